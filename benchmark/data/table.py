@@ -1,0 +1,299 @@
+"""Coded tables: what travels through the program.
+
+A :class:`Table` is a matrix of small integers together with a :class:`Schema` that says what they mean and
+which column plays which role. Data frames appear only where users meet the library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.errors import DataError, UnknownNameError
+
+__all__ = ["CODE_DTYPE", "Column", "Schema", "Table"]
+
+CODE_DTYPE = np.int16
+"""Type of every code: one type for all tables, so that compiled kernels exist once."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A categorical column.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    states : tuple of str
+        Its possible values; a code is a position in this tuple.
+    ordered : bool, default False
+        Whether the states have a natural order (bins of a number, levels of education).
+    """
+
+    name: str
+    states: tuple[str, ...]
+    ordered: bool = False
+
+    @property
+    def cardinality(self) -> int:
+        """Number of states."""
+        return len(self.states)
+
+    def code(self, state: str) -> int:
+        """Return the code of ``state``; raises :class:`DataError` if the column has no such state."""
+        try:
+            return self.states.index(state)
+        except ValueError:
+            raise UnknownNameError(f"state of column {self.name!r}", state, self.states) from None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Columns and their roles.
+
+    Roles travel with the data: no function of this package takes a label or a sensitive feature as an
+    argument beside a table.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        All columns, label included, in the order of the code matrix.
+    label : str
+        Name of the outcome column; it has exactly two states.
+    favorable_label : str
+        The state of the label that is good for the individual (y+ in the paper).
+    sensitive_feature : str
+        Name of the sensitive column (s).
+    deprived_group : str
+        The state of the sensitive column whose members are deprived (g; AIF360 says *unprivileged*).
+        Everyone else is the favored group (AIF360: *privileged*).
+    """
+
+    columns: tuple[Column, ...]
+    label: str
+    favorable_label: str
+    sensitive_feature: str
+    deprived_group: str
+
+    def __post_init__(self) -> None:
+        names = self.names
+        if len(set(names)) != len(names):
+            raise DataError("Column names repeat", expected="distinct names", got=", ".join(names))
+        if self.label == self.sensitive_feature:
+            raise DataError("The label cannot be its own sensitive feature", got=repr(self.label))
+        if self.column(self.label).cardinality != 2:
+            raise DataError(
+                f"The label {self.label!r} is not binary",
+                expected="two states",
+                got=", ".join(self.column(self.label).states),
+                remedy="merge its states in the dataset card",
+            )
+        if self.column(self.sensitive_feature).cardinality < 2:
+            raise DataError(
+                f"The sensitive feature {self.sensitive_feature!r} has a single state",
+                expected="the deprived group and at least one other",
+                got=", ".join(self.column(self.sensitive_feature).states),
+            )
+        self.column(self.label).code(self.favorable_label)
+        self.column(self.sensitive_feature).code(self.deprived_group)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Column names in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def cardinalities(self) -> NDArray[np.int64]:
+        """Number of states of each column, shape (n_columns,)."""
+        return np.array([column.cardinality for column in self.columns], dtype=np.int64)
+
+    def index(self, name: str) -> int:
+        """Return the position of a column; raises :class:`UnknownNameError` if there is none."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise UnknownNameError("column", name, self.names) from None
+
+    def column(self, name: str) -> Column:
+        """Return a column by name."""
+        return self.columns[self.index(name)]
+
+    @cached_property
+    def label_index(self) -> int:
+        """Position of the label."""
+        return self.index(self.label)
+
+    @cached_property
+    def sensitive_index(self) -> int:
+        """Position of the sensitive feature."""
+        return self.index(self.sensitive_feature)
+
+    @cached_property
+    def favorable_code(self) -> int:
+        """Code of the favorable label."""
+        return self.columns[self.label_index].code(self.favorable_label)
+
+    @cached_property
+    def deprived_code(self) -> int:
+        """Code of the deprived group."""
+        return self.columns[self.sensitive_index].code(self.deprived_group)
+
+    @cached_property
+    def feature_indices(self) -> tuple[int, ...]:
+        """Positions of everything but the label, the sensitive feature included."""
+        return tuple(i for i in range(len(self.columns)) if i != self.label_index)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A coded table.
+
+    Parameters
+    ----------
+    schema : Schema
+        Meaning and roles of the columns.
+    codes : ndarray of int16, shape (n_rows, n_columns)
+        Codes, column by column in the schema's order. The table keeps its own column-major, read-only
+        view or copy, so no user of a table can change it under another.
+
+    Raises
+    ------
+    DataError
+        If the shape does not fit the schema or a code is outside its column's states.
+    """
+
+    schema: Schema
+    codes: NDArray[np.int16] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        codes = np.asarray(self.codes)
+        expected = len(self.schema.columns)
+        if codes.ndim != 2 or codes.shape[1] != expected:
+            raise DataError(
+                "The code matrix does not fit its schema",
+                expected=f"shape (n_rows, {expected})",
+                got=f"shape {codes.shape}",
+            )
+        if codes.size and not (
+            (codes.min(axis=0) >= 0).all() and (codes.max(axis=0) < self.schema.cardinalities).all()
+        ):
+            bad = [
+                f"{c.name} ({codes[:, i].min()} to {codes[:, i].max()}, {c.cardinality} states)"
+                for i, c in enumerate(self.schema.columns)
+                if codes[:, i].min() < 0 or codes[:, i].max() >= c.cardinality
+            ]
+            raise DataError(
+                "Codes lie outside their column's states",
+                expected="0 to the number of states less 1",
+                got=", ".join(bad),
+            )
+        own = np.asfortranarray(codes, dtype=CODE_DTYPE)
+        if own.flags.writeable:
+            if np.may_share_memory(own, self.codes):  # somebody else's array, who may write to it later
+                own = own.copy(order="F")
+            own.flags.writeable = False
+        object.__setattr__(self, "codes", own)
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[0])
+
+    @cached_property
+    def y(self) -> NDArray[np.bool_]:
+        """Whether the label is favorable, shape (n_rows,)."""
+        return np.asarray(self.codes[:, self.schema.label_index] == self.schema.favorable_code)
+
+    @cached_property
+    def deprived(self) -> NDArray[np.bool_]:
+        """Whether a row belongs to the deprived group, shape (n_rows,)."""
+        return np.asarray(self.codes[:, self.schema.sensitive_index] == self.schema.deprived_code)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of schema and codes, as 64 hexadecimal digits."""
+        h = hashlib.sha256(repr(self.schema).encode())
+        h.update(repr(self.codes.shape).encode())
+        # Little-endian bytes of the column-major matrix: the same on every machine.
+        h.update(self.codes.astype("<i2").tobytes(order="F"))
+        return h.hexdigest()
+
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Table:
+        """Return the table of the given row positions (repeats allowed) or of a row mask."""
+        return Table(self.schema, self.codes[rows])
+
+    def with_column(self, name: str, codes: NDArray[np.integer]) -> Table:
+        """Return a copy in which one column has the given codes, shape (n_rows,)."""
+        changed = self.codes.copy(order="F")
+        changed[:, self.schema.index(name)] = codes
+        return Table(self.schema, changed)
+
+    def hide_label(self) -> Table:
+        """Return a copy whose label column is all zero: the form in which test rows meet a technique."""
+        return self.with_column(self.schema.label, np.zeros(len(self), dtype=CODE_DTYPE))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame of categoricals, states and their order as in the schema."""
+        return pd.DataFrame(
+            {
+                column.name: pd.Categorical.from_codes(
+                    self.codes[:, i], categories=list(column.states), ordered=column.ordered
+                )
+                for i, column in enumerate(self.schema.columns)
+            }
+        )
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, schema: Schema) -> Table:
+        """Code a data frame.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Holds at least the schema's columns; values are the states, as text or categoricals.
+        schema : Schema
+            What to code it to.
+
+        Returns
+        -------
+        Table
+            Rows in the frame's order.
+
+        Raises
+        ------
+        DataError
+            If a column is missing, or a value is missing or not among its column's states.
+        """
+        missing = [name for name in schema.names if name not in frame.columns]
+        if missing:
+            raise DataError(
+                "The data frame lacks columns",
+                expected=", ".join(schema.names),
+                got="no " + ", no ".join(missing),
+            )
+        codes = np.empty((len(frame), len(schema.columns)), dtype=CODE_DTYPE, order="F")
+        for i, column in enumerate(schema.columns):
+            values = frame[column.name].astype("object")
+            coded = pd.Index(column.states).get_indexer(pd.Index(values, dtype="object"))
+            unknown = coded < 0
+            if unknown.any():
+                raise DataError(
+                    f"Column {column.name!r} holds values that its states do not name",
+                    expected=_shorten(column.states),
+                    got=f"{_shorten(values[unknown].unique())} in {int(unknown.sum())} rows, "
+                    f"the first at row {int(np.flatnonzero(unknown)[0])}",
+                    remedy="add the states to the dataset card, or correct the file",
+                )
+            codes[:, i] = coded
+        return cls(schema, codes)
+
+
+def _shorten(values: Iterable[object], most: int = 8) -> str:
+    listed: Sequence[str] = [repr(v) for v in values]
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more

@@ -1,0 +1,134 @@
+"""All errors that betabench raises on purpose.
+
+Every message answers four questions: what is wrong, what was expected, what was got, what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "BetabenchError",
+    "BiasError",
+    "CardError",
+    "ClassifierError",
+    "DataError",
+    "DownloadError",
+    "ExperimentError",
+    "NetworkError",
+    "ReportError",
+    "StoreError",
+    "TechniqueError",
+    "UnknownNameError",
+]
+
+
+class BetabenchError(Exception):
+    """Base of all errors of this package.
+
+    Parameters
+    ----------
+    what : str
+        What is wrong, as one sentence.
+    expected, got : str, optional
+        What the code needed, and what it met instead.
+    remedy : str, optional
+        What the reader can do about it.
+    """
+
+    def __init__(
+        self, what: str, *, expected: str | None = None, got: str | None = None, remedy: str | None = None
+    ) -> None:
+        self.what = what
+        self.expected = expected
+        self.got = got
+        self.remedy = remedy
+        super().__init__(what, expected, got, remedy)
+
+    def __str__(self) -> str:
+        parts = [self.what.rstrip(".") + "."]
+        if self.expected is not None:
+            parts.append(f"Expected: {self.expected}.")
+        if self.got is not None:
+            parts.append(f"Got: {self.got}.")
+        if self.remedy is not None:
+            parts.append(f"What to do: {self.remedy}.")
+        return " ".join(parts)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Keyword-only arguments do not survive Exception's own pickling, and workers send errors home.
+        return _rebuild, (type(self), self.what, self.expected, self.got, self.remedy)
+
+
+def _rebuild(
+    cls: type[BetabenchError], what: str, expected: str | None, got: str | None, remedy: str | None
+) -> BetabenchError:
+    error = cls.__new__(cls)
+    BetabenchError.__init__(error, what, expected=expected, got=got, remedy=remedy)
+    return error
+
+
+class CardError(BetabenchError):
+    """A dataset card breaks a rule."""
+
+
+class DataError(BetabenchError):
+    """A source file or a table does not hold what its card or schema promises."""
+
+
+class DownloadError(DataError):
+    """A source file could not be fetched, or what came is not what the card names."""
+
+
+class NetworkError(BetabenchError):
+    """A Bayesian network cannot be learned, read, written or sampled."""
+
+
+class BiasError(BetabenchError):
+    """A bias edit does not fit the network it is applied to."""
+
+
+class TechniqueError(BetabenchError):
+    """A mitigation technique got, was given or produced something invalid."""
+
+
+class ClassifierError(BetabenchError):
+    """A classifier cannot be built from its declaration, or cannot be trained."""
+
+
+class ExperimentError(BetabenchError):
+    """An experiment file breaks a rule, or a run cannot start."""
+
+
+class StoreError(BetabenchError):
+    """The result store is locked, damaged, or belongs to another program version."""
+
+
+class ReportError(BetabenchError):
+    """A table or figure cannot be drawn from what the store holds."""
+
+
+class UnknownNameError(BetabenchError):
+    """A name is not among the known ones.
+
+    Parameters
+    ----------
+    kind : str
+        What the name should have named, in the singular: ``"technique"``.
+    name : str
+        The unknown name.
+    known : iterable of str
+        All valid names.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        super().__init__(
+            f"There is no {kind} called {name!r}",
+            expected="one of " + ", ".join(names) if names else f"a {kind}, but none is known",
+            got=repr(name),
+            remedy=f"{hint}'betabench list {kind}s' shows all of them",
+        )

@@ -1,0 +1,34 @@
+"""Fixtures shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def _folder(variable: str) -> Path:
+    value = os.environ.get(variable)
+    if not value:
+        pytest.skip(f"{variable} is not set")
+    path = Path(value).expanduser().resolve()
+    if not path.is_dir():
+        pytest.fail(f"{variable} is set to {value!r}, which is not a folder")
+    return path
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Folder of the real source files."""
+    return _folder("BETABENCH_DATA")
+
+
+@pytest.fixture(scope="session")
+def oracle_dir() -> Path:
+    """Folder of other programs' answers; beside the real data unless named."""
+    if "BETABENCH_ORACLES" not in os.environ and "BETABENCH_DATA" in os.environ:
+        beside = Path(os.environ["BETABENCH_DATA"]).expanduser().resolve().parent / "oracles"
+        if beside.is_dir():
+            return beside
+    return _folder("BETABENCH_ORACLES")
