@@ -1,0 +1,312 @@
+"""An experiment file, and the cells that it asks for."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from benchmark.declarations import find_declaration, list_declarations
+from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.network.bias import BiasEdit
+
+__all__ = [
+    "BiasEntry",
+    "Block",
+    "ClassifierEntry",
+    "DatasetEntry",
+    "Experiment",
+    "TechniqueEntry",
+    "load_experiment",
+    "narrow",
+    "plan_blocks",
+]
+
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
+Beta = Annotated[float, Field(ge=0, le=1)]
+Parameters = dict[str, bool | int | float | str]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EditEntry(_Strict):
+    """One edit of the label's probabilities; see :class:`~benchmark.network.bias.BiasEdit`."""
+
+    attribute: str
+    group: str
+    direction: Literal["deprive", "favor"] = "deprive"
+    if_not_parent: Literal["error", "ignore"] = "error"
+
+    def to_edit(self) -> BiasEdit:
+        """Return the edit itself."""
+        return BiasEdit(self.attribute, self.group, self.direction, self.if_not_parent)
+
+
+class BiasEntry(_Strict):
+    """A named way of planting bias in a dataset.
+
+    ``kind = "cpt"`` is the paper's: scale the outcome's conditional probabilities in the learned network.
+    """
+
+    name: Identifier = "cpt"
+    kind: Literal["cpt"] = "cpt"
+    edits: tuple[EditEntry, ...] = Field(min_length=1)
+
+
+class NetworkEntry(_Strict):
+    """Learning settings that replace those of the dataset's card; what is left out stays as in the card."""
+
+    algorithm: Literal["hill_climbing", "tabu", "exact"] | None = None
+    score: Literal["bic", "bdeu"] | None = None
+    equivalent_sample_size: Annotated[float, Field(gt=0)] | None = None
+    max_indegree: Annotated[int, Field(ge=1)] | None = None
+    restarts: Annotated[int, Field(ge=0)] | None = None
+    pseudo_count: Annotated[float, Field(ge=0)] | None = None
+    required_edges: tuple[tuple[str, str], ...] | None = None
+    forbidden_edges: tuple[tuple[str, str], ...] | None = None
+
+
+class DatasetEntry(_Strict):
+    """A dataset of the experiment, how bias is planted in it, and what counts as doing nothing."""
+
+    card: str
+    bias: tuple[BiasEntry, ...] = Field(min_length=1)
+    baseline: Identifier = "none"
+    network: NetworkEntry = NetworkEntry()
+
+
+class TechniqueEntry(_Strict):
+    """A technique with its parameters, under the name that tables show."""
+
+    technique: Identifier
+    name: Identifier = ""
+    parameters: Parameters = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_name(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "technique" in data:
+            return {"name": data["technique"], **data}
+        return data
+
+
+class ClassifierEntry(_Strict):
+    """A classifier with its parameters, under the name that tables show."""
+
+    classifier: str
+    name: Identifier = ""
+    parameters: Parameters = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_name(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "classifier" in data:
+            return {"name": str(data["classifier"]).rsplit(".", 1)[-1], **data}
+        return data
+
+
+class Experiment(_Strict):
+    """The content of an experiment file.
+
+    Attributes
+    ----------
+    name, title : str
+        Short name (the folder of its results) and one line for headings.
+    seed : int
+        Root of all random numbers.
+    repetitions : int
+        Training samples per dataset, bias and beta.
+    betas : tuple of float
+        Levels of planted bias, each in [0, 1], ascending.
+    train_rows : int or "data"
+        Size of each training sample; ``"data"`` means as many rows as the real data has.
+    time_limit : float
+        Seconds that one technique with one classifier may take on one sample.
+    datasets, techniques, classifiers : tuple
+        What is crossed.
+    """
+
+    name: Identifier
+    title: str
+    description: str = ""
+    seed: int = Field(ge=0)
+    repetitions: int = Field(ge=1)
+    betas: tuple[Beta, ...] = Field(min_length=1)
+    train_rows: Literal["data"] | Annotated[int, Field(ge=2)] = "data"
+    time_limit: float = Field(default=300.0, gt=0)
+    datasets: tuple[DatasetEntry, ...] = Field(min_length=1)
+    techniques: tuple[TechniqueEntry, ...] = Field(min_length=1)
+    classifiers: tuple[ClassifierEntry, ...] = Field(
+        default=(ClassifierEntry(classifier="c45"),), min_length=1
+    )
+
+    @field_validator("betas")
+    @classmethod
+    def _betas_ascend(cls, betas: tuple[float, ...]) -> tuple[float, ...]:
+        if list(betas) != sorted(set(betas)):
+            raise ValueError("must be ascending and distinct")
+        return betas
+
+    @model_validator(mode="after")
+    def _names_are_distinct(self) -> Experiment:
+        for what, names in (
+            ("datasets", [d.card for d in self.datasets]),
+            ("techniques", [t.name for t in self.techniques]),
+            ("classifiers", [c.name for c in self.classifiers]),
+            *((f"bias of {d.card}", [b.name for b in d.bias]) for d in self.datasets),
+        ):
+            repeated = sorted({name for name in names if names.count(name) > 1})
+            if repeated:
+                raise ValueError(f"{what}: the name {repeated[0]!r} is used twice; give each its own name")
+        return self
+
+    def technique(self, name: str) -> TechniqueEntry:
+        """Return a technique entry by its name in this experiment."""
+        return next(entry for entry in self.techniques if entry.name == name)
+
+    def classifier(self, name: str) -> ClassifierEntry:
+        """Return a classifier entry by its name in this experiment."""
+        return next(entry for entry in self.classifiers if entry.name == name)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Everything that is scored on one training sample.
+
+    Attributes
+    ----------
+    dataset : str
+        Card name.
+    bias : str
+        Name of the way in which bias is planted.
+    beta : float
+        Level of planted bias.
+    repetition : int
+        Number of the sample, from 0.
+    cells : tuple of (str, str)
+        Names of technique and classifier, in the experiment's order.
+    """
+
+    dataset: str
+    bias: str
+    beta: float
+    repetition: int
+    cells: tuple[tuple[str, str], ...]
+
+
+def load_experiment(name_or_path: str | Path) -> Experiment:
+    """Read and check an experiment file.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A shipped experiment's name (``smoke``), or the path of a TOML file.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither.
+    ExperimentError
+        If the file is not TOML or breaks a rule; the message names file, field, rule and value.
+    """
+    path = find_declaration("experiments", str(name_or_path))
+    try:
+        return Experiment.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ExperimentError(f"The experiment file {path} is not valid TOML", got=str(error)) from error
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']} (got {e['input']!r:.80})"
+            for e in error.errors()
+        )
+        raise ExperimentError(
+            f"The experiment file {path} breaks {error.error_count()} rule(s)",
+            got=problems,
+            remedy="correct the named fields; experiments/smoke.toml is a short example",
+        ) from error
+
+
+def narrow(
+    experiment: Experiment,
+    *,
+    datasets: Sequence[str] | None = None,
+    techniques: Sequence[str] | None = None,
+    betas: Sequence[float] | None = None,
+    repetitions: int | None = None,
+    known_techniques: Sequence[str] = (),
+) -> Experiment:
+    """Return the experiment with parts chosen on the command line.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What the file says.
+    datasets, techniques : sequence of str, optional
+        Keep these, in the experiment's order. A technique that the file does not list but the registry
+        knows is added with its default parameters.
+    betas : sequence of float, optional
+        Use these levels in place of the file's.
+    repetitions : int, optional
+        Use this many in place of the file's.
+    known_techniques : sequence of str
+        Names in the registry.
+
+    Raises
+    ------
+    UnknownNameError
+        If a dataset is not in the experiment or a technique is known nowhere.
+    ExperimentError
+        If a level or the number of repetitions is out of range.
+    """
+    changes: dict[str, Any] = {}
+    if datasets is not None:
+        listed = [d.card for d in experiment.datasets]
+        for name in datasets:
+            if name not in listed:
+                shipped = name in list_declarations("datasets")
+                error = UnknownNameError("dataset", name, listed)
+                if shipped:
+                    error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
+                    error.remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
+                raise error
+        changes["datasets"] = tuple(d for d in experiment.datasets if d.card in datasets)
+    if techniques is not None:
+        listed = [t.name for t in experiment.techniques]
+        for name in techniques:
+            if name not in listed and name not in known_techniques:
+                raise UnknownNameError("technique", name, {*listed, *known_techniques})
+        changes["techniques"] = (
+            *(t for t in experiment.techniques if t.name in techniques),
+            *(TechniqueEntry(technique=n) for n in dict.fromkeys(techniques) if n not in listed),
+        )
+    if betas is not None:
+        bad = [beta for beta in betas if not 0 <= beta <= 1 or math.isnan(beta)]
+        if bad or not betas:
+            raise ExperimentError(
+                "A level of bias is out of range",
+                expected="numbers from 0 to 1",
+                got=", ".join(map(str, bad)) or "none",
+            )
+        changes["betas"] = tuple(sorted({float(beta) for beta in betas}))
+    if repetitions is not None:
+        if repetitions < 1:
+            raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
+        changes["repetitions"] = repetitions
+    return experiment.model_copy(update=changes)
+
+
+def plan_blocks(experiment: Experiment) -> Iterator[Block]:
+    """Yield the experiment's blocks in the order of its result table."""
+    cells = tuple((t.name, c.name) for t in experiment.techniques for c in experiment.classifiers)
+    for dataset in experiment.datasets:
+        for bias in dataset.bias:
+            for beta in experiment.betas:
+                for repetition in range(experiment.repetitions):
+                    yield Block(dataset.card, bias.name, float(beta), repetition, cells)

@@ -1,0 +1,210 @@
+"""The store: one SQLite file that holds every finished cell.
+
+It is written in one transaction per block, so that a kill at any moment leaves a valid file without half a
+block in it. What a cell's key covers is decided in :mod:`benchmark.experiment.world`.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Literal
+
+import filelock
+
+from benchmark.errors import StoreError
+
+__all__ = ["CellResult", "MetricValue", "Status", "Store"]
+
+Status = Literal["ok", "skipped", "failed", "timeout", "crashed"]
+
+FORMAT = 1
+
+_TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE cells (
+    key TEXT PRIMARY KEY,      -- SHA-256 of everything that can change the cell's numbers
+    dataset TEXT NOT NULL, bias TEXT NOT NULL, beta REAL NOT NULL, repetition INTEGER NOT NULL,
+    technique TEXT NOT NULL, classifier TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('ok', 'skipped', 'failed', 'timeout', 'crashed')),
+    reason TEXT NOT NULL,      -- why it is not ok, else empty
+    counts TEXT NOT NULL,      -- JSON: test rows by [deprived][favorable label][favorable prediction]
+    seconds REAL NOT NULL      -- wall time of the cell
+) WITHOUT ROWID;
+CREATE TABLE results (
+    key TEXT NOT NULL REFERENCES cells (key), metric TEXT NOT NULL,
+    value REAL,                -- NULL where the metric is undefined
+    reason TEXT NOT NULL,      -- why it is undefined, else empty
+    PRIMARY KEY (key, metric)
+) WITHOUT ROWID;
+"""
+_HEAD = ("key", "dataset", "bias", "beta", "repetition", "technique", "classifier", "status", "reason")
+
+
+@dataclass(frozen=True)
+class MetricValue:
+    """A metric's value; ``value`` is None where it is undefined, and ``reason`` says why."""
+
+    metric: str
+    value: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What one cell gave.
+
+    Attributes
+    ----------
+    key : str
+        Identity of the cell; see :func:`benchmark.experiment.world.cell_key`.
+    dataset, bias, beta, repetition, technique, classifier
+        Where it stands in the result table.
+    status : {"ok", "skipped", "failed", "timeout", "crashed"}
+        How it ended.
+    reason : str
+        Why it did not end well; empty if it did.
+    metrics : tuple of MetricValue
+        Empty unless the status is ok.
+    counts : tuple
+        Test rows by [deprived][favorable label][favorable prediction]; empty unless the status is ok.
+    seconds : float
+        Wall time of preparation, training and prediction.
+    """
+
+    key: str
+    dataset: str
+    bias: str
+    beta: float
+    repetition: int
+    technique: str
+    classifier: str
+    status: Status
+    reason: str = ""
+    metrics: tuple[MetricValue, ...] = ()
+    counts: Sequence[object] = field(default=(), repr=False)
+    seconds: float = 0.0
+
+
+class Store:
+    """Finished cells of one experiment folder, held by one process at a time.
+
+    Parameters
+    ----------
+    path : Path
+        The SQLite file; it is made if it does not exist.
+
+    Raises
+    ------
+    StoreError
+        If another run holds the store, the file is no store, or another format wrote it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = filelock.FileLock(path.with_name(path.name + ".lock"))
+        try:
+            self._lock.acquire(timeout=0)
+        except filelock.Timeout:
+            raise StoreError(
+                f"Another run is writing to {path}",
+                expected="one run per store",
+                remedy="wait for it to end, stop it, or choose another folder with --output",
+            ) from None
+        try:
+            self._connection = self._open()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, isolation_level=None)
+        try:
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if tables == 0:
+                connection.executescript(
+                    f"BEGIN; {_TABLES} INSERT INTO meta VALUES ('format', '{FORMAT}'); COMMIT;"
+                )
+            found = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            raise StoreError(
+                f"{self.path} is not a result store",
+                got=str(error),
+                remedy="move the file away, or choose another folder with --output",
+            ) from error
+        if found is None or found[0] != str(FORMAT):
+            connection.close()
+            raise StoreError(
+                f"{self.path} was written by another version of betabench",
+                expected=f"store format {FORMAT}",
+                got=f"format {found[0] if found else 'unknown'}",
+                remedy="use that version to read it, or start a new store with --fresh (the old one is kept)",
+            )
+        return connection
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file and let others have it."""
+        self._connection.close()
+        self._lock.release()
+
+    def statuses(self) -> dict[str, str]:
+        """Return the status of every stored cell by key."""
+        return dict(self._connection.execute("SELECT key, status FROM cells"))
+
+    def write(self, cells: Iterable[CellResult]) -> None:
+        """Store cells in one transaction; a cell that is there already is replaced."""
+        cells = list(cells)
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            self._connection.executemany("DELETE FROM results WHERE key = ?", [(c.key,) for c in cells])
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (
+                        *(c.key, c.dataset, c.bias, c.beta, c.repetition, c.technique, c.classifier),
+                        *(c.status, c.reason, json.dumps(c.counts, separators=(",", ":")), c.seconds),
+                    )
+                    for c in cells
+                ],
+            )
+            self._connection.executemany(
+                "INSERT INTO results VALUES (?, ?, ?, ?)",
+                [(c.key, m.metric, m.value, m.reason) for c in cells for m in c.metrics],
+            )
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def read(self, keys: Sequence[str]) -> list[CellResult]:
+        """Return the stored cells among ``keys``, in that order; metrics come sorted by name."""
+        wanted = set(keys)
+        metrics: dict[str, list[MetricValue]] = {}
+        for key, *row in self._connection.execute("SELECT key, metric, value, reason FROM results"):
+            if key in wanted:
+                metrics.setdefault(key, []).append(MetricValue(*row))
+        cells: dict[str, CellResult] = {}
+        for *head, counts, seconds in self._connection.execute("SELECT * FROM cells"):
+            key = head[0]
+            if key in wanted:
+                cells[key] = CellResult(
+                    **dict(zip(_HEAD, head, strict=True)),
+                    metrics=tuple(metrics.get(key, ())),
+                    counts=json.loads(counts),
+                    seconds=seconds,
+                )
+        return [cells[key] for key in keys if key in cells]

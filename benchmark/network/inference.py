@@ -1,0 +1,82 @@
+"""Exact inference: what a network says, without sampling noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.errors import NetworkError
+from benchmark.network.model import Network
+
+__all__ = ["discrimination", "group_rates", "joint_distribution"]
+
+
+def joint_distribution(network: Network, names: Sequence[str]) -> NDArray[np.float64]:
+    """Compute the joint distribution of some columns by variable elimination.
+
+    Parameters
+    ----------
+    network : Network
+        Any network; columns that are not ancestors of the asked ones are never touched.
+    names : sequence of str
+        Columns asked for.
+
+    Returns
+    -------
+    ndarray of float64
+        One axis per name, in the given order; sums to 1.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is not a column.
+    NetworkError
+        If more than 52 columns take part, the most that einsum can label.
+    """
+    schema = network.schema
+    asked = [schema.index(name) for name in names]
+    relevant: set[int] = set()
+    stack = list(asked)
+    while stack:
+        i = stack.pop()
+        if i not in relevant:
+            relevant.add(i)
+            stack.extend(network.parents[i])
+    label = {column: k for k, column in enumerate(sorted(relevant))}
+    if len(label) > 52:
+        raise NetworkError(
+            "Exact inference involves too many columns",
+            expected="at most 52 ancestors of " + ", ".join(names),
+            got=str(len(label)),
+            remedy="convert the network with to_pgmpy() and use one of its inference engines",
+        )
+    operands: list[object] = []
+    for i in sorted(relevant):
+        axes = (*network.parents[i], i)
+        operands += [network.cpts[i].reshape(schema.cardinalities[list(axes)]), [label[a] for a in axes]]
+    answer: NDArray[np.float64] = np.einsum(*operands, [label[a] for a in asked], optimize="greedy")  # type: ignore[call-overload]
+    return answer
+
+
+def group_rates(network: Network) -> tuple[float, float]:
+    """Return P(favorable label | favored group) and P(favorable label | deprived group), exactly.
+
+    A group without any probability has the rate NaN.
+    """
+    schema = network.schema
+    joint = joint_distribution(network, [schema.sensitive_feature, schema.label])
+    deprived = joint[schema.deprived_code]
+    favored = joint.sum(axis=0) - deprived
+    with np.errstate(invalid="ignore"):
+        return (
+            float(favored[schema.favorable_code] / favored.sum()),
+            float(deprived[schema.favorable_code] / deprived.sum()),
+        )
+
+
+def discrimination(network: Network) -> float:
+    """Return the network's own discrimination: P(y+ | favored) - P(y+ | deprived), equation 1."""
+    favored, deprived = group_rates(network)
+    return favored - deprived

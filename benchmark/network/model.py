@@ -1,0 +1,207 @@
+"""A discrete Bayesian network over the columns of a schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Schema, Table
+from benchmark.errors import NetworkError
+
+if TYPE_CHECKING:
+    from pgmpy.models import DiscreteBayesianNetwork
+
+__all__ = ["Network", "fit_network", "parent_configurations"]
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A Bayesian network: a directed acyclic graph and one conditional probability table per column.
+
+    Parameters
+    ----------
+    schema : Schema
+        Columns, states and roles.
+    parents : tuple of tuple of int
+        Positions of each column's parents, in ascending order.
+    cpts : tuple of ndarray of float64
+        ``cpts[i]`` has shape (n_parent_configurations, cardinality of column i); each row is the
+        distribution of column i under one configuration. Configurations count in mixed radix, the last
+        parent fastest, which is C order over the parents' states.
+
+    Raises
+    ------
+    NetworkError
+        If the graph has a cycle, a table has the wrong shape, or a row is not a distribution.
+    """
+
+    schema: Schema
+    parents: tuple[tuple[int, ...], ...]
+    cpts: tuple[NDArray[np.float64], ...] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        n_columns = len(self.schema.columns)
+        if len(self.parents) != n_columns or len(self.cpts) != n_columns:
+            raise NetworkError(
+                "The network does not cover its schema",
+                expected=f"parents and a table for each of {n_columns} columns",
+                got=f"{len(self.parents)} lists of parents, {len(self.cpts)} tables",
+            )
+        if len(self.topological_order) != n_columns:
+            in_cycle = [
+                self.schema.names[i] for i in range(n_columns) if i not in set(self.topological_order)
+            ]
+            raise NetworkError("The graph has a cycle", got="a cycle through " + ", ".join(in_cycle))
+        for i, cpt in enumerate(self.cpts):
+            shape = (self.n_configurations(i), int(self.schema.cardinalities[i]))
+            if cpt.shape != shape:
+                raise NetworkError(
+                    f"The probability table of {self.schema.names[i]!r} has the wrong shape",
+                    expected=str(shape),
+                    got=str(cpt.shape),
+                )
+            if not (np.isfinite(cpt).all() and (cpt >= 0).all() and np.allclose(cpt.sum(axis=1), 1.0)):
+                raise NetworkError(
+                    f"A row of the probability table of {self.schema.names[i]!r} is not a distribution",
+                    expected="non-negative numbers that sum to 1",
+                )
+            cpt.flags.writeable = False
+
+    @cached_property
+    def topological_order(self) -> tuple[int, ...]:
+        """Column positions, parents before children; among the possible ones the smallest first."""
+        order: list[int] = []
+        placed = [False] * len(self.parents)
+        while len(order) < len(self.parents):
+            ready = next(
+                (
+                    i
+                    for i, parents in enumerate(self.parents)
+                    if not placed[i] and all(placed[p] for p in parents)
+                ),
+                None,
+            )
+            if ready is None:
+                break
+            placed[ready] = True
+            order.append(ready)
+        return tuple(order)
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """(parent, child) pairs by name, ordered by child and then parent position."""
+        names = self.schema.names
+        return tuple((names[p], names[i]) for i, parents in enumerate(self.parents) for p in parents)
+
+    def n_configurations(self, column: int) -> int:
+        """Return the number of parent configurations of a column; 1 for a root."""
+        return int(np.prod([self.schema.cardinalities[p] for p in self.parents[column]], dtype=np.int64))
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        return sum(cpt.shape[0] * (cpt.shape[1] - 1) for cpt in self.cpts)
+
+    def with_cpt(self, column: int, cpt: NDArray[np.float64]) -> Network:
+        """Return a copy in which one column has another probability table."""
+        cpts = list(self.cpts)
+        cpts[column] = cpt
+        return Network(self.schema, self.parents, tuple(cpts))
+
+    def to_pgmpy(self) -> DiscreteBayesianNetwork:
+        """Return the same network as a pgmpy model, with column and state names.
+
+        Returns
+        -------
+        pgmpy.models.DiscreteBayesianNetwork
+            A new model that shares nothing with this one.
+        """
+        from pgmpy.factors.discrete import TabularCPD
+        from pgmpy.models import DiscreteBayesianNetwork
+
+        model = DiscreteBayesianNetwork(list(self.edges))
+        model.add_nodes_from(self.schema.names)
+        states = {column.name: list(column.states) for column in self.schema.columns}
+        for i, column in enumerate(self.schema.columns):
+            evidence = [self.schema.columns[p] for p in self.parents[i]]
+            model.add_cpds(
+                TabularCPD(
+                    column.name,
+                    column.cardinality,
+                    self.cpts[i].T,
+                    evidence=[e.name for e in evidence] or None,
+                    evidence_card=[e.cardinality for e in evidence] or None,
+                    state_names={name: states[name] for name in (column.name, *(e.name for e in evidence))},
+                )
+            )
+        model.check_model()
+        return model
+
+
+def parent_configurations(
+    codes: NDArray[np.int16], parents: tuple[int, ...], cardinalities: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Compute the number of each row's parent configuration.
+
+    Parameters
+    ----------
+    codes : ndarray of int16, shape (n_rows, n_columns)
+        Code matrix.
+    parents : tuple of int
+        Parent positions.
+    cardinalities : ndarray of int64, shape (n_columns,)
+        Number of states of every column.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_rows,)
+        Mixed-radix number of the configuration, last parent fastest; zeros without parents.
+    """
+    configuration = np.zeros(codes.shape[0], dtype=np.int64)
+    for p in parents:
+        configuration *= cardinalities[p]
+        configuration += codes[:, p]
+    return configuration
+
+
+def fit_network(table: Table, parents: tuple[tuple[int, ...], ...], *, pseudo_count: float = 0.0) -> Network:
+    """Estimate the probability tables of a given graph.
+
+    Parameters
+    ----------
+    table : Table
+        Data.
+    parents : tuple of tuple of int
+        The graph.
+    pseudo_count : float, default 0
+        Added to each cell's count; 0 is maximum likelihood. A configuration without any count gets the
+        uniform distribution.
+
+    Returns
+    -------
+    Network
+        Network over the table's schema.
+
+    Raises
+    ------
+    NetworkError
+        If the pseudo-count is negative or not finite, or the graph is invalid.
+    """
+    if not (np.isfinite(pseudo_count) and pseudo_count >= 0):
+        raise NetworkError(
+            "The pseudo-count is invalid", expected="a finite number, 0 or more", got=repr(pseudo_count)
+        )
+    cardinalities = table.schema.cardinalities
+    cpts = []
+    for i, column_parents in enumerate(parents):
+        r = int(cardinalities[i])
+        q = int(np.prod(cardinalities[list(column_parents)], dtype=np.int64))
+        cell = parent_configurations(table.codes, column_parents, cardinalities) * r + table.codes[:, i]
+        counts = np.bincount(cell, minlength=q * r).reshape(q, r) + pseudo_count
+        total = counts.sum(axis=1, keepdims=True)
+        cpts.append(np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / r))
+    return Network(table.schema, tuple(tuple(p) for p in parents), tuple(cpts))
