@@ -87,13 +87,15 @@ class TechniqueEntry(_Strict):
 
     technique: Identifier
     name: Identifier = ""
+    title: str = ""
     parameters: Parameters = {}
 
     @model_validator(mode="before")
     @classmethod
-    def _default_name(cls, data: Any) -> Any:
+    def _default_names(cls, data: Any) -> Any:
         if isinstance(data, dict) and "technique" in data:
-            return {"name": data["technique"], **data}
+            name = data.get("name", data["technique"])
+            return {"title": str(name).replace("_", " ").capitalize(), **data, "name": name}
         return data
 
 
@@ -131,6 +133,8 @@ class Experiment(_Strict):
         Seconds that one technique with one classifier may take on one sample.
     datasets, techniques, classifiers : tuple
         What is crossed.
+    metrics : tuple of str
+        What every cell is scored by; the paper's four unless given.
     """
 
     name: Identifier
@@ -143,6 +147,9 @@ class Experiment(_Strict):
     time_limit: float = Field(default=300.0, gt=0)
     datasets: tuple[DatasetEntry, ...] = Field(min_length=1)
     techniques: tuple[TechniqueEntry, ...] = Field(min_length=1)
+    metrics: tuple[str, ...] = Field(
+        default=("discrimination", "accuracy", "overestimation", "underestimation"), min_length=1
+    )
     classifiers: tuple[ClassifierEntry, ...] = Field(
         default=(ClassifierEntry(classifier="c45"),), min_length=1
     )

@@ -97,6 +97,13 @@ class Store:
     ----------
     path : Path
         The SQLite file; it is made if it does not exist.
+    fresh : bool, default False
+        Begin with an empty store. One that is there is renamed, never deleted.
+
+    Attributes
+    ----------
+    aside : Path or None
+        New name of the store that was there before, if a fresh one was asked for.
 
     Raises
     ------
@@ -104,8 +111,9 @@ class Store:
         If another run holds the store, the file is no store, or another format wrote it.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path = path
+        self.aside: Path | None = None
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = filelock.FileLock(path.with_name(path.name + ".lock"))
         try:
@@ -117,6 +125,8 @@ class Store:
                 remedy="wait for it to end, stop it, or choose another folder with --output",
             ) from None
         try:
+            if fresh and path.exists():
+                self.aside = _set_aside(path)
             self._connection = self._open()
         except BaseException:
             self._lock.release()
@@ -208,3 +218,10 @@ class Store:
                     seconds=seconds,
                 )
         return [cells[key] for key in keys if key in cells]
+
+
+def _set_aside(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
+        number += 1
+    return path.rename(aside)

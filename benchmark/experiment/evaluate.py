@@ -1,0 +1,163 @@
+"""One block to its results: draw the training sample, run every technique on it, score on the test data."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
+from benchmark.data.table import Table
+from benchmark.errors import BetabenchError
+from benchmark.experiment.plan import Block, ClassifierEntry, TechniqueEntry
+from benchmark.experiment.store import CellResult, MetricValue, Status
+from benchmark.experiment.versions import source_digest
+from benchmark.experiment.world import Scene, World
+from benchmark.metrics import evaluate
+from benchmark.network.sample import sample
+from benchmark.seeding import axis_seed, generator
+from benchmark.techniques import Technique, Tools, get_technique, load_plugin
+
+__all__ = ["Cell", "Evaluator", "describe_classifier", "describe_technique"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One technique with one classifier on the sample of a block.
+
+    Attributes
+    ----------
+    technique, classifier : str
+        Names in the experiment.
+    key : str
+        Identity in the store.
+    """
+
+    technique: str
+    classifier: str
+    key: str
+
+
+def describe_technique(entry: TechniqueEntry) -> dict[str, Any]:
+    """Return what identifies a technique in a cell's key; raises if it does not exist."""
+    technique = get_technique(entry.technique, **entry.parameters)
+    return {
+        "name": technique.name,
+        "parameters": technique.parameters,
+        "version": technique.version,
+        "source": source_digest(type(technique)),
+    }
+
+
+def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
+    """Return what identifies a classifier in a cell's key; raises if it does not exist."""
+    return make_classifier(entry.classifier, entry.parameters).describe()
+
+
+class Evaluator:
+    """Computes the cells of one block after another.
+
+    Parameters
+    ----------
+    world : World
+        Data, networks and the experiment.
+    """
+
+    def __init__(self, world: World) -> None:
+        for plugin in world.plugins:
+            load_plugin(plugin)
+        self.world = world
+        self.techniques = {
+            entry.name: get_technique(entry.technique, **entry.parameters)
+            for entry in world.experiment.techniques
+        }
+        self.classifiers = {
+            entry.name: make_classifier(entry.classifier, entry.parameters)
+            for entry in world.experiment.classifiers
+        }
+        self._hidden: dict[str, Table] = {}
+
+    def __call__(self, block: Block, cells: tuple[Cell, ...]) -> Iterator[CellResult]:
+        """Yield the result of each cell, in order; a cell that fails yields why."""
+        scene = self.world.scenes[block.dataset]
+        axes: dict[str, str | int | float] = {
+            "dataset": scene.name,
+            "beta": block.beta,
+            "repetition": block.repetition,
+        }
+        seed = self.world.experiment.seed
+        network, _ = scene.biased(block.bias, block.beta)
+        train = sample(network, scene.n_train, generator(seed, purpose="sample", **axes))
+        ranker = _Ranker(train)
+        for cell in cells:
+            technique = self.techniques[cell.technique]
+            factory = self.classifiers[cell.classifier]
+            own = json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
+            tools = Tools(
+                classifier=_Builder(factory, axis_seed(seed, purpose="classifier", **axes)),
+                ranker=ranker,
+                # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
+                rng=generator(seed, purpose="technique", technique=own, **axes),
+            )
+            yield self._score(scene, block, cell, technique, train, tools)
+
+    def _score(
+        self, scene: Scene, block: Block, cell: Cell, technique: Technique, train: Table, tools: Tools
+    ) -> CellResult:
+        def result(status: Status, reason: str = "", **content: Any) -> CellResult:
+            where = (cell.key, scene.name, block.bias, block.beta, block.repetition)
+            seconds = time.perf_counter() - started
+            return CellResult(
+                *where, cell.technique, cell.classifier, status, reason, seconds=seconds, **content
+            )
+
+        started = time.perf_counter()
+        try:
+            declined = technique.skip(train)
+            if declined is not None:
+                return result("skipped", declined)
+            predicted = technique.fit(train, tools).predict(self._hidden_test(block.dataset, scene))
+        except Exception as error:
+            text = str(error) if isinstance(error, BetabenchError) else f"{type(error).__name__}: {error}"
+            return result("failed", text)
+        scores = evaluate(scene.test.y, predicted, scene.test.deprived, metrics=self.world.experiment.metrics)
+        metrics = tuple(
+            MetricValue(name, None if np.isnan(value) else float(value), scores.reasons.get(name, ""))
+            for name, value in scores.values.items()
+        )
+        return result("ok", metrics=metrics, counts=scores.counts.weight.astype(int).tolist())
+
+    def _hidden_test(self, dataset: str, scene: Scene) -> Table:
+        if dataset not in self._hidden:
+            self._hidden[dataset] = scene.test.hide_label()
+        return self._hidden[dataset]
+
+
+class _Ranker:
+    """The naive Bayes ranker, asked by several techniques for the same sample but trained once."""
+
+    def __init__(self, train: Table) -> None:
+        self.train = train
+        self._scores: NDArray[np.float64] | None = None
+
+    def __call__(self, table: Table) -> NDArray[np.float64]:
+        if table is not self.train:
+            return naive_bayes_ranker(table)
+        if self._scores is None:
+            self._scores = naive_bayes_ranker(table)
+            self._scores.flags.writeable = False
+        return self._scores
+
+
+@dataclass(frozen=True)
+class _Builder:
+    factory: ClassifierFactory
+    seed: int
+
+    def __call__(self, cardinalities: NDArray[np.int64]) -> Any:
+        return self.factory.build(cardinalities, self.seed)

@@ -1,0 +1,67 @@
+"""From stored cells to the tidy tables that everything else is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from benchmark.experiment.store import CellResult
+
+__all__ = ["FAILURE_COLUMNS", "RESULT_COLUMNS", "failures_frame", "results_frame"]
+
+RESULT_COLUMNS = (
+    "dataset",
+    "bias",
+    "beta",
+    "technique",
+    "classifier",
+    "repetition",
+    "metric",
+    "value",
+)
+"""Columns of ``results.csv``; ``results/README.md`` says what each holds."""
+
+FAILURE_COLUMNS = (*RESULT_COLUMNS[:-1], "status", "reason")
+"""Columns of ``failures.csv``."""
+
+
+def results_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
+    """Return one row per metric of every finished cell.
+
+    Parameters
+    ----------
+    cells : iterable of CellResult
+        In the order of the plan.
+    metrics : sequence of str
+        In the order in which they are to stand.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`RESULT_COLUMNS`; an undefined metric has the value NaN.
+    """
+    rows = []
+    for cell in cells:
+        found = {m.metric: m.value for m in cell.metrics}
+        rows += [(*_where(cell), name, found[name]) for name in metrics if name in found]
+    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS)).astype({"beta": float, "value": float})
+
+
+def failures_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
+    """Return one row per cell without a result, and per metric without a value, with the reason.
+
+    Columns :data:`FAILURE_COLUMNS`; ``metric`` is empty where the whole cell has no result, and ``status``
+    is ``undefined`` where only a metric has none.
+    """
+    rows: list[tuple[object, ...]] = []
+    for cell in cells:
+        if cell.status != "ok":
+            rows.append((*_where(cell), "", cell.status, cell.reason))
+        found = {m.metric: m for m in cell.metrics if m.value is None}
+        rows += [(*_where(cell), n, "undefined", found[n].reason) for n in metrics if n in found]
+    return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"beta": float})
+
+
+def _where(cell: CellResult) -> tuple[object, ...]:
+    return (cell.dataset, cell.bias, cell.beta, cell.technique, cell.classifier, cell.repetition)

@@ -1,0 +1,215 @@
+"""Running an experiment: plan, compute what is missing, store, and hand over what is stored."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import json
+import os
+import platform
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark.errors import StoreError
+from benchmark.experiment.evaluate import Cell, Evaluator, describe_classifier, describe_technique
+from benchmark.experiment.plan import Block, Experiment, plan_blocks
+from benchmark.experiment.pool import Failure, Task, run_tasks
+from benchmark.experiment.store import CellResult, Store
+from benchmark.experiment.versions import package_versions
+from benchmark.experiment.world import Scene, World, cell_key, network_digest
+from benchmark.network.bias import active_edits
+from benchmark.network.inference import discrimination
+
+__all__ = ["STORE_NAME", "Outcome", "Progress", "compute", "manifest"]
+
+STORE_NAME = "results.sqlite"
+
+Progress = Callable[[int, int], None]
+"""Told the number of cells that are finished and planned."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment gave.
+
+    Attributes
+    ----------
+    cells : list of CellResult
+        All cells of the plan, in its order.
+    computed : int
+        How many of them this run computed; the others were in the store.
+    seconds : float
+        Wall time of this run's computing.
+    workers : int
+        Number of worker processes.
+    """
+
+    cells: list[CellResult]
+    computed: int
+    seconds: float
+    workers: int
+
+    @property
+    def failures(self) -> Counter[str]:
+        """Number of cells without a result by status."""
+        return Counter(cell.status for cell in self.cells if cell.status != "ok")
+
+    @property
+    def ok(self) -> bool:
+        """Whether every cell has a result or was declined with a reason."""
+        return not self.failures.keys() - {"skipped"}
+
+
+def compute(
+    world: World,
+    store: Store,
+    *,
+    workers: int,
+    retry_failed: bool = False,
+    progress: Progress = lambda _done, _planned: None,
+) -> Outcome:
+    """Compute the cells that the store lacks, writing each block when it is finished.
+
+    Parameters
+    ----------
+    world : World
+        Experiment, data and networks.
+    store : Store
+        Where finished cells are, and go.
+    workers : int
+        Number of processes; the results do not depend on it.
+    retry_failed : bool, default False
+        Compute cells again that failed, crashed or took too long.
+    progress : callable(int, int)
+        Told how many cells are finished, and of how many.
+
+    Returns
+    -------
+    Outcome
+        Every cell of the plan.
+    """
+    planned = _planned_cells(world)
+    stored = store.statuses()
+    again = {"failed", "crashed", "timeout"} if retry_failed else set()
+    missing = [
+        Task(block, left)
+        for block, cells in planned
+        if (left := tuple(c for c in cells if c.key not in stored or stored[c.key] in again))
+    ]
+    total = sum(len(cells) for _, cells in planned)
+    to_do = sum(len(task.cells) for task in missing)
+    done = total - to_do
+    progress(done, total)
+    started = time.perf_counter()
+    for task, results in run_tasks(
+        missing,
+        functools.partial(Evaluator, world),
+        n_workers=workers,
+        time_limit=world.experiment.time_limit,
+    ):
+        store.write(_filled(world, task, results))
+        done += len(results)
+        progress(done, total)
+    seconds = time.perf_counter() - started
+    keys = [cell.key for _, cells in planned for cell in cells]
+    finished = store.read(keys)
+    if len(finished) != len(keys):
+        raise StoreError(
+            f"{store.path} lacks cells that were written to it",
+            expected=f"{len(keys)} cells",
+            got=str(len(finished)),
+            remedy="check the disk, and run the same command again",
+        )
+    return Outcome(finished, to_do, seconds, workers)
+
+
+def _planned_cells(world: World) -> list[tuple[Block, tuple[Cell, ...]]]:
+    experiment = world.experiment
+    techniques = {entry.name: describe_technique(entry) for entry in experiment.techniques}
+    classifiers = {entry.name: describe_classifier(entry) for entry in experiment.classifiers}
+    return [
+        (
+            block,
+            tuple(Cell(t, c, cell_key(world, block, techniques[t], classifiers[c])) for t, c in block.cells),
+        )
+        for block in plan_blocks(experiment)
+    ]
+
+
+def _filled(world: World, task: Task, results: list[CellResult | Failure]) -> Iterator[CellResult]:
+    """Yield results in which a lost cell, too, says where it stands."""
+    block = task.block
+    for cell, result in zip(task.cells, results, strict=True):
+        if isinstance(result, CellResult):
+            yield result
+        else:
+            name = world.scenes[block.dataset].name
+            where = (
+                cell.key,
+                name,
+                block.bias,
+                block.beta,
+                block.repetition,
+                cell.technique,
+                cell.classifier,
+            )
+            yield CellResult(*where, result.status, result.reason, seconds=result.seconds)
+
+
+def manifest(world: World, outcome: Outcome) -> dict[str, Any]:
+    """Return what is needed to judge and to repeat a run: versions, digests, seeds, settings, durations."""
+    experiment = world.experiment
+    return {
+        "experiment": _plain(experiment),
+        "real_data": {scene.name: not scene.embedded for scene in world.scenes.values()},
+        "datasets": {scene.name: _describe_scene(experiment, scene) for scene in world.scenes.values()},
+        "cells": {
+            "planned": len(outcome.cells),
+            "computed_in_this_run": outcome.computed,
+            **dict(sorted(outcome.failures.items())),
+        },
+        "durations_in_seconds": {
+            "this_run": round(outcome.seconds, 3),
+            "all_cells": round(sum(cell.seconds for cell in outcome.cells), 3),
+        },
+        "workers": outcome.workers,
+        "versions": package_versions(),
+        "platform": {"system": platform.platform(), "cores": os.cpu_count()},
+        "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _plain(experiment: Experiment) -> dict[str, Any]:
+    plain: dict[str, Any] = json.loads(experiment.model_dump_json())
+    return plain
+
+
+def _describe_scene(experiment: Experiment, scene: Scene) -> Mapping[str, Any]:
+    biases = {}
+    for bias, edits in scene.edits.items():
+        biases[bias] = {
+            "edits": [str(edit) for edit in edits],
+            "acting": [str(edit) for edit in active_edits(scene.network, edits)],
+            "network_discrimination_by_beta": {
+                str(beta): discrimination(scene.biased(bias, beta)[0]) for beta in experiment.betas
+            },
+        }
+    return {
+        "card": scene.card.name,
+        "card_digest": scene.card.digest,
+        "test_data": "sample of the embedded network" if scene.embedded else "real data",
+        "embedded": scene.embedded,
+        "test_digest": scene.test.digest,
+        "test_rows": len(scene.test),
+        "train_rows": scene.n_train,
+        "warning": scene.card.warning,
+        "network": {
+            "digest": network_digest(scene.network),
+            "edges": [f"{parent} -> {child}" for parent, child in scene.network.edges],
+            "free_parameters": scene.network.n_parameters,
+        },
+        "bias": biases,
+    }

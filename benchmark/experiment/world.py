@@ -1,0 +1,273 @@
+"""Everything that the cells of an experiment share: test data, learned networks, and their identities."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmark.data import Card, DataNotFoundError, Dataset, Table, load_card, load_dataset
+from benchmark.declarations import declaration_dir
+from benchmark.errors import ExperimentError
+from benchmark.experiment.plan import Block, DatasetEntry, Experiment
+from benchmark.experiment.versions import harness_digest
+from benchmark.network.bias import BiasEdit, active_edits, apply_bias
+from benchmark.network.bif import read_bif
+from benchmark.network.learn import learn_network, merge_settings
+from benchmark.network.model import Network
+from benchmark.network.sample import sample
+from benchmark.seeding import generator
+
+__all__ = [
+    "EMBEDDED_SUFFIX",
+    "Scene",
+    "World",
+    "build_world",
+    "cell_key",
+    "embedded_network_path",
+    "learned_network",
+    "network_digest",
+]
+
+EMBEDDED_SUFFIX = ":embedded"
+"""Marks, in every result, a dataset whose real data were not at hand."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One dataset of an experiment, ready to be sampled and tested on.
+
+    Attributes
+    ----------
+    name : str
+        As results show it: the card's name, marked where the embedded network stands in for real data.
+    card : Card
+        The dataset's card.
+    embedded : bool
+        Whether the test data are a sample of the embedded network.
+    source : str
+        Where the data came from, for people.
+    network : Network
+        The learned network, nothing planted.
+    test : Table
+        What techniques are scored on.
+    n_train : int
+        Rows of each training sample.
+    edits : mapping of str to tuple of BiasEdit
+        By the name of the bias.
+    """
+
+    name: str
+    card: Card
+    embedded: bool
+    source: str
+    network: Network
+    test: Table
+    n_train: int
+    edits: Mapping[str, tuple[BiasEdit, ...]]
+    _biased: dict[tuple[str, float], tuple[Network, str]] = field(default_factory=dict, repr=False)
+
+    def biased(self, bias: str, beta: float) -> tuple[Network, str]:
+        """Return the network with bias planted, and its digest; made once."""
+        if (bias, beta) not in self._biased:
+            network = apply_bias(self.network, self.edits[bias], beta)
+            self._biased[bias, beta] = network, network_digest(network)
+        return self._biased[bias, beta]
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """An experiment with its data: all that a worker needs.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        What is to be done.
+    scenes : mapping of str to Scene
+        By card name.
+    plugins : tuple of str
+        Files that register techniques of the user's own.
+    """
+
+    experiment: Experiment
+    scenes: Mapping[str, Scene]
+    plugins: tuple[str, ...] = ()
+
+
+def embedded_network_path(card: Card) -> Path:
+    """Return where the shipped network of a card is, or would be."""
+    return declaration_dir("datasets") / "networks" / f"{card.name}.bif"
+
+
+def build_world(
+    experiment: Experiment,
+    *,
+    data_dir: Path | None = None,
+    offline: bool = False,
+    require_real_data: bool = False,
+    plugins: tuple[str, ...] = (),
+    say: Callable[[str], None] = lambda _: None,
+) -> World:
+    """Load or embed every dataset of an experiment, learn its network, and check its bias edits.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Names the datasets.
+    data_dir : Path, optional
+        Where to look for source files first.
+    offline : bool, default False
+        Never download.
+    require_real_data : bool, default False
+        Stop where real data cannot be had; otherwise the embedded network stands in.
+    plugins : tuple of str
+        Files that register techniques; handed on.
+    say : callable(str)
+        Told what is going on, one line at a time.
+
+    Raises
+    ------
+    DataError, CardError, NetworkError, BiasError, ExperimentError
+        If data are damaged, an edit fits no network, or real data are required and not to be had.
+    """
+    load = functools.partial(load_dataset, data_dir=data_dir, offline=offline)
+    scenes = {
+        entry.card: _build_scene(experiment, entry, load, require_real_data, say)
+        for entry in experiment.datasets
+    }
+    return World(experiment, scenes, plugins)
+
+
+def _build_scene(
+    experiment: Experiment,
+    entry: DatasetEntry,
+    load: Callable[[Card], Dataset],
+    require_real_data: bool,
+    say: Callable[[str], None],
+) -> Scene:
+    card = load_card(entry.card)
+    changes = entry.network.model_dump(exclude_none=True)
+    required = changes.pop("required_edges", card.required_edges)
+    forbidden = changes.pop("forbidden_edges", card.forbidden_edges)
+    settings = merge_settings(card.network, changes)
+    relearn = (settings, required, forbidden) != (card.network, card.required_edges, card.forbidden_edges)
+    try:
+        dataset = load(card)
+    except DataNotFoundError as missing:
+        if require_real_data:
+            raise
+        network = _embedded_network(card, relearn, missing)
+        embedded, source = True, "sample of the embedded network"
+        test = sample(network, card.rows or 0, generator(experiment.seed, purpose="test", dataset=card.name))
+        say(f"{card.title}: no real data found, using the embedded network. {missing.what}.")
+    else:
+        network = learn_network(dataset.table, settings, required_edges=required, forbidden_edges=forbidden)
+        embedded, source, test = False, dataset.source, dataset.table
+        say(f"{card.title}: {len(test):,} real rows from {source}")
+    edits = {bias.name: tuple(edit.to_edit() for edit in bias.edits) for bias in entry.bias}
+    for edit in edits.values():
+        active_edits(network, edit)
+    return Scene(
+        name=card.name + (EMBEDDED_SUFFIX if embedded else ""),
+        card=card,
+        embedded=embedded,
+        source=source,
+        network=network,
+        test=test,
+        n_train=len(test) if experiment.train_rows == "data" else experiment.train_rows,
+        edits=edits,
+    )
+
+
+def learned_network(
+    card: Card, *, data_dir: Path | None = None, offline: bool = False
+) -> tuple[Network, str]:
+    """Return a card's network and, in words, where it comes from.
+
+    A shipped network is taken as it is, because learning it again gives the same; for a card without one
+    the data are loaded and the network is learned.
+
+    Raises
+    ------
+    DataError, NetworkError
+        If there is no shipped network and the data cannot be had, or the file is damaged.
+    """
+    path = embedded_network_path(card)
+    if path.is_file():
+        return read_bif(path, card.schema()), f"embedded network {path.name}"
+    dataset = load_dataset(card, data_dir=data_dir, offline=offline)
+    network = learn_network(
+        dataset.table,
+        card.network,
+        required_edges=card.required_edges,
+        forbidden_edges=card.forbidden_edges,
+    )
+    return network, f"learned from {dataset.source}"
+
+
+def _embedded_network(card: Card, relearn: bool, missing: DataNotFoundError) -> Network:
+    path = embedded_network_path(card)
+    if relearn:
+        raise ExperimentError(
+            f"The experiment changes how the network of {card.name!r} is learned, and without real data it "
+            "cannot be learned again",
+            expected="the source files",
+            got=missing.what,
+            remedy="get the data (--data-dir), or leave the network settings to the card",
+        ) from missing
+    if not path.is_file() or card.rows is None:
+        raise ExperimentError(
+            f"There is neither real data nor an embedded network for {card.name!r}",
+            got=missing.what,
+            remedy=missing.remedy,
+        ) from missing
+    return read_bif(path, card.schema())
+
+
+def network_digest(network: Network) -> str:
+    """Return the SHA-256 of a network's schema, graph and probabilities."""
+    h = hashlib.sha256(repr((network.schema, network.parents)).encode())
+    for cpt in network.cpts:
+        h.update(np.ascontiguousarray(cpt, dtype="<f8").tobytes())
+    return h.hexdigest()
+
+
+def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
+    """Return the identity of a cell in the store.
+
+    Parameters
+    ----------
+    world : World
+        Data and networks.
+    block : Block
+        Where the training sample stands in the experiment.
+    technique, classifier : mapping
+        Their canonical descriptions: name, parameters, digest of the code.
+
+    Returns
+    -------
+    str
+        SHA-256 of everything that can change the cell's numbers, in hexadecimal.
+    """
+    scene = world.scenes[block.dataset]
+    identity = {
+        "code": harness_digest(),
+        "test": scene.test.digest,
+        "network": scene.biased(block.bias, block.beta)[1],
+        "train_rows": scene.n_train,
+        "seed": world.experiment.seed,
+        "dataset": scene.name,
+        "bias": block.bias,
+        "beta": block.beta,
+        "repetition": block.repetition,
+        "technique": technique,
+        "classifier": classifier,
+        "metrics": world.experiment.metrics,
+    }
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

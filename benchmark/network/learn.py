@@ -1,0 +1,81 @@
+"""From a coded table to a fitted network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from benchmark.data.card import NetworkSettings
+from benchmark.data.table import Table
+from benchmark.errors import NetworkError
+from benchmark.network.model import Network, fit_network
+from benchmark.network.search import learn_structure
+from benchmark.seeding import generator
+
+__all__ = ["learn_network", "merge_settings"]
+
+
+def merge_settings(settings: NetworkSettings, changes: Mapping[str, Any]) -> NetworkSettings:
+    """Return settings in which every change that is not None replaces what was there.
+
+    Raises
+    ------
+    NetworkError
+        If a value is invalid.
+    """
+    asked = {name: value for name, value in changes.items() if value is not None}
+    try:
+        return NetworkSettings.model_validate({**settings.model_dump(), **asked})
+    except ValidationError as error:
+        flaws = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}, not {e['input']!r}" for e in error.errors())
+        raise NetworkError("The network settings are invalid", got="; ".join(flaws)) from None
+
+
+def learn_network(
+    table: Table,
+    settings: NetworkSettings,
+    *,
+    required_edges: Sequence[tuple[str, str]] = (),
+    forbidden_edges: Sequence[tuple[str, str]] = (),
+) -> Network:
+    """Learn a network's graph and probabilities.
+
+    Parameters
+    ----------
+    table : Table
+        Data.
+    settings : NetworkSettings
+        Search, score and smoothing.
+    required_edges, forbidden_edges : sequence of (str, str)
+        Edges (parent, child) by column name that the graph must, or must not, have.
+
+    Returns
+    -------
+    Network
+        The same network for the same table and settings: random restarts, too, draw from a fixed stream.
+
+    Raises
+    ------
+    UnknownNameError
+        If an edge names no column.
+    NetworkError
+        If the edges contradict each other or the settings.
+    """
+    schema = table.schema
+    structure = learn_structure(
+        table.codes,
+        schema.cardinalities,
+        algorithm=settings.algorithm,
+        score=settings.score,
+        equivalent_sample_size=settings.equivalent_sample_size,
+        required_edges=[(schema.index(a), schema.index(b)) for a, b in required_edges],
+        forbidden_edges=[(schema.index(a), schema.index(b)) for a, b in forbidden_edges],
+        max_indegree=settings.max_indegree,
+        tabu_length=settings.tabu_length,
+        restarts=settings.restarts,
+        rng=generator(0, purpose="structure search"),
+        names=schema.names,
+    )
+    return fit_network(table, structure.parents, pseudo_count=settings.pseudo_count)

@@ -1,0 +1,79 @@
+"""What a report has to know about a run, taken from the run itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchmark.experiment.plan import DatasetEntry
+from benchmark.experiment.versions import package_versions
+from benchmark.experiment.world import Scene, World
+from benchmark.metrics import get_metric
+from benchmark.network.bias import active_edits
+from benchmark.report.describe import (
+    DatasetDescription,
+    GroupSizes,
+    MetricDescription,
+    RunDescription,
+    TechniqueDescription,
+)
+
+__all__ = ["describe_run"]
+
+
+def describe_run(world: World) -> RunDescription:
+    """Return the description of an experiment and its data for the report."""
+    experiment = world.experiment
+    return RunDescription(
+        name=experiment.name,
+        title=experiment.title,
+        seed=experiment.seed,
+        repetitions=experiment.repetitions,
+        betas=experiment.betas,
+        techniques=tuple(TechniqueDescription(t.name, t.title, t.technique) for t in experiment.techniques),
+        metrics=tuple(
+            MetricDescription(metric.name, metric.title, metric.ideal)
+            for metric in map(get_metric, experiment.metrics)
+        ),
+        datasets=tuple(_describe_scene(entry, world.scenes[entry.card]) for entry in experiment.datasets),
+        versions=_shown_versions(package_versions()),
+    )
+
+
+def _describe_scene(entry: DatasetEntry, scene: Scene) -> DatasetDescription:
+    schema, test, card = scene.test.schema, scene.test, scene.card
+    acting = {bias: active_edits(scene.network, edits) for bias, edits in scene.edits.items()}
+    return DatasetDescription(
+        name=scene.name,
+        title=card.title,
+        test_data="sample of the learned network" if scene.embedded else "real data",
+        embedded=scene.embedded,
+        digest=test.digest,
+        n_train=scene.n_train,
+        n_test=len(test),
+        group_sizes=GroupSizes(
+            deprived_favorable=int((test.deprived & test.y).sum()),
+            deprived_unfavorable=int((test.deprived & ~test.y).sum()),
+            favored_favorable=int((~test.deprived & test.y).sum()),
+            favored_unfavorable=int((~test.deprived & ~test.y).sum()),
+        ),
+        warning=card.warning,
+        sensitive_feature=schema.sensitive_feature,
+        deprived_group=schema.deprived_group,
+        label=schema.label,
+        favorable_label=schema.favorable_label,
+        baseline=entry.baseline,
+        columns=schema.names,
+        edges=scene.network.edges,
+        edited_edges=tuple(
+            dict.fromkeys((edit.attribute, schema.label) for edits in acting.values() for edit in edits)
+        ),
+        bias_description="; ".join(
+            f"Bias {bias!r}: "
+            + (", ".join(map(str, edits)) or "none, because no edited attribute is a parent of the label")
+            for bias, edits in acting.items()
+        ),
+    )
+
+
+def _shown_versions(versions: Mapping[str, str]) -> dict[str, str]:
+    return {name: versions[name] for name in ("betabench", "python", "numpy", "scikit-learn")}

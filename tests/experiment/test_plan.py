@@ -1,0 +1,120 @@
+from pathlib import Path
+
+import pytest
+
+from benchmark.declarations import list_declarations
+from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
+
+SMALL = """
+name = "small"
+title = "Small"
+seed = 7
+repetitions = 2
+betas = [0.0, 0.5]
+[[datasets]]
+card = "adult"
+[[datasets.bias]]
+edits = [{ attribute = "relationship", group = "Wife" }]
+[[techniques]]
+technique = "none"
+[[techniques]]
+technique = "repair"
+name = "repair_0.5"
+parameters = { level = 0.5 }
+"""
+
+
+def load(tmp_path: Path, text: str) -> Experiment:
+    path = tmp_path / "e.toml"
+    path.write_text(text)
+    return load_experiment(path)
+
+
+@pytest.mark.parametrize("name", list_declarations("experiments"))
+def test_every_shipped_experiment_is_valid_and_named_like_its_file(name: str) -> None:
+    experiment = load_experiment(name)
+    assert experiment.name == name
+    names = [t.name for t in experiment.techniques]
+    assert all(dataset.baseline in names for dataset in experiment.datasets)
+
+
+def test_the_paper_experiment_is_the_papers() -> None:
+    paper = load_experiment("paper")
+    blocks = list(plan_blocks(paper))
+    assert paper.betas == (0.0, 0.25, 0.5, 0.75, 1.0)
+    assert paper.repetitions == 30
+    assert paper.train_rows == "data"
+    assert sum(len(block.cells) for block in blocks) == 3 * 5 * 30 * 9
+
+
+def test_blocks_come_in_the_order_of_the_result_table(tmp_path: Path) -> None:
+    blocks = list(plan_blocks(load(tmp_path, SMALL)))
+    assert [(b.dataset, b.beta, b.repetition) for b in blocks] == [
+        ("adult", 0.0, 0),
+        ("adult", 0.0, 1),
+        ("adult", 0.5, 0),
+        ("adult", 0.5, 1),
+    ]
+    assert blocks[0].cells == (("none", "c45"), ("repair_0.5", "c45"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("betas = [0.0, 0.5]", "betas = [0.0, 1.5]", r"betas\.1.*less than or equal to 1.*1\.5"),
+        ("betas = [0.0, 0.5]", "betas = [0.5, 0.0]", "betas.*ascending"),
+        ("betas = [0.0, 0.5]", "betas = []", "betas"),
+        ("repetitions = 2", "repetitions = 0", "repetitions.*greater than or equal to 1"),
+        ("repetitions = 2", "repetition = 2", "repetition.*Extra inputs"),
+        ('name = "repair_0.5"', 'name = "none"', "'none' is used twice"),
+        ('group = "Wife"', 'group = "Wife", direction = "up"', "direction"),
+        ("seed = 7", "seed = ", "not valid TOML"),
+        ('card = "adult"', 'cart = "adult"', r"datasets\.0\.card"),
+    ],
+)
+def test_a_broken_file_is_refused_by_field_and_value(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    assert old in SMALL
+    with pytest.raises(ExperimentError, match=message) as caught:
+        load(tmp_path, SMALL.replace(old, new))
+    assert "e.toml" in str(caught.value)
+
+
+def test_an_unknown_experiment_suggests_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'paper'"):
+        load_experiment("papper")
+
+
+def test_narrowing_keeps_the_files_order_and_adds_registered_techniques(tmp_path: Path) -> None:
+    experiment = load(tmp_path, SMALL)
+    known = ["none", "massaging", "repair"]
+    narrowed = narrow(
+        experiment,
+        techniques=["massaging", "repair_0.5", "none"],
+        betas=[1, 0.5, 0.5],
+        repetitions=5,
+        known_techniques=known,
+    )
+    assert [t.name for t in narrowed.techniques] == ["none", "repair_0.5", "massaging"]
+    assert narrowed.betas == (0.5, 1.0)
+    assert narrowed.repetitions == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"datasets": ["adlut"]}, "did you mean 'adult'"),
+        ({"datasets": ["dutch"]}, "dataset in the experiment 'small'"),
+        ({"techniques": ["masaging"]}, "did you mean 'massaging'"),
+        ({"betas": [-0.1]}, "out of range"),
+        ({"betas": [float("nan")]}, "out of range"),
+        ({"betas": []}, "out of range"),
+        ({"repetitions": 0}, "Too few repetitions"),
+    ],
+)
+def test_what_cannot_be_narrowed_to_is_refused(tmp_path: Path, arguments: dict, message: str) -> None:
+    experiment = load(tmp_path, SMALL)
+    with pytest.raises((ExperimentError, UnknownNameError), match=message):
+        narrow(experiment, known_techniques=["none", "massaging"], **arguments)

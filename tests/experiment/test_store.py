@@ -1,0 +1,131 @@
+import dataclasses
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmark.errors import StoreError
+from benchmark.experiment.store import CellResult, MetricValue, Store
+
+
+def cell(key: str, **changes: object) -> CellResult:
+    made = CellResult(
+        key,
+        "adult",
+        "cpt",
+        0.25,
+        3,
+        "massaging",
+        "c45",
+        "ok",
+        metrics=(
+            MetricValue("accuracy", 0.1 + 0.2),
+            MetricValue("discrimination", None, "nobody is deprived"),
+        ),
+        counts=[[[1, 2], [3, 4]], [[5, 6], [7, 8]]],
+        seconds=0.5,
+    )
+    return dataclasses.replace(made, **changes)  # type: ignore[arg-type]
+
+
+def test_what_was_written_comes_back_exactly_and_in_the_asked_order(tmp_path: Path) -> None:
+    cells = [cell("a"), cell("b", status="failed", reason="no", metrics=(), counts=[]), cell("c")]
+    with Store(tmp_path / "x" / "s.sqlite") as store:
+        store.write(cells[:2])
+        store.write(cells[2:])
+        assert store.read(["c", "unknown", "a", "b"]) == [cells[2], cells[0], cells[1]]
+        assert store.statuses() == {"a": "ok", "b": "failed", "c": "ok"}
+    with Store(tmp_path / "x" / "s.sqlite") as store:
+        assert store.read(["a"]) == [cells[0]]
+
+
+def test_a_cell_that_is_written_again_is_replaced_with_its_metrics(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.sqlite") as store:
+        store.write([cell("a")])
+        again = cell("a", metrics=(MetricValue("accuracy", 0.9),))
+        store.write([again])
+        assert store.read(["a"]) == [again]
+
+
+def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.sqlite") as store:
+        with pytest.raises(sqlite3.IntegrityError):
+            store.write([cell("a"), cell("b", status="nonsense")])
+        assert store.statuses() == {}
+        store.write([cell("a")])
+        assert store.statuses() == {"a": "ok"}
+
+
+def test_a_second_run_on_one_store_is_refused_until_the_first_ends(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with Store(path), pytest.raises(StoreError, match="Another run is writing"):
+        Store(path)
+    Store(path).close()
+
+
+def test_a_killed_process_leaves_no_lock_and_no_half_block(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    script = f"""
+import sys, time
+sys.path.insert(0, {str(Path(__file__).resolve().parents[2])!r})
+from pathlib import Path
+from benchmark.experiment.store import Store
+from tests.experiment.test_store import cell
+store = Store(Path({str(path)!r}))
+store.write([cell("a"), cell("b")])
+store._connection.execute("BEGIN IMMEDIATE")
+store._connection.execute("DELETE FROM cells")
+print("ready", flush=True)
+time.sleep(600)
+"""
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    with pytest.raises(StoreError, match="Another run"):
+        Store(path)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    with Store(path) as store:
+        assert store.statuses() == {"a": "ok", "b": "ok"}
+
+
+def test_a_fresh_store_sets_the_old_one_aside(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    for number in (1, 2):
+        with Store(path) as store:
+            store.write([cell(f"run {number}")])
+        with Store(path, fresh=True) as store:
+            assert store.statuses() == {}
+            assert store.aside == tmp_path / f"s.{number}.sqlite"
+        with Store(tmp_path / f"s.{number}.sqlite") as old:
+            assert list(old.statuses()) == [f"run {number}"]
+
+
+def test_files_that_are_no_stores_are_refused_and_left_alone(tmp_path: Path) -> None:
+    text = tmp_path / "text.sqlite"
+    text.write_text("this is a letter, not a database, and it is long enough to be read as a header " * 5)
+    with pytest.raises(StoreError, match="not a result store"):
+        Store(text)
+    assert text.read_text().startswith("this is a letter")
+    foreign = tmp_path / "foreign.sqlite"
+    connection = sqlite3.connect(foreign)
+    connection.execute("CREATE TABLE notes (text)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match="not a result store"):
+        Store(foreign)
+
+
+def test_a_store_of_another_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    Store(path).close()
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE meta SET value = '99'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match="format 99.*--fresh"):
+        Store(path)
