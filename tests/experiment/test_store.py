@@ -127,5 +127,5 @@ def test_a_store_of_another_format_is_refused_with_the_way_out(tmp_path: Path) -
     connection.execute("UPDATE meta SET value = '99'")
     connection.commit()
     connection.close()
-    with pytest.raises(StoreError, match="format 99.*--fresh"):
+    with pytest.raises(StoreError, match=r"format 99.*--fresh"):
         Store(path)
