@@ -79,7 +79,6 @@ def _command(commands: Any, name: str, run: Any, text: str, example: str) -> arg
         help=text,
         description=text[0].upper() + text[1:] + ".",
         epilog=f"example: {example}",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.set_defaults(command=run)
     return parser
@@ -107,13 +106,24 @@ def _add_run(commands: Any) -> None:
         "betabench run --experiment paper --datasets adult --techniques none massaging --betas 0 0.5 1",
     )
     add = parser.add_argument
-    add("--experiment", default="paper", metavar="NAME|FILE", help="shipped experiment, or a TOML file")
-    add("--datasets", nargs="+", metavar="NAME", help="only these of the experiment's datasets")
+    add(
+        "--experiment",
+        default="paper",
+        metavar="NAME|FILE",
+        help="shipped experiment or a TOML file; default: paper",
+    )
+    add("--datasets", nargs="+", metavar="NAME", help="only these of its datasets")
     add("--techniques", nargs="+", metavar="NAME", help="only these, or others with their defaults")
     add("--betas", nargs="+", type=float, metavar="BETA", help="these levels of bias, each from 0 to 1")
     add("--repetitions", type=int, metavar="N", help="this many samples of each kind")
-    add("--workers", type=int, default=os.cpu_count() or 1, metavar="N", help="number of processes")
-    add("--output", type=Path, metavar="DIR", help="folder of the results; results/EXPERIMENT if left out")
+    add(
+        "--workers",
+        type=int,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="number of processes; default: one per core",
+    )
+    add("--output", type=Path, metavar="DIR", help="folder of the results; default: results/EXPERIMENT")
     add("--plugin", action="append", default=[], metavar="FILE", help="Python file that registers techniques")
     add("--fresh", action="store_true", help="start a new store; the old one is renamed, not lost")
     add("--retry-failed", action="store_true", help="compute failed, crashed and timed-out cells again")
@@ -330,7 +340,7 @@ def _list_metrics() -> list[dict[str, Any]]:
 def _list_classifiers() -> list[dict[str, Any]]:
     from benchmark.classifiers import list_classifiers
 
-    return [{"name": name, "summary": summary} for name, summary in list_classifiers().items()]
+    return [{"name": name, "summary": entry.summary} for name, entry in list_classifiers().items()]
 
 
 def _list_experiments() -> list[dict[str, Any]]:
@@ -365,8 +375,8 @@ def _add_learn(commands: Any) -> None:
     )
     add = parser.add_argument
     add("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
-    add("--algorithm", choices=("hill_climbing", "tabu", "exact"), help="search; the card's if left out")
-    add("--score", choices=("bic", "bdeu"), help="score; the card's if left out")
+    add("--algorithm", choices=("hill_climbing", "tabu", "exact"), help="search; default: the card's")
+    add("--score", choices=("bic", "bdeu"), help="score; default: the card's")
     add("--max-indegree", type=int, metavar="N", help="most parents per column")
     add("--restarts", type=int, metavar="N", help="random restarts")
     add("--pseudo-count", type=float, metavar="X", help="added to each count; 0 is maximum likelihood")
@@ -374,7 +384,7 @@ def _add_learn(commands: Any) -> None:
         "--require", nargs=2, action="append", default=[], metavar=("PARENT", "CHILD"), help="require an edge"
     )
     add("--forbid", nargs=2, action="append", default=[], metavar=("PARENT", "CHILD"), help="forbid an edge")
-    add("--out", type=Path, metavar="FILE", help="file to write; NAME.bif if left out")
+    add("--out", type=Path, metavar="FILE", help="file to write; default: NAME.bif")
     _add_data_options(parser)
 
 
@@ -418,11 +428,11 @@ def _add_sample(commands: Any) -> None:
     )
     add = parser.add_argument
     add("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
-    add("--beta", type=float, default=0.0, metavar="BETA", help="level of planted bias, from 0 to 1")
-    add("--rows", type=int, metavar="N", help="number of rows; that of the real data if left out")
-    add("--seed", type=int, default=0, metavar="N", help="seed of the sample")
+    add("--beta", type=float, default=0.0, metavar="BETA", help="planted bias, from 0 (default) to 1")
+    add("--rows", type=int, metavar="N", help="number of rows; default: as the real data")
+    add("--seed", type=int, default=0, metavar="N", help="seed of the sample; default: 0")
     add("--out", type=Path, required=True, metavar="FILE", help="file to write: .csv, .parquet or .arff")
-    add("--experiment", default="paper", metavar="NAME|FILE", help="experiment whose bias edits to use")
+    add("--experiment", default="paper", metavar="NAME|FILE", help="whose bias edits to use; default: paper")
     add(
         "--edit",
         action="append",

@@ -47,7 +47,7 @@ class Column:
         return len(self.states)
 
     def code(self, state: str) -> int:
-        """Return the code of ``state``; raises :class:`DataError` if the column has no such state."""
+        """Return the code of ``state``; raises :class:`UnknownNameError` if the column has no such state."""
         try:
             return self.states.index(state)
         except ValueError:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
 from benchmark.data.table import Table
 from benchmark.errors import BetabenchError
-from benchmark.experiment.plan import Block, ClassifierEntry, TechniqueEntry
+from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
 from benchmark.experiment.store import CellResult, MetricValue, Status
 from benchmark.experiment.versions import source_digest
 from benchmark.experiment.world import Scene, World
@@ -23,7 +23,7 @@ from benchmark.network.sample import sample
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import Technique, Tools, get_technique, load_plugin
 
-__all__ = ["Cell", "Evaluator", "describe_classifier", "describe_technique"]
+__all__ = ["Cell", "Evaluator", "configured_techniques", "describe_classifier", "describe_technique"]
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,19 @@ class Cell:
     key: str
 
 
-def describe_technique(entry: TechniqueEntry) -> dict[str, Any]:
-    """Return what identifies a technique in a cell's key; raises if it does not exist."""
-    technique = get_technique(entry.technique, **entry.parameters)
+def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Technique]:
+    """Return the techniques of an experiment by card and name; raises if one does not exist."""
+    return {
+        (dataset.card, entry.name): get_technique(
+            entry.technique, **experiment.technique_parameters(dataset, entry)
+        )
+        for dataset in experiment.datasets
+        for entry in experiment.techniques
+    }
+
+
+def describe_technique(technique: Technique) -> dict[str, Any]:
+    """Return what identifies a technique in a cell's key."""
     return {
         "name": technique.name,
         "parameters": technique.parameters,
@@ -72,10 +82,7 @@ class Evaluator:
         for plugin in world.plugins:
             load_plugin(plugin)
         self.world = world
-        self.techniques = {
-            entry.name: get_technique(entry.technique, **entry.parameters)
-            for entry in world.experiment.techniques
-        }
+        self.techniques = configured_techniques(world.experiment)
         self.classifiers = {
             entry.name: make_classifier(entry.classifier, entry.parameters)
             for entry in world.experiment.classifiers
@@ -95,7 +102,7 @@ class Evaluator:
         train = sample(network, scene.n_train, generator(seed, purpose="sample", **axes))
         ranker = _Ranker(train)
         for cell in cells:
-            technique = self.techniques[cell.technique]
+            technique = self.techniques[block.dataset, cell.technique]
             factory = self.classifiers[cell.classifier]
             own = json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
             tools = Tools(

@@ -74,12 +74,27 @@ class NetworkEntry(_Strict):
 
 
 class DatasetEntry(_Strict):
-    """A dataset of the experiment, how bias is planted in it, and what counts as doing nothing."""
+    """A dataset of the experiment.
+
+    Attributes
+    ----------
+    card : str
+        Its card: a shipped name, or the path of a TOML file.
+    bias : tuple of BiasEntry
+        How bias is planted in it.
+    baseline : str
+        The technique entry that counts as doing nothing, for the paper's Tables 2 and 5.
+    network : NetworkEntry
+        Changes of how its network is learned.
+    parameters : dict of str to dict
+        Parameters of techniques that differ for this dataset, by the technique's registered name.
+    """
 
     card: str
     bias: tuple[BiasEntry, ...] = Field(min_length=1)
     baseline: Identifier = "none"
     network: NetworkEntry = NetworkEntry()
+    parameters: dict[str, Parameters] = {}
 
 
 class TechniqueEntry(_Strict):
@@ -174,13 +189,9 @@ class Experiment(_Strict):
                 raise ValueError(f"{what}: the name {repeated[0]!r} is used twice; give each its own name")
         return self
 
-    def technique(self, name: str) -> TechniqueEntry:
-        """Return a technique entry by its name in this experiment."""
-        return next(entry for entry in self.techniques if entry.name == name)
-
-    def classifier(self, name: str) -> ClassifierEntry:
-        """Return a classifier entry by its name in this experiment."""
-        return next(entry for entry in self.classifiers if entry.name == name)
+    def technique_parameters(self, dataset: DatasetEntry, technique: TechniqueEntry) -> Parameters:
+        """Return a technique's parameters on a dataset."""
+        return {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
 
 
 @dataclass(frozen=True)

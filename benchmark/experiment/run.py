@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmark.errors import StoreError
-from benchmark.experiment.evaluate import Cell, Evaluator, describe_classifier, describe_technique
+from benchmark.experiment.evaluate import (
+    Cell,
+    Evaluator,
+    configured_techniques,
+    describe_classifier,
+    describe_technique,
+)
 from benchmark.experiment.plan import Block, Experiment, plan_blocks
 from benchmark.experiment.pool import Failure, Task, run_tasks
 from benchmark.experiment.store import CellResult, Store
@@ -128,12 +134,17 @@ def compute(
 
 def _planned_cells(world: World) -> list[tuple[Block, tuple[Cell, ...]]]:
     experiment = world.experiment
-    techniques = {entry.name: describe_technique(entry) for entry in experiment.techniques}
+    techniques = {
+        where: describe_technique(technique) for where, technique in configured_techniques(experiment).items()
+    }
     classifiers = {entry.name: describe_classifier(entry) for entry in experiment.classifiers}
     return [
         (
             block,
-            tuple(Cell(t, c, cell_key(world, block, techniques[t], classifiers[c])) for t, c in block.cells),
+            tuple(
+                Cell(t, c, cell_key(world, block, techniques[block.dataset, t], classifiers[c]))
+                for t, c in block.cells
+            ),
         )
         for block in plan_blocks(experiment)
     ]

@@ -28,7 +28,9 @@ def random_network(seed: int, n_columns: int = 6, max_parents: int = 3) -> Netwo
         extra = {0} if i == 1 else set()
         parents[i] = tuple(sorted({int(c) for c in chosen} | extra))
     cpts = tuple(
-        rng.dirichlet(np.ones(cardinalities[i]), int(np.prod([cardinalities[p] for p in parents[i]], dtype=int)))
+        rng.dirichlet(
+            np.ones(cardinalities[i]), int(np.prod([cardinalities[p] for p in parents[i]], dtype=int))
+        )
         for i in range(n_columns)
     )
     return Network(schema, tuple(parents), cpts)
@@ -40,6 +42,4 @@ def toy() -> Network:
     schema = Schema(
         (Column("s", ("favored", "deprived")), Column("y", ("-", "+"))), "y", "+", "s", "deprived"
     )
-    return Network(
-        schema, ((), (0,)), (np.array([[0.5, 0.5]]), np.array([[0.63, 0.37], [0.80, 0.20]]))
-    )
+    return Network(schema, ((), (0,)), (np.array([[0.5, 0.5]]), np.array([[0.63, 0.37], [0.80, 0.20]])))

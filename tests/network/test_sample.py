@@ -49,9 +49,7 @@ def test_the_same_generator_state_gives_the_same_rows_and_other_states_others() 
 def test_states_of_probability_zero_are_never_drawn() -> None:
     schema = Schema((Column("s", ("a", "b", "c", "d")), Column("y", ("-", "+"))), "y", "+", "s", "a")
     third = 1.0 / 3.0
-    network = Network(
-        schema, ((), ()), (np.array([[0.0, third, 2 * third, 0.0]]), np.array([[1.0, 0.0]]))
-    )
+    network = Network(schema, ((), ()), (np.array([[0.0, third, 2 * third, 0.0]]), np.array([[1.0, 0.0]])))
     table = sample(network, 100_000, np.random.default_rng(0))
     assert sorted(np.unique(table.codes[:, 0])) == [1, 2]
     assert not table.y.any()

@@ -1,0 +1,606 @@
+"""Dataset cards: every fact about a dataset, in one TOML file.
+
+A card says where the source files are, how to read them, which columns become which states, and which roles
+the columns play. All states are declared, so the schema needs no data. :class:`Card` describes every field;
+the files in ``datasets/`` are examples, and :mod:`benchmark.data.load` shows a card of one's own.
+"""
+
+from __future__ import annotations
+
+import difflib
+import graphlib
+import hashlib
+import itertools
+import json
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from benchmark.data.table import Column, Schema
+from benchmark.declarations import find_declaration, list_declarations
+from benchmark.errors import CardError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+__all__ = [
+    "Card",
+    "CategoricalColumn",
+    "Dropped",
+    "NetworkSettings",
+    "NumericColumn",
+    "Source",
+    "SourceFile",
+    "list_cards",
+    "load_card",
+]
+
+Names = TypeVar("Names", list[str], tuple[str, ...])
+Text = Annotated[str, Field(min_length=1)]
+Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+# TOML has arrays only, so tuples alone are read leniently; everything else keeps its type strictly.
+Texts = Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
+Edge = Annotated[tuple[Text, Text], Field(strict=False)]
+Edges = Annotated[tuple[Edge, ...], Field(strict=False)]
+Steps = Annotated[
+    tuple[Text, ...],
+    Field(strict=False),
+    BeforeValidator(lambda value: (value,) if isinstance(value, str) else value),
+]
+
+
+class _Declaration(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class SourceFile(_Declaration):
+    """One file that rows are read from.
+
+    Parameters
+    ----------
+    name : str, optional
+        Name under which the file lies in a data directory or in the cache, unpacked.
+    path : str, optional
+        Instead of ``name``: a file of one's own, relative to the card.
+    url : str, optional
+        Where ``name`` can be downloaded (http or https): the file itself, gzipped or not, or an archive.
+    member : str or list of str, default []
+        Path of the file inside the archive (zip, tar, tar.gz); two or more steps if archives are nested.
+    archive_sha256 : str, optional
+        SHA-256 of what ``url`` delivers.
+    sha256 : str, optional
+        SHA-256 of the unpacked file. Without it, any content is accepted.
+    size : int, optional
+        Bytes of the unpacked file: lets a truncated file be called so.
+    skip_lines : int, default 0
+        Lines before the header or, without one, before the first row.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[^/\\]+$")] | None = None
+    path: Text | None = None
+    url: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    member: Steps = ()
+    archive_sha256: Sha256 | None = None
+    sha256: Sha256 | None = None
+    size: PositiveInt | None = None
+    skip_lines: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _named_once(self) -> Self:
+        if (self.name is None) == (self.path is None):
+            raise ValueError("needs either 'name' (looked up or downloaded) or 'path' (relative to the card)")
+        if self.url is None and (self.member or self.archive_sha256):
+            raise ValueError("'member' and 'archive_sha256' describe a download, so they need 'url'")
+        if self.path is not None and self.url is not None:
+            raise ValueError("'path' names a file of one's own, so it cannot have 'url'")
+        return self
+
+
+class Source(_Declaration):
+    """Where the rows are and how to read them; surrounding blanks never belong to a value.
+
+    Parameters
+    ----------
+    files : list of SourceFile
+        Read one after the other.
+    format : {"csv", "arff"}
+        Format of all files.
+    folder : str, optional
+        Sub-folder of data directories and of the cache; the card's name unless given. Cards that read the
+        same files share it.
+    column_names : list of str, optional
+        Names of the files' columns, for CSV without a header line. In headers, the second ``a`` is called
+        ``a.1``, the third ``a.2``.
+    delimiter : str, default ","
+        What separates the values of a CSV line.
+    encoding : str, default "utf-8-sig"
+        Text encoding; the default is UTF-8 with or without a byte order mark.
+    instructions : str, default ""
+        How to get the files by hand, where no URL may be given.
+    """
+
+    files: Annotated[tuple[SourceFile, ...], Field(strict=False, min_length=1)]
+    format: Literal["csv", "arff"]
+    folder: Slug | None = None
+    column_names: Texts | None = None
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
+    encoding: Text = "utf-8-sig"
+    instructions: str = ""
+
+    @field_validator("column_names")
+    @classmethod
+    def _nameless_csv_only(
+        cls, names: tuple[str, ...] | None, info: ValidationInfo
+    ) -> tuple[str, ...] | None:
+        if names is not None:
+            if info.data.get("format") == "arff":
+                raise ValueError("is for CSV files; an ARFF file names its columns itself")
+            _require_distinct(names)
+        return names
+
+    @field_validator("encoding")
+    @classmethod
+    def _known_encoding(cls, encoding: str) -> str:
+        try:
+            "".encode(encoding)
+        except LookupError:
+            raise ValueError("must be a text encoding that Python knows, such as 'latin-1'") from None
+        return encoding
+
+
+class CategoricalColumn(_Declaration):
+    """A column of categories.
+
+    Parameters
+    ----------
+    kind : "categorical"
+        Tells the two kinds of column apart.
+    states : list of str
+        All possible values, in their natural order if they have one.
+    ordered : bool, default False
+        Whether they have one.
+    values : dict of str to str, default {}
+        What a raw value is called, where it is not a state by itself: ``{"0" = "no", "1" = "yes"}``.
+    source : str, optional
+        The column's name in the file, where it differs.
+    description : str, default ""
+        What the column means.
+    """
+
+    kind: Literal["categorical"]
+    states: Texts
+    ordered: bool = False
+    values: dict[str, Text] = Field(default_factory=dict)
+    source: Text | None = None
+    description: str = ""
+
+    @field_validator("states")
+    @classmethod
+    def _distinct_states(cls, states: tuple[str, ...]) -> tuple[str, ...]:
+        return _require_distinct(states)
+
+    @field_validator("values")
+    @classmethod
+    def _values_lead_to_states(cls, values: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        return _require_targets(values, info)
+
+
+class NumericColumn(_Declaration):
+    """A column of numbers, cut into bins.
+
+    Parameters
+    ----------
+    kind : "numeric"
+        Tells the two kinds of column apart.
+    bins : list of float
+        Increasing edges e0 < e1 < ... < ek, ``inf`` allowed: bin i holds e(i) <= x < e(i+1), and the last
+        bin holds its upper edge too, as in :func:`numpy.histogram`.
+    states : list of str
+        One name for each bin, then the states that only ``values`` leads to.
+    values : dict of str to str, default {}
+        Raw values that are not numbers: ``{"?" = "unknown"}``.
+    source : str, optional
+        The column's name in the file, where it differs.
+    description : str, default ""
+        What the column means, and its unit.
+    """
+
+    kind: Literal["numeric"]
+    bins: Annotated[tuple[float, ...], Field(strict=False, min_length=2)]
+    states: Texts
+    values: dict[str, Text] = Field(default_factory=dict)
+    source: Text | None = None
+    description: str = ""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the states have an order: bins have, a state beside the bins has no place in it."""
+        return len(self.states) == len(self.bins) - 1
+
+    @field_validator("bins")
+    @classmethod
+    def _increasing(cls, bins: tuple[float, ...]) -> tuple[float, ...]:
+        if not all(low < high for low, high in itertools.pairwise(bins)):  # false for nan, too
+            raise ValueError("must increase strictly")
+        return bins
+
+    @field_validator("states")
+    @classmethod
+    def _one_per_bin(cls, states: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        bins = info.data.get("bins")
+        if bins is not None and len(states) < len(bins) - 1:
+            raise ValueError(f"must name each of the {len(bins) - 1} bins, but has {len(states)} names")
+        return _require_distinct(states)
+
+    @field_validator("values")
+    @classmethod
+    def _values_lead_to_states(cls, values: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        return _require_targets(values, info)
+
+    @model_validator(mode="after")
+    def _states_reachable(self) -> Self:
+        stray = [state for state in self.states[len(self.bins) - 1 :] if state not in self.values.values()]
+        if stray:
+            raise ValueError(
+                f"has {len(self.bins) - 1} bins but {len(self.states)} states, and no raw value leads to "
+                + ", ".join(map(repr, stray))
+            )
+        return self
+
+
+ColumnCard = Annotated[CategoricalColumn | NumericColumn, Field(discriminator="kind")]
+
+
+class Dropped(_Declaration):
+    """Columns of the file that are left out, and why.
+
+    Parameters
+    ----------
+    columns : list of str
+        Their names in the file.
+    reason : str
+        One sentence.
+    """
+
+    columns: Texts
+    reason: Text
+
+
+class NetworkSettings(_Declaration):
+    """How the dataset's Bayesian network is learned.
+
+    Parameters
+    ----------
+    algorithm : {"tabu", "hill_climbing", "exact"}, default "tabu"
+        Structure search.
+    score : {"bic", "bdeu"}, default "bic"
+        What it maximises.
+    max_indegree : int, optional
+        Most parents that a column may have; no limit unless given.
+    tabu_length : int, default 10
+        Structures visited last, to which tabu search does not return.
+    restarts : int, default 0
+        Random restarts of the greedy searches.
+    equivalent_sample_size : float, default 1.0
+        Imaginary rows of the BDeu score.
+    pseudo_count : float, default 0.0
+        Added to each count when probabilities are estimated; 0 is maximum likelihood.
+    """
+
+    algorithm: Literal["tabu", "hill_climbing", "exact"] = "tabu"
+    score: Literal["bic", "bdeu"] = "bic"
+    max_indegree: PositiveInt | None = None
+    tabu_length: PositiveInt = 10
+    restarts: Annotated[int, Field(ge=0)] = 0
+    equivalent_sample_size: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    pseudo_count: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+
+
+class Card(_Declaration):
+    """A dataset's card.
+
+    Parameters
+    ----------
+    name : str
+        Short name: lower-case letters, digits and underscores.
+    title : str
+        Name for readers.
+    description, homepage, licence, citation, bibtex : str, default ""
+        What the data are, where they are described, under which terms they may be used, whom to cite.
+    known_problems : list of str, default []
+        What a user of the data should know against them, one sentence or two each.
+    warning : str, optional
+        Printed with every table that shows the dataset.
+    rows : int, optional
+        Rows after ``filter``; another number is an error.
+    source : Source
+        Files and format.
+    columns : dict of str to CategoricalColumn or NumericColumn
+        The columns to keep, label included, in order; the key is the column's name in this program.
+    dropped : list of Dropped, default []
+        The columns left out, and why.
+    filter : dict of str to list of str, default {}
+        Rows to keep: for a column of the file, the raw values wanted.
+    label, favorable_label : str
+        Outcome column (two states), and the state that is good for the individual.
+    sensitive_feature, deprived_group : str
+        Sensitive column, and the state whose members are deprived (AIF360 says *unprivileged*).
+    required_edges, forbidden_edges : list of pairs of str, default []
+        Edges (parent, child) that the network must or must not have.
+    network : NetworkSettings, optional
+        How the network is learned.
+    """
+
+    name: Slug
+    title: Text
+    description: str = ""
+    homepage: str = ""
+    licence: str = ""
+    citation: str = ""
+    bibtex: str = ""
+    known_problems: Annotated[tuple[Text, ...], Field(strict=False)] = ()
+    warning: Text | None = None
+    rows: PositiveInt | None = None
+    # Rules across fields look at fields above their own, so the order of these lines matters.
+    source: Source
+    columns: Annotated[dict[Text, ColumnCard], Field(min_length=2)]
+    dropped: Annotated[tuple[Dropped, ...], Field(strict=False)] = ()
+    filter: dict[Text, Texts] = Field(default_factory=dict)
+    label: Text
+    favorable_label: Text
+    sensitive_feature: Text
+    deprived_group: Text
+    required_edges: Edges = ()
+    forbidden_edges: Edges = ()
+    network: NetworkSettings = NetworkSettings()
+
+    _path: Path | None = PrivateAttr(default=None)
+
+    @property
+    def path(self) -> Path | None:
+        """The file that the card was read from, if any."""
+        return self._path
+
+    @property
+    def folder(self) -> str:
+        """Sub-folder of data directories and of the cache that holds the source files."""
+        return self.source.folder or self.name
+
+    def schema(self) -> Schema:  # type: ignore[override]  # hides a pydantic method that is deprecated
+        """Return columns and roles; no data are needed."""
+        return Schema(
+            columns=tuple(Column(name, spec.states, spec.ordered) for name, spec in self.columns.items()),
+            label=self.label,
+            favorable_label=self.favorable_label,
+            sensitive_feature=self.sensitive_feature,
+            deprived_group=self.deprived_group,
+        )
+
+    @property
+    def digest(self) -> str:
+        """SHA-256, 64 hexadecimal digits, of everything in the card that can change a number.
+
+        Prose, addresses and places of files are not among it.
+        """
+        facts = self.model_dump(
+            include={
+                "name": True,
+                "source": {"format", "column_names", "delimiter", "encoding"},
+                "filter": True,
+                "label": True,
+                "favorable_label": True,
+                "sensitive_feature": True,
+                "deprived_group": True,
+                "network": True,
+            }
+        )
+        facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]
+        # As a list, because the order of columns can change a number and that of JSON's keys cannot.
+        facts["columns"] = [
+            (name, spec.source or name, spec.model_dump(exclude={"source", "description"}))
+            for name, spec in self.columns.items()
+        ]
+        # The order in which edges are listed means nothing.
+        facts["required_edges"] = sorted(self.required_edges)
+        facts["forbidden_edges"] = sorted(self.forbidden_edges)
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+    @field_validator("columns")
+    @classmethod
+    def _columns_in_file(cls, columns: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        _require_in_file((spec.source or name for name, spec in columns.items()), info)
+        return columns
+
+    @field_validator("dropped")
+    @classmethod
+    def _dropped_not_kept(cls, dropped: tuple[Dropped, ...], info: ValidationInfo) -> tuple[Dropped, ...]:
+        names = [name for group in dropped for name in group.columns]
+        _require_distinct(names)
+        _require_in_file(names, info)
+        kept = {spec.source or name for name, spec in info.data.get("columns", {}).items()}
+        both = [name for name in names if name in kept]
+        if both:
+            raise ValueError("names columns that are also kept: " + ", ".join(map(repr, both)))
+        return dropped
+
+    @field_validator("filter")
+    @classmethod
+    def _filter_in_file(cls, wanted: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        _require_in_file(wanted, info)
+        return wanted
+
+    @field_validator("label", "sensitive_feature")
+    @classmethod
+    def _role_is_a_column(cls, name: str, info: ValidationInfo) -> str:
+        columns = info.data.get("columns")
+        if columns is not None:
+            _require_known(name, columns, "a column")
+            states = columns[name].states
+            if info.field_name == "label" and len(states) != 2:
+                raise ValueError("must have two states, but has " + ", ".join(map(repr, states)))
+            if len(states) < 2:
+                raise ValueError(
+                    f"must have the deprived group and another state, but has only {states[0]!r}"
+                )
+        if info.field_name == "sensitive_feature" and name == info.data.get("label"):
+            raise ValueError("must not be the label itself")
+        return name
+
+    @field_validator("favorable_label", "deprived_group")
+    @classmethod
+    def _role_is_a_state(cls, state: str, info: ValidationInfo) -> str:
+        role = "label" if info.field_name == "favorable_label" else "sensitive_feature"
+        column = info.data.get(role)
+        if column is not None and "columns" in info.data:
+            _require_known(state, info.data["columns"][column].states, f"a state of {column!r}")
+        return state
+
+    @field_validator("required_edges", "forbidden_edges")
+    @classmethod
+    def _edges_between_columns(
+        cls, edges: tuple[tuple[str, str], ...], info: ValidationInfo
+    ) -> tuple[tuple[str, str], ...]:
+        for name in itertools.chain.from_iterable(edges):
+            if "columns" in info.data:
+                _require_known(name, info.data["columns"], "a column")
+        if any(parent == child for parent, child in edges):
+            raise ValueError("must not lead from a column to itself")
+        _require_distinct([f"{parent} -> {child}" for parent, child in edges])
+        return edges
+
+    @field_validator("required_edges")
+    @classmethod
+    def _required_is_acyclic(cls, edges: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+        order: graphlib.TopologicalSorter[str] = graphlib.TopologicalSorter()
+        for parent, child in edges:
+            order.add(child, parent)
+        try:
+            order.prepare()
+        except graphlib.CycleError as error:
+            raise ValueError("must not form a cycle, but do: " + " -> ".join(error.args[1])) from None
+        return edges
+
+    @field_validator("forbidden_edges")
+    @classmethod
+    def _not_required_too(
+        cls, edges: tuple[tuple[str, str], ...], info: ValidationInfo
+    ) -> tuple[tuple[str, str], ...]:
+        both = [edge for edge in edges if edge in info.data.get("required_edges", ())]
+        if both:
+            raise ValueError("are also required: " + ", ".join(f"{a} -> {b}" for a, b in both))
+        return edges
+
+
+def load_card(name_or_path: str | Path) -> Card:
+    """Read and check a dataset card.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        Name of a shipped card (``"adult"``), or path of a TOML file.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such card.
+    CardError
+        If it is not TOML or breaks rules: each with its field and the value found.
+    """
+    path = find_declaration("datasets", str(name_or_path))
+    try:
+        raw = tomllib.loads(path.read_bytes().decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CardError(
+            f"The dataset card {path} is not valid TOML",
+            expected="a UTF-8 text in TOML, see https://toml.io",
+            got=str(error),
+        ) from None
+    try:
+        card = Card.model_validate(raw)
+    except ValidationError as error:
+        raise _card_error(path, error) from None
+    card._path = path.resolve()
+    return card
+
+
+def list_cards() -> tuple[Card, ...]:
+    """Return all shipped cards, sorted by name."""
+    return tuple(load_card(name) for name in list_declarations("datasets"))
+
+
+def _require_distinct(names: Names) -> Names:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError("must be distinct, but repeats " + ", ".join(map(repr, repeated)))
+    return names
+
+
+def _require_known(name: str, known: Iterable[str], what: str) -> None:
+    known = list(known)
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f", did you mean {close[0]!r}?" if close else ", one of " + ", ".join(map(repr, known))
+        raise ValueError(f"must name {what}{hint}")
+
+
+def _require_targets(values: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+    for raw, state in values.items():
+        if state not in info.data.get("states", (state,)):
+            raise ValueError(f"leads from {raw!r} to {state!r}, which is not among the states")
+    return values
+
+
+def _require_in_file(names: Iterable[str], info: ValidationInfo) -> None:
+    source = info.data.get("source")
+    if source is None or source.column_names is None:  # the file's header will tell
+        return
+    for name in names:
+        if name not in source.column_names:
+            raise ValueError(f"reads {name!r}, which source.column_names does not list")
+
+
+def _card_error(path: Path, error: ValidationError) -> CardError:
+    details = error.errors(include_url=False)
+    lines = [f"{_field(detail['loc'])}: {_rule(detail)}" for detail in details]
+    if any(detail["loc"][:1] in {("columns",), ("source",)} for detail in details):
+        lines.append("(rules that build on a field named above were not checked)")
+    count = "a rule" if len(details) == 1 else f"{len(details)} rules"
+    return CardError(
+        f"The dataset card {path} breaks {count}:\n  " + "\n  ".join(lines),
+        remedy="correct these fields; the docstrings of benchmark.data.card explain each",
+    )
+
+
+def _field(location: tuple[int | str, ...]) -> str:
+    # Behind a column's name, pydantic puts the kind that it chose, which is no field of the card.
+    if location[:1] == ("columns",) and location[2:3] in {("categorical",), ("numeric",)}:
+        location = location[:2] + location[3:]
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
+    return text.removeprefix(".") or "(whole card)"
+
+
+def _rule(detail: ErrorDetails) -> str:
+    match detail["type"]:
+        case "missing":
+            return "is required, but absent"
+        case "extra_forbidden":
+            rule = "is not a field of a card"
+        case _:
+            rule = detail["msg"].removeprefix("Value error, ")
+    value = repr(detail["input"])
+    return f"{rule}; got {value if len(value) <= 80 else value[:77] + '...'}"

@@ -1,0 +1,244 @@
+r"""Loading a dataset: from its card to a coded table with roles.
+
+A dataset of one's own is one TOML file; its ``path`` is relative to the card:
+
+>>> import tempfile
+>>> from pathlib import Path
+>>> folder = Path(tempfile.mkdtemp())
+>>> _ = (folder / "loans.csv").write_text(
+...     "gender,income,repaid\n"
+...     "f,1200,1\n"
+...     "m,2100.5,1\n"
+...     "f,800,0\n"
+...     "m,?,0\n"
+... )
+>>> _ = (folder / "loans.toml").write_text('''
+... name = "loans"
+... title = "Loans of a small bank"
+... label = "repaid"
+... favorable_label = "yes"
+... sensitive_feature = "gender"
+... deprived_group = "f"
+... required_edges = [["gender", "repaid"]]
+...
+... [source]
+... format = "csv"
+... files = [{ path = "loans.csv" }]
+...
+... [columns.gender]
+... kind = "categorical"
+... states = ["f", "m"]
+...
+... [columns.income]
+... kind = "numeric"
+... bins = [0, 1000, 2000, inf]
+... states = ["below 1000", "1000 to 1999", "2000 and more", "unknown"]
+... values = { "?" = "unknown" }
+...
+... [columns.repaid]
+... kind = "categorical"
+... states = ["no", "yes"]
+... values = { 0 = "no", 1 = "yes" }
+... ''')
+>>> loans = load_dataset(folder / "loans.toml")
+>>> loans.to_frame()
+  gender         income repaid
+0      f   1000 to 1999    yes
+1      m  2000 and more    yes
+2      f     below 1000     no
+3      m        unknown     no
+>>> loans.table.y.tolist(), loans.table.deprived.tolist()
+([True, True, False, False], [True, False, True, False])
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.card import Card, CategoricalColumn, NumericColumn, SourceFile, load_card
+from benchmark.data.records import read_records
+from benchmark.data.source import Progress, SourceBytes, read_sources
+from benchmark.data.table import CODE_DTYPE, Table
+from benchmark.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Dataset", "load_dataset"]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A loaded dataset.
+
+    Parameters
+    ----------
+    card : Card
+        Its card.
+    table : Table
+        All rows, in the order of the files.
+    source : str
+        Where the rows come from, for readers: the kind of place and the paths or URLs.
+    """
+
+    card: Card
+    table: Table
+    source: str
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of schema and rows: the same data have the same digest wherever they were found."""
+        return self.table.digest
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame of categoricals; its ``attrs`` hold the four roles."""
+        frame = self.table.to_frame()
+        for role in ("label", "favorable_label", "sensitive_feature", "deprived_group"):
+            frame.attrs[role] = getattr(self.card, role)
+        return frame
+
+
+def load_dataset(
+    card: Card | str | Path,
+    *,
+    data_dir: str | Path | None = None,
+    offline: bool = False,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Find, verify, read and code a dataset.
+
+    Parameters
+    ----------
+    card : Card, str or Path
+        The card, the name of a shipped one, or the path of a TOML file.
+    data_dir : str or Path, optional
+        Where to look for the files first; ``BETABENCH_DATA`` unless given.
+    offline : bool, default False
+        Never use the network.
+    progress : callable, optional
+        Told about downloads; see :data:`benchmark.data.source.Progress`.
+
+    Raises
+    ------
+    UnknownNameError, CardError
+        If there is no such card, or it breaks rules.
+    DataNotFoundError
+        If the files are nowhere and cannot be fetched.
+    DownloadError
+        If what was fetched is not what the card names.
+    DataError
+        If a file's content is wrong: checksum, columns, values, number of rows, an empty group or class.
+    """
+    if not isinstance(card, Card):
+        card = load_card(card)
+    sources = read_sources(card, data_dir=data_dir, offline=offline, progress=progress)
+    codes = np.concatenate(
+        [_code(card, file, source) for file, source in zip(card.source.files, sources, strict=True)]
+    )
+    table = Table(card.schema(), codes)
+    _check_rows(card, table)
+    return Dataset(card, table, _describe(sources))
+
+
+def _describe(sources: Sequence[SourceBytes]) -> str:
+    groups = itertools.groupby(sources, key=lambda source: source.kind)
+    return "; ".join(f"{kind}: {', '.join(source.location for source in group)}" for kind, group in groups)
+
+
+def _check_rows(card: Card, table: Table) -> None:
+    if card.rows is not None and len(table) != card.rows:
+        raise DataError(
+            f"The dataset {card.name!r} has a wrong number of rows",
+            expected=f"{card.rows:,}",
+            got=f"{len(table):,}",
+            remedy="get the complete files, or correct 'rows' and 'filter' in the card",
+        )
+    for member, who in (
+        (table.deprived, f"in the deprived group {card.sensitive_feature} = {card.deprived_group!r}"),
+        (
+            ~table.deprived,
+            f"in the favored group {card.sensitive_feature} other than {card.deprived_group!r}",
+        ),
+        (table.y, f"with the favorable label {card.label} = {card.favorable_label!r}"),
+        (~table.y, f"with the unfavorable label {card.label} other than {card.favorable_label!r}"),
+    ):
+        if not member.any():
+            raise DataError(
+                f"The dataset {card.name!r} has no row {who}",
+                expected="rows of both groups and of both labels",
+                got=f"none among {len(table):,} rows",
+                remedy="check the roles and 'filter' in the card, and the files",
+            )
+
+
+def _code(card: Card, file: SourceFile, source: SourceBytes) -> NDArray[np.int16]:
+    records = read_records(card, file, source)
+    codes = np.empty((len(records.lines), len(card.columns)), dtype=CODE_DTYPE, order="F")
+    for i, (name, spec) in enumerate(card.columns.items()):
+        coder = _Coder(spec)
+        values = records.columns[spec.source or name]
+        codes[:, i] = np.fromiter(map(coder.__getitem__, values), dtype=CODE_DTYPE, count=len(values))
+        if -1 in coder.values():
+            raise _unknown_value(name, spec, values, codes[:, i], records.lines, source.location)
+    return codes
+
+
+class _Coder(dict[str, int]):
+    """Raw value -> code, worked out once for each distinct value; -1 if the column has no state for it."""
+
+    def __init__(self, spec: CategoricalColumn | NumericColumn) -> None:
+        super().__init__()
+        self.spec = spec
+        self.code_of = {state: code for code, state in enumerate(spec.states)}
+
+    def __missing__(self, raw: str) -> int:
+        code = self[raw] = self._work_out(raw.strip())
+        return code
+
+    def _work_out(self, value: str) -> int:
+        spec = self.spec
+        if value in spec.values:
+            return self.code_of[spec.values[value]]
+        if isinstance(spec, CategoricalColumn):
+            return self.code_of.get(value, -1)
+        try:
+            number = float(value)
+        except ValueError:
+            return -1
+        if not spec.bins[0] <= number <= spec.bins[-1]:  # false for nan, too
+            return -1
+        return min(bisect_right(spec.bins, number), len(spec.bins) - 1) - 1
+
+
+def _unknown_value(
+    name: str,
+    spec: CategoricalColumn | NumericColumn,
+    values: Sequence[str],
+    codes: NDArray[np.int16],
+    lines: Sequence[int],
+    location: str,
+) -> DataError:
+    bad = np.flatnonzero(codes < 0)
+    counts = Counter(values[i].strip() for i in bad.tolist())
+    shown = ", ".join(f"{value!r} ({count} rows)" for value, count in counts.most_common(5))
+    more = f" and {len(counts) - 5} other values" if len(counts) > 5 else ""
+    if isinstance(spec, NumericColumn):
+        known = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}", *map(repr, spec.values)]
+    else:
+        known = [repr(value) for value in (*spec.states, *spec.values)]
+    return DataError(
+        f"Column {name!r} of {location} holds values that its card does not know, "
+        f"the first in line {lines[int(bad[0])]}",
+        expected="one of " + ", ".join(known),
+        got=shown + more,
+        remedy="correct the file, or declare the values in the card (columns." + name + ")",
+    )

@@ -1,0 +1,397 @@
+"""Finding the source files of a card: data directory, user cache, verified download.
+
+Files are read whole and checked in memory, so the bytes that were verified are the bytes that are parsed,
+and nothing unverified ever reaches the cache.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import io
+import itertools
+import lzma
+import os
+import secrets
+import tarfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmark.errors import DataError, DownloadError
+
+if TYPE_CHECKING:
+    import requests
+
+    from benchmark.data.card import Card, SourceFile
+
+__all__ = ["DataNotFoundError", "Progress", "SourceBytes", "cache_dir", "read_sources"]
+
+Progress = Callable[[str, int, int | None], None]
+"""Called while a file downloads: its name, the bytes done, the bytes in all or None."""
+
+ATTEMPTS = 4
+"""How often a download is tried."""
+
+CONNECTION_ATTEMPTS = 2
+"""How often a server is tried that cannot even be reached: whoever is offline should not wait long."""
+
+BACKOFF = 1.0
+"""Seconds before the second try; each further wait is twice as long."""
+
+TIMEOUTS = (5.0, 30.0)
+"""Seconds until a connection counts as failed, and a server that was reached as silent."""
+
+_TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
+_UNPACK_ERRORS = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    gzip.BadGzipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+)
+_OWN_CARD = "if another version is meant, describe it in a card of your own"
+_REMEDY: dict[type[DataError], str] = {
+    DataError: f"delete the file or put the right one there; {_OWN_CARD}",
+    DownloadError: f"try again later; {_OWN_CARD}",
+}
+
+
+class DataNotFoundError(DownloadError):
+    """The source files are in no place searched, and could not or must not be downloaded.
+
+    Whoever can do without the data may catch this. Files that are found but wrong never raise it.
+    """
+
+
+@dataclass(frozen=True)
+class SourceBytes:
+    """A source file's verified content.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole file, unpacked.
+    kind : {"own file", "data directory", "cache", "download"}
+        Where it was found.
+    location : str
+        Path, or URL with the steps into the archive.
+    """
+
+    content: bytes = field(repr=False)
+    kind: str
+    location: str
+
+
+def cache_dir() -> Path:
+    """Return the folder of downloaded files: ``BETABENCH_CACHE``, or the user's cache on this system."""
+    own = os.environ.get("BETABENCH_CACHE")
+    if own:
+        return Path(own).expanduser()
+    import platformdirs
+
+    return platformdirs.user_cache_path("betabench")
+
+
+def read_sources(
+    card: Card,
+    *,
+    data_dir: str | Path | None = None,
+    offline: bool = False,
+    progress: Progress | None = None,
+) -> tuple[SourceBytes, ...]:
+    """Return the content of every source file of a card, in the card's order.
+
+    Each file is looked for in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not; then
+    in the cache, as ``<folder>/<name>``; then at its URL. What was downloaded goes to the cache.
+
+    Parameters
+    ----------
+    card : Card
+        Names the files.
+    data_dir : str or Path, optional
+        The data directory; ``BETABENCH_DATA`` unless given.
+    offline : bool, default False
+        Never use the network.
+    progress : callable, optional
+        See :data:`Progress`.
+
+    Raises
+    ------
+    DataNotFoundError
+        If a file is nowhere, and offline or cannot be fetched.
+    DownloadError
+        If what came is not what the card names.
+    DataError
+        If a file that was found has another content, cannot be read, or a folder cannot be used.
+    """
+    finder = _Finder(card, _data_directory(data_dir), offline, progress)
+    return tuple(finder.find(file) for file in card.source.files)
+
+
+def _data_directory(given: str | Path | None) -> Path | None:
+    chosen = given or os.environ.get("BETABENCH_DATA")
+    if not chosen:
+        return None
+    path = Path(chosen).expanduser()
+    if not path.is_dir():
+        raise DataError(
+            f"The data directory {path} is not a folder",
+            expected="an existing folder with the source files",
+            remedy="correct " + ("the data directory given" if given else "BETABENCH_DATA, or unset it"),
+        )
+    return path
+
+
+@dataclass
+class _Finder:
+    card: Card
+    data_dir: Path | None
+    offline: bool
+    progress: Progress | None
+    # Several files may come from one archive, which is fetched once.
+    downloads: dict[str, bytes] = field(default_factory=dict)
+
+    def find(self, file: SourceFile) -> SourceBytes:
+        searched = []
+        damage: DataError | None = None
+        for kind, path in self._places(file):
+            searched.append(str(path))
+            try:
+                content = _read(path, file)
+            except DataError as error:
+                # The cache is ours to repair; anybody else's file is not.
+                if kind != "cache" or self.offline or file.url is None:
+                    raise
+                damage = error
+            else:
+                if content is not None:
+                    return SourceBytes(content, kind, str(path))
+        if file.url is None or self.offline:
+            raise self._not_found(file, searched)
+        try:
+            return self._download(file)
+        except _Unreachable as error:
+            raise damage or self._not_found(file, searched, str(error)) from error
+
+    def _places(self, file: SourceFile) -> Iterator[tuple[str, Path]]:
+        if file.path is not None:
+            yield "own file", (self.card.path or Path()).parent / Path(file.path).expanduser()
+            return
+        assert file.name is not None  # the card has one of the two
+        if self.data_dir is not None:
+            for folder in (self.data_dir / self.card.folder, self.data_dir):
+                yield "data directory", folder / file.name
+                yield "data directory", folder / f"{file.name}.gz"
+        yield "cache", cache_dir() / self.card.folder / file.name
+
+    def _download(self, file: SourceFile) -> SourceBytes:
+        assert file.url is not None
+        assert file.name is not None
+        if file.url not in self.downloads:
+            packed = _fetch(file.url, self.progress)
+            _verify_digest(packed, file.archive_sha256, file.url, DownloadError)
+            self.downloads[file.url] = packed
+        location = " -> ".join((file.url, *file.member))
+        content = _unpack(self.downloads[file.url], file, location)
+        _verify(content, file, location, DownloadError)
+        _store(content, cache_dir() / self.card.folder / file.name)
+        return SourceBytes(content, "download", location)
+
+    def _not_found(
+        self, file: SourceFile, searched: list[str], failure: str | None = None
+    ) -> DataNotFoundError:
+        if file.path is not None:
+            remedy = "put the file there, or correct 'path' in the card"
+        else:
+            how = f"download {file.url}" if file.url else self.card.source.instructions or "get the file"
+            unpack = f", take {' -> '.join(file.member)} out of it" if file.member else ""
+            remedy = (
+                f"{how}{unpack}, put it as {self.card.folder}/{file.name} into a folder, "
+                "and name that folder by --data-dir or BETABENCH_DATA"
+            )
+            if self.offline and file.url:
+                remedy = f"allow the network, or {remedy}"
+        return DataNotFoundError(
+            f"No source file {file.name or file.path} of the dataset {self.card.name!r}"
+            + (f", and its download failed: {failure}" if failure else ""),
+            expected="it as " + " or ".join(searched),
+            got="no such file",
+            remedy=remedy,
+        )
+
+
+class _Unreachable(Exception):  # noqa: N818  # a state of the network, told to users by DataNotFoundError
+    """A URL that cannot be fetched, and why."""
+
+
+def _fetch(url: str, progress: Progress | None) -> bytes:
+    """Download into memory, trying again after failures that may pass."""
+    import requests
+
+    for attempt in itertools.count(1):
+        try:
+            return _get(url, progress)
+        except requests.RequestException as error:
+            status = error.response.status_code if error.response is not None else None
+            most = CONNECTION_ATTEMPTS if isinstance(error, requests.ConnectionError) else ATTEMPTS
+            if attempt == most or (status is not None and status not in _TRANSIENT_STATUS):
+                tries = "1 try" if attempt == 1 else f"{attempt} tries"
+                raise _Unreachable(f"{_reason(error)} ({tries})") from error
+            time.sleep(BACKOFF * 2 ** (attempt - 1))
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def _get(url: str, progress: Progress | None) -> bytes:
+    import pooch
+
+    buffer = io.BytesIO()
+    with contextlib.ExitStack() as opened:
+
+        def close_later(response: requests.Response, **_: object) -> None:
+            opened.callback(response.close)  # pooch leaves it open if anything fails
+
+        pooch.HTTPDownloader(
+            progressbar=_Meter(url.rpartition("/")[2], progress) if progress else False,
+            chunk_size=1 << 16,
+            timeout=TIMEOUTS,
+            hooks={"response": close_later},
+        )(url, buffer, None)
+    return buffer.getvalue()
+
+
+def _reason(error: requests.RequestException) -> str:
+    import requests
+
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"the server answered {error.response.status_code} {error.response.reason}"
+    if isinstance(error, requests.Timeout):
+        return "the server did not answer in time"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the connection broke before the end of the file"
+    # The cause lies deep in urllib3's error, behind a description of its own objects.
+    cause = getattr(error.args[0], "reason", error) if error.args else error
+    return f"no connection to the server: {str(cause).rpartition(': ')[2]}"
+
+
+class _Meter:
+    """What pooch takes for a progress bar."""
+
+    def __init__(self, name: str, report: Progress) -> None:
+        self.name = name
+        self.report = report
+        self.total = 0  # set by pooch; 0 if the server does not say
+        self.done = 0
+
+    def update(self, size: int) -> None:
+        # Pooch counts whole chunks, so its last one overshoots.
+        self.done = min(self.done + size, self.total) if self.total else self.done + size
+        self.report(self.name, self.done, self.total or None)
+
+    def reset(self) -> None:
+        self.done = 0
+
+    def close(self) -> None:
+        pass
+
+
+def _read(path: Path, file: SourceFile) -> bytes | None:
+    """Return a local file's verified content, or None if there is no such file."""
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise DataError(
+            f"The source file {path} cannot be read",
+            got=error.strerror or str(error),
+            remedy="make it a readable file",
+        ) from error
+    content = _unzip(content, str(path), DataError)
+    _verify(content, file, str(path), DataError)
+    return content
+
+
+def _unzip(content: bytes, location: str, error: type[DataError]) -> bytes:
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except _UNPACK_ERRORS as cause:
+        raise error(
+            f"The gzipped file {location} is truncated or damaged", got=str(cause), remedy=_REMEDY[error]
+        ) from cause
+
+
+def _unpack(content: bytes, file: SourceFile, location: str) -> bytes:
+    """Follow the steps into an archive, and undo a final gzip."""
+    for step in file.member:
+        try:
+            content = _extract(content, step)
+        except (*_UNPACK_ERRORS, KeyError, RuntimeError) as error:
+            raise DownloadError(
+                f"There is no {location}",
+                expected=f"a zip or tar archive with a file {step!r}",
+                got=str(error.args[0] if error.args else error),
+                remedy=_REMEDY[DownloadError],
+            ) from error
+    return _unzip(content, location, DownloadError)
+
+
+def _extract(archive: bytes, member: str) -> bytes:
+    stream = io.BytesIO(archive)
+    if zipfile.is_zipfile(stream):
+        with zipfile.ZipFile(stream) as zipped:
+            return zipped.read(member)
+    stream.seek(0)
+    with tarfile.open(fileobj=stream, mode="r:*") as tar:
+        extracted = tar.extractfile(member)
+        if extracted is None:
+            raise KeyError(f"{member!r} is not a regular file")
+        return extracted.read()
+
+
+def _verify(content: bytes, file: SourceFile, location: str, error: type[DataError]) -> None:
+    if file.size is not None and len(content) < file.size:
+        raise error(
+            f"The source file {location} is truncated",
+            expected=f"{file.size:,} bytes",
+            got=f"{len(content):,} bytes",
+            remedy=_REMEDY[error],
+        )
+    _verify_digest(content, file.sha256, location, error)
+
+
+def _verify_digest(content: bytes, expected: str | None, location: str, error: type[DataError]) -> None:
+    digest = hashlib.sha256(content).hexdigest()
+    if expected is not None and digest != expected:
+        raise error(
+            f"The checksum of {location} is wrong",
+            expected=f"SHA-256 {expected}",
+            got=f"SHA-256 {digest} of {len(content):,} bytes",
+            remedy=_REMEDY[error],
+        )
+
+
+def _store(content: bytes, path: Path) -> None:
+    """Write a file so that no process ever sees a part of it."""
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            part.write_bytes(content)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(
+            f"The download cannot be kept in {path.parent}",
+            got=str(error),
+            remedy="name a folder that can be written by BETABENCH_CACHE",
+        ) from error

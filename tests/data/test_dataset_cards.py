@@ -1,0 +1,258 @@
+"""Cards: every rule is held, and told in words."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmark.data import Card, Column, list_cards, load_card
+from benchmark.data.card import NumericColumn
+from benchmark.errors import CardError, UnknownNameError
+
+WriteCard = Callable[..., Path]
+
+
+def test_schema_comes_from_the_card_alone(write_card: WriteCard) -> None:
+    card = load_card(write_card(rows=None))
+    schema = card.schema()
+    assert schema.columns == (
+        Column("sex", ("f", "m")),
+        Column("age", ("minor", "adult", "senior"), ordered=True),
+        Column("hired", ("no", "yes")),
+    )
+    assert (schema.label, schema.favorable_label) == ("hired", "yes")
+    assert (schema.sensitive_feature, schema.deprived_group) == ("sex", "f")
+    assert card.required_edges == (("sex", "hired"),)
+    assert card.forbidden_edges == (("hired", "age"),)
+    assert (card.network.algorithm, card.network.score, card.network.max_indegree) == ("tabu", "bic", None)
+
+
+def test_a_state_beside_the_bins_has_no_place_in_their_order() -> None:
+    column = NumericColumn(
+        kind="numeric", bins=(0, 1, 2), states=("low", "high", "none"), values={"?": "none"}
+    )
+    assert not column.ordered
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "words"),
+    [
+        ('name = "toy"', 'name = "Toy 1"', "name", "pattern"),
+        ('title = "Toy"\n', "", "title", "is required, but absent"),
+        ('title = "Toy"', 'title = "Toy"\ntitel = "Toy"', "titel", "is not a field of a card; got 'Toy'"),
+        ('title = "Toy"', 'title = "Toy"\nrows = "4"', "rows", "valid integer; got '4'"),
+        ('title = "Toy"', 'title = "Toy"\nrows = 0', "rows", "greater than 0"),
+        ('label = "hired"', 'label = "hire"', "label", "did you mean 'hired'?; got 'hire'"),
+        ('label = "hired"', 'label = "age"', "label", "two states, but has 'minor', 'adult', 'senior'"),
+        ('favorable_label = "yes"', 'favorable_label = "1"', "favorable_label", "a state of 'hired'"),
+        ('sensitive_feature = "sex"', 'sensitive_feature = "race"', "sensitive_feature", "a column, one of"),
+        ('sensitive_feature = "sex"', 'sensitive_feature = "hired"', "sensitive_feature", "the label itself"),
+        ('states = ["f", "m"]', 'states = ["f"]', "sensitive_feature", "has only 'f'"),
+        ('deprived_group = "f"', 'deprived_group = "F"', "deprived_group", "state of 'sex'"),
+        ('["sex", "hired"]', '["race", "hired"]', "required_edges", "must name a column"),
+        ('["sex", "hired"]', '["sex", "sex"]', "required_edges", "to itself"),
+        (
+            '["sex", "hired"]',
+            '["sex", "hired"], ["sex", "hired"]',
+            "required_edges",
+            "repeats 'sex -> hired'",
+        ),
+        ('["sex", "hired"]', '["sex", "hired"], ["hired", "sex"]', "required_edges", "form a cycle"),
+        ('["sex", "hired"]', '["sex", "hired", "age"]', "required_edges[0]", "at most 2 items"),
+        ('["hired", "age"]', '["sex", "hired"]', "forbidden_edges", "also required: sex -> hired"),
+        ("[0, 18, 65, inf]", "[0, 65, 18, inf]", "columns.age.bins", "must increase strictly"),
+        ("[0, 18, 65, inf]", "[0, 18, nan, inf]", "columns.age.bins", "must increase strictly"),
+        ("[0, 18, 65, inf]", '[0, "18", 65, inf]', "columns.age.bins[1]", "valid number; got '18'"),
+        ("[0, 18, 65, inf]", "[0, 18, 30, 65, inf]", "columns.age.states", "each of the 4 bins"),
+        ("[0, 18, 65, inf]", "[0, 18, inf]", "columns.age", "no raw value leads to 'senior'"),
+        ('"minor", "adult", "senior"', '"a", "b", "a"', "columns.age.states", "repeats 'a'"),
+        ('states = ["f", "m"]', 'states = ["f", "f"]', "columns.sex.states", "repeats 'f'"),
+        ('states = ["f", "m"]', "states = []", "columns.sex.states", "at least 1 item"),
+        ('states = ["f", "m"]', 'states = ["f", "m"]\nbins = [1]', "columns.sex.bins", "is not a field"),
+        (
+            'states = ["no", "yes"]\n',
+            'states = ["no", "yes"]\nordered = 1\n',
+            "columns.hired.ordered",
+            "boolean",
+        ),
+        ('1 = "yes"', '1 = "ja"', "columns.hired.values", "leads from '1' to 'ja'"),
+        ('kind = "numeric"', 'kind = "number"', "columns.age", "'categorical', 'numeric'"),
+        ('format = "csv"', 'format = "xls"', "source.format", "'csv' or 'arff'; got 'xls'"),
+        ('format = "csv"', 'format = "csv"\nencoding = "utf-7000"', "source.encoding", "text encoding"),
+        ('format = "csv"', 'format = "csv"\ndelimiter = "tab"', "source.delimiter", "at most 1 character"),
+        (
+            'format = "csv"',
+            'format = "csv"\ncolumn_names = ["sex", "age"]',
+            "columns",
+            "reads 'hired', which source.column_names does not list",
+        ),
+        (
+            'format = "csv"',
+            'format = "arff"\ncolumn_names = ["sex", "age", "hired"]',
+            "source.column_names",
+            "is for CSV files",
+        ),
+        ("[{ path =", "[{ pat =", "source.files[0].pat", "is not a field"),
+        ('[{ path = "toy.csv" }]', "[{}]", "source.files[0]", "either 'name'"),
+        ("[{ path =", '[{ name = "toy.csv", path =', "source.files[0]", "either 'name'"),
+        ("[{ path =", '[{ url = "https://x.org/toy.csv", path =', "source.files[0]", "cannot have 'url'"),
+        ("[{ path =", '[{ member = "toy.csv", path =', "source.files[0]", "they need 'url'"),
+        ("[{ path =", '[{ sha256 = "abc", path =', "source.files[0].sha256", "pattern"),
+        ('[{ path = "toy.csv"', '[{ url = "ftp://x.org/a", name = "a"', "source.files[0].url", "pattern"),
+        ('[{ path = "toy.csv"', '[{ name = "../toy.csv"', "source.files[0].name", "pattern"),
+        (
+            "[columns.age]",
+            '[[dropped]]\ncolumns = ["age"]\nreason = "x"\n[columns.age]',
+            "dropped",
+            "also kept",
+        ),
+        ("[columns.age]", '[filter]\nsex = "m"\n[columns.age]', "filter.sex", "valid tuple"),
+        ("[columns.age]", '[network]\nscore = "aic"\n[columns.age]', "network.score", "'bic' or 'bdeu'"),
+        (
+            "[columns.age]",
+            "[network]\nmax_indegree = 0\n[columns.age]",
+            "network.max_indegree",
+            "greater than 0",
+        ),
+        ("[columns.age]", "[network]\npseudo_count = nan\n[columns.age]", "network.pseudo_count", "finite"),
+    ],
+)
+def test_a_broken_rule_names_file_field_rule_and_value(
+    write_card: WriteCard, old: str, new: str, field: str, words: str
+) -> None:
+    path = write_card((old, new))
+    with pytest.raises(CardError) as caught:
+        load_card(path)
+    lines = str(caught.value).splitlines()
+    assert str(path) in lines[0]
+    assert any(line.startswith(f"  {field}: ") and words in line for line in lines[1:]), lines
+
+
+def test_all_broken_rules_are_told_at_once(write_card: WriteCard) -> None:
+    path = write_card(
+        ('title = "Toy"\n', "colour = 1\n"),
+        ('favorable_label = "yes"', 'favorable_label = "maybe"'),
+        ('["hired", "age"]', '["hired", "wage"]'),
+    )
+    with pytest.raises(CardError, match="breaks 4 rules") as caught:
+        load_card(path)
+    fields = [line.split(":")[0].strip() for line in str(caught.value).splitlines()[1:]]
+    assert fields == ["title", "favorable_label", "forbidden_edges", "colour"]
+
+
+def test_rules_that_could_not_be_checked_are_mentioned(write_card: WriteCard) -> None:
+    path = write_card(("[0, 18, 65, inf]", "[18, 0, 65, inf]"), ('label = "hired"', 'label = "nowhere"'))
+    with pytest.raises(CardError, match="were not checked"):
+        load_card(path)
+
+
+def test_text_that_is_not_toml(write_card: WriteCard) -> None:
+    path = write_card(('title = "Toy"', "title = Toy"))
+    with pytest.raises(CardError, match=r"not valid TOML.*line 3"):
+        load_card(path)
+    path.write_bytes(b'name = "\xff"')
+    with pytest.raises(CardError, match="not valid TOML"):
+        load_card(path)
+
+
+def test_unknown_card_suggests_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'adult'"):
+        load_card("adlut")
+    with pytest.raises(UnknownNameError):
+        load_card(tmp_path / "none.toml")
+
+
+def test_list_cards_is_sorted_and_complete() -> None:
+    names = [card.name for card in list_cards()]
+    assert names == sorted(names)
+    assert {"adult", "compas", "compas_leaky", "dutch"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            'title = "Toy"',
+            'title = "Tiny"\nlicence = "CC0-1.0"\nknown_problems = ["Few rows."]\nwarning = "Toy!"',
+        ),
+        ('path = "toy.csv"', 'path = "other.csv"'),
+        ('format = "csv"', 'format = "csv"\ninstructions = "Ask me."\nfolder = "toys"'),
+        ('[{ path = "toy.csv" }]', '[{ name = "toy.csv", url = "https://x.org/toy.csv.gz" }]'),
+        ("[columns.age]", '[[dropped]]\ncolumns = ["id"]\nreason = "Says nothing."\n[columns.age]'),
+        ("[0, 18, 65, inf]", "[0.0, 18.0, 65.0, inf]"),
+        ("[columns.age]", '[columns.age]\ndescription = "In years"\nsource = "age"'),
+        ("[columns.age]", '[network]\nalgorithm = "tabu"\n[columns.age]'),
+    ],
+)
+def test_digest_ignores_what_changes_no_number(write_card: WriteCard, old: str, new: str) -> None:
+    digest = load_card(write_card()).digest
+    assert load_card(write_card((old, new))).digest == digest
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('name = "toy"', 'name = "toy2"'),
+        ("[0, 18, 65, inf]", "[0, 19, 65, inf]"),
+        ('["minor", "adult", "senior"]', '["young", "adult", "senior"]'),
+        ('states = ["f", "m"]', 'states = ["m", "f"]'),
+        ('states = ["f", "m"]', 'states = ["f", "m"]\nordered = true'),
+        ('{ 0 = "no", 1 = "yes" }', '{ 1 = "no", 0 = "yes" }'),
+        ("[columns.age]", '[columns.age]\nsource = "years"'),
+        ("[columns.age]", '[filter]\nsex = ["m"]\n[columns.age]'),
+        ("[columns.age]", "[network]\nmax_indegree = 2\n[columns.age]"),
+        ('deprived_group = "f"', 'deprived_group = "m"'),
+        ('favorable_label = "yes"', 'favorable_label = "no"'),
+        ('required_edges = [["sex", "hired"]]', ""),
+        ('forbidden_edges = [["hired", "age"]]', ""),
+        ('path = "toy.csv"', f'path = "toy.csv", sha256 = "{"0" * 64}"'),
+        ('path = "toy.csv"', 'path = "toy.csv", skip_lines = 1'),
+        ('format = "csv"', 'format = "csv"\ndelimiter = ";"'),
+        ('format = "csv"', 'format = "csv"\nencoding = "latin-1"'),
+    ],
+)
+def test_digest_covers_what_changes_a_number(write_card: WriteCard, old: str, new: str) -> None:
+    digest = load_card(write_card()).digest
+    assert load_card(write_card((old, new))).digest != digest
+
+
+def test_digest_knows_the_order_of_columns_but_not_of_edges(write_card: WriteCard) -> None:
+    digest = load_card(write_card()).digest
+    card = write_card().read_text()
+    sex = card[card.index("[columns.sex]") : card.index("[columns.age]")]
+    assert load_card(write_card(card=card.replace(sex, "") + sex)).digest != digest
+    edges = ('[["sex", "hired"]]', '[["sex", "hired"], ["age", "sex"]]')
+    turned = ('[["sex", "hired"]]', '[["age", "sex"], ["sex", "hired"]]')
+    assert load_card(write_card(edges)).digest == load_card(write_card(turned)).digest != digest
+
+
+def test_a_changed_copy_has_its_own_digest(write_card: WriteCard) -> None:
+    card = load_card(write_card())
+    before = card.digest
+    assert card.model_copy(update={"deprived_group": "m"}).digest != before
+
+
+def test_digest_does_not_depend_on_the_hash_seed() -> None:
+    code = "from benchmark.data import list_cards; print(*[card.digest for card in list_cards()])"
+    seen = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONHASHSEED": "4711"},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert seen.stdout.split() == [card.digest for card in list_cards()]
+
+
+def test_cards_travel_to_workers(write_card: WriteCard) -> None:
+    card = load_card(write_card())
+    copy: Card = pickle.loads(pickle.dumps(card))
+    assert copy == card
+    assert (copy.path, copy.digest) == (card.path, card.digest)
+    assert card.path == write_card().resolve()

@@ -1,0 +1,244 @@
+"""Loading: text to codes, and every way in which a file can be wrong."""
+
+from __future__ import annotations
+
+import doctest
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark.data import DataNotFoundError, Dataset, load, load_card, load_dataset
+from benchmark.data.card import CategoricalColumn, NumericColumn
+from benchmark.data.load import _Coder
+from benchmark.data.records import read_records
+from benchmark.data.source import SourceBytes
+from benchmark.errors import DataError
+
+WriteCard = Callable[..., Path]
+
+ARFF = """% A comment
+@RELATION toy
+@attribute 'sex' {f, m}
+@attribute age\tnumeric
+@attribute "hired" {0, 1}
+
+@data
+f,17,0
+% Another, with a 'quote
+m, 18 ,'1'
+
+f,64.5,1
+m,70,0
+"""
+
+
+def states(dataset: Dataset) -> list[list[str]]:
+    return dataset.to_frame().astype(str).to_numpy().tolist()
+
+
+TOY = [["f", "minor", "no"], ["m", "adult", "yes"], ["f", "adult", "yes"], ["m", "senior", "no"]]
+
+
+def test_a_dataset_of_ones_own(write_card: WriteCard, tmp_path: Path) -> None:
+    dataset = load_dataset(write_card())
+    assert states(dataset) == TOY
+    assert dataset.source == f"own file: {tmp_path / 'toy.csv'}"
+    assert dataset.table.y.tolist() == [False, True, True, False]
+    assert dataset.table.deprived.tolist() == [True, False, True, False]
+    assert dataset.digest == dataset.table.digest
+    assert dataset.card == load_card(write_card())
+
+
+def test_the_frame_knows_states_order_and_roles(write_card: WriteCard) -> None:
+    frame = load_dataset(write_card()).to_frame()
+    assert list(frame.columns) == ["sex", "age", "hired"]
+    assert list(frame["age"].cat.categories) == ["minor", "adult", "senior"]
+    assert (frame["age"].cat.ordered, frame["sex"].cat.ordered) == (True, False)
+    assert frame.attrs == {
+        "label": "hired",
+        "favorable_label": "yes",
+        "sensitive_feature": "sex",
+        "deprived_group": "f",
+    }
+
+
+def test_the_example_of_the_docstring_runs() -> None:
+    results = doctest.testmod(load)
+    assert results.attempted > 5
+    assert results.failed == 0
+
+
+def test_a_card_object_a_name_and_a_path_mean_the_same(write_card: WriteCard) -> None:
+    path = write_card()
+    assert load_dataset(load_card(path)).digest == load_dataset(str(path)).digest
+
+
+@pytest.mark.parametrize(
+    ("replacements", "rows"),
+    [
+        (
+            [('format = "csv"', 'format = "csv"\ndelimiter = ";"')],
+            "sex;age;hired\nf;17;0\nm;18;1\nf;64.5;1\nm;70;0",
+        ),
+        ([], '\ufeffsex , "age",hired\r\nf, "17",0\r\n"m",18,1\r\n\r\n  \r\nf,64.5,1\r\nm,70,0\r\n\r\n'),
+        ([], "id,hired,age,sex\n1,0,17,f\n2,1,18,m\n3,yes,64.5,f\n4,no,7e1,m\n"),
+        (
+            [("[columns.sex]", '[columns.sex]\nsource = "gender"')],
+            "gender,age,hired\nf,17,0\nm,18,1\nf,64.5,1\nm,70,0",
+        ),
+        (
+            [('"toy.csv"', '"toy.csv", skip_lines = 2')],
+            "a\n\nsex,age,hired\nf,17,0\nm,18,1\nf,64.5,1\nm,70,0",
+        ),
+        (
+            [('format = "csv"', 'format = "csv"\ncolumn_names = ["age", "sex", "hired"]')],
+            "17,f,0\n18,m,1\n64.5,f,1\n70,m,0",
+        ),
+        (
+            [("[columns.sex]", '[filter]\nland = ["A", "B"]\n[columns.sex]')],
+            "sex,age,hired,land\nf,17,0,A\nm,18,1,B \nx,?,?,C\nf,64.5,1,A\nm,70,0,A",
+        ),
+        ([('format = "csv"', 'format = "arff"')], ARFF),
+    ],
+    ids=[
+        "delimiter",
+        "quotes and blanks",
+        "other columns",
+        "renamed",
+        "skipped",
+        "no header",
+        "filter",
+        "arff",
+    ],
+)
+def test_forms_of_a_file(write_card: WriteCard, replacements: list[tuple[str, str]], rows: str) -> None:
+    assert states(load_dataset(write_card(*replacements, rows=rows))) == TOY
+
+
+def test_repeated_header_names_are_numbered(write_card: WriteCard) -> None:
+    rows = "age,sex,age,hired,age\n1,f,17,0,70\n1,m,18,1,70\n"
+    ages = []
+    for source in ("age", "age.1", "age.2"):
+        card = write_card(("[columns.age]", f'[columns.age]\nsource = "{source}"'), rows=rows)
+        ages.append(states(load_dataset(card))[0][1])
+    assert ages == ["minor", "minor", "senior"]
+    assert states(load_dataset(card))[1][1] == "senior"
+
+
+def test_several_files_follow_each_other(write_card: WriteCard, tmp_path: Path) -> None:
+    (tmp_path / "more.csv").write_text("hired,sex,age\n1,m,1\n")
+    card = write_card(('{ path = "toy.csv" }', '{ path = "toy.csv" }, { path = "more.csv" }'))
+    dataset = load_dataset(card)
+    assert states(dataset) == [*TOY, ["m", "minor", "yes"]]
+    assert dataset.source == f"own file: {tmp_path / 'toy.csv'}, {tmp_path / 'more.csv'}"
+
+
+def test_only_wanted_cells_are_kept(write_card: WriteCard) -> None:
+    card = load_card(write_card(("[columns.sex]", '[filter]\nland = ["A"]\n[columns.sex]')))
+    text = b"name,sex,age,hired,land\nAnn,f,17,0,A\nBob,m,18,1,B\nEve,m,19,1,A\n"
+    records = read_records(card, card.source.files[0], SourceBytes(text, "own file", "toy.csv"))
+    assert records.columns == {"sex": ("f", "m"), "age": ("17", "19"), "hired": ("0", "1")}
+    assert records.lines == [2, 4]
+
+
+EDGES = st.lists(st.floats(allow_nan=False, width=32), min_size=2, max_size=6, unique=True).map(sorted)
+
+
+@given(edges=EDGES, numbers=st.lists(st.floats(allow_nan=False, width=32), max_size=5))
+def test_bins_are_numpys(edges: list[float], numbers: list[float]) -> None:
+    spec = NumericColumn(kind="numeric", bins=tuple(edges), states=tuple(map(str, range(len(edges) - 1))))
+    coder = _Coder(spec)
+    inside = [number for number in [*edges, *numbers] if edges[0] <= number <= edges[-1]]
+    for number in inside:
+        # numpy.histogram itself refuses infinite ranges, but its rule is that of digitize with a closed end.
+        expected = min(int(np.digitize(number, edges)), len(edges) - 1) - 1
+        assert coder[repr(number)] == expected
+        assert edges[expected] <= number <= edges[expected + 1]
+    for number in set(numbers) - set(inside):
+        assert coder[repr(number)] == -1
+
+
+def test_values_that_have_no_state() -> None:
+    numeric = _Coder(NumericColumn(kind="numeric", bins=(0, 1), states=("a", "b"), values={"?": "b"}))
+    assert [numeric[raw] for raw in ("0", " 1 ", "1.01", "-1", "nan", "inf", "", "a", "?", " ? ")] == [
+        0, 0, -1, -1, -1, -1, -1, -1, 1, 1,
+    ]  # fmt: skip
+    text = _Coder(CategoricalColumn(kind="categorical", states=("a", "b"), values={"": "b", "a": "b"}))
+    assert [text[raw] for raw in ("a", " b ", "", "A", "c")] == [1, 1, 1, -1, -1]
+
+
+HEAD = "sex,age,hired\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (HEAD + "f,1,0\nx,1,0\ny,1,0\nx,1,0\n", r"Column 'sex' of .*line 3\..*'f', 'm'\..*'x' \(2 rows"),
+        (HEAD + "f,1,0\n\nm,old,1\n", r"Column 'age' .*line 4.*a number from 0 to inf.*'old'"),
+        (HEAD + "f,1,0\nm,-1,1\n", r"Column 'age' .*line 3.*'-1'"),
+        (HEAD + "f,1,0\nm,,1\n", r"Column 'age' .*line 3.*''"),
+        (HEAD + "f,1,0\nm,1,2\n", r"Column 'hired' .*'no', 'yes', '0', '1'.*'2'.*columns\.hired"),
+        ("sex,Age,hired\nf,1,0\n", r"lacks columns\. Expected: 'age'\. Got: only 'sex', 'Age'.*mean 'Age'"),
+        (HEAD + "f,1,0\nm,1\n", r"Line 3 of .*toy\.csv does not fit.*3 values.*2 values.*truncated"),
+        (HEAD + "f,1,0\nm,1,0,9\n", r"Line 3 of .*4 values"),
+        (HEAD + 'f,1,0\n"m,1', "not valid CSV"),
+        ("", "is empty"),
+        (HEAD, "has no row in the deprived group sex = 'f'"),
+        (HEAD + "m,1,0\nm,1,1\n", "has no row in the deprived group sex = 'f'"),
+        (HEAD + "f,1,0\nf,1,1\n", "has no row in the favored group sex other than 'f'"),
+        (HEAD + "f,1,0\nm,1,0\n", "has no row with the favorable label hired = 'yes'"),
+        (HEAD + "f,1,1\nm,1,1\n", "has no row with the unfavorable label"),
+    ],
+)  # fmt: skip
+def test_wrong_content(write_card: WriteCard, rows: str, words: str) -> None:
+    with pytest.raises(DataError, match=words) as caught:
+        load_dataset(write_card(rows=rows))
+    assert not isinstance(caught.value, DataNotFoundError)
+
+
+def test_lines_are_counted_through_quotes_and_skips(write_card: WriteCard) -> None:
+    card = write_card(
+        ('"toy.csv"', '"toy.csv", skip_lines = 1'),
+        rows='# first\nsex,age,hired,note\nf,1,0,"a\nb"\nx,1,1,c\n',
+    )
+    with pytest.raises(DataError, match="line 5"):
+        load_dataset(card)
+
+
+def test_lines_are_counted_in_arff(write_card: WriteCard) -> None:
+    card = write_card(('format = "csv"', 'format = "arff"'), rows=ARFF + "x,1,1\n")
+    with pytest.raises(DataError, match="line 14"):
+        load_dataset(card)
+
+
+def test_arff_without_data(write_card: WriteCard) -> None:
+    card = write_card(('format = "csv"', 'format = "arff"'), rows=ARFF[:80])
+    with pytest.raises(DataError, match="not valid ARFF"):
+        load_dataset(card)
+
+
+def test_wrong_encoding(write_card: WriteCard, tmp_path: Path) -> None:
+    card = write_card()
+    (tmp_path / "toy.csv").write_bytes("sex,age,hired,né\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"utf-8-sig.*correct source\.encoding"):
+        load_dataset(card)
+
+
+def test_wrong_number_of_rows(write_card: WriteCard) -> None:
+    assert len(load_dataset(write_card(('title = "Toy"', 'title = "Toy"\nrows = 4'))).table) == 4
+    with pytest.raises(DataError, match=r"wrong number of rows\. Expected: 1,005\. Got: 4\."):
+        load_dataset(write_card(('title = "Toy"', 'title = "Toy"\nrows = 1005')))
+
+
+def test_a_filter_that_leaves_nothing(write_card: WriteCard) -> None:
+    with pytest.raises(DataError, match="none among 0 rows"):
+        load_dataset(write_card(("[columns.sex]", '[filter]\nage = ["99"]\n[columns.sex]')))
+
+
+def test_a_filter_on_a_column_that_is_not_there(write_card: WriteCard) -> None:
+    with pytest.raises(DataError, match=r"lacks columns\. Expected: 'land'"):
+        load_dataset(write_card(("[columns.sex]", '[filter]\nland = ["A"]\n[columns.sex]')))

@@ -1,0 +1,203 @@
+"""Every shipped card: complete without the data, and true to them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmark.data import Card, list_cards, load_card, load_dataset
+from benchmark.declarations import declaration_dir
+
+CARDS = {card.name: card for card in list_cards()}
+every_card = pytest.mark.parametrize("card", CARDS.values(), ids=CARDS.keys())
+
+# Rows; own discrimination; (deprived, favorable), (deprived, not), (favored, favorable), (favored, not).
+COUNTS = {
+    "adult": (48_842, 0.1945, (1_769, 14_423, 9_918, 22_732)),
+    "compas": (6_150, 0.1207, (1_795, 1_901, 1_488, 966)),
+    "compas_leaky": (6_150, 0.1207, (1_795, 1_901, 1_488, 966)),
+    "dutch": (60_420, 0.2985, (9_903, 20_370, 18_860, 11_287)),
+}
+
+# First, middle (number n // 2) and last row.
+ROWS = {
+    "adult": (
+        "39-46 State-gov Bachelors Never-married Adm-clerical Not-in-family White Male low zero 21-40 "
+        "United-States <=50K",
+        "47-53 Private HS-grad Married-civ-spouse Adm-clerical Husband White Male zero zero 21-40 "
+        "United-States <=50K",
+        "32-38 Self-emp-inc Bachelors Married-civ-spouse Exec-managerial Husband White Male zero zero 60-79 "
+        "United-States >50K",
+    ),
+    "compas": (
+        "Male|25 - 45|African-American|0|0|0|0|F|Low|Low|yes",
+        "Male|25 - 45|African-American|0|0|0|1|F|Low|Low|no",
+        "Female|25 - 45|African-American|0|0|0|2-3|M|Low|Low|no",
+    ),
+    "compas_leaky": (
+        "Male|25 - 45|African-American|0|0|0|0|F|Low|Low|1|yes",
+        "Male|25 - 45|African-American|0|0|0|1|F|Low|Low|0|no",
+        "Female|25 - 45|African-American|0|0|0|2-3|M|Low|Low|0|no",
+    ),
+    "dutch": (
+        "1 6 1131 112 1 1 1 5 111 135 1 2_1",
+        "2 4 1110 125 1 1 1 2 111 135 1 5_4_9",
+        "1 12 1121 112 1 1 1 5 111 137 2 2_1",
+    ),
+}
+
+# Names that the other programs' tables use for the same columns.
+ORACLES = {
+    "adult": ("adult.csv.gz", {"income": "label"}),
+    "compas": (
+        "compas2.csv.gz",
+        {
+            "juv_fel_count": "juv_fel",
+            "juv_misd_count": "juv_misd",
+            "juv_other_count": "juv_other",
+            "priors_count": "priors",
+            "c_charge_degree": "charge",
+        },
+    ),
+    "dutch": ("dutch.csv.gz", {}),
+}
+
+
+def test_every_card_is_pinned_here() -> None:
+    assert COUNTS.keys() == ROWS.keys() == CARDS.keys()
+
+
+@every_card
+def test_card_is_complete(card: Card) -> None:
+    assert card.path == (declaration_dir("datasets") / f"{card.name}.toml").resolve()
+    for text in (card.description, card.citation, card.licence):
+        assert len(text.strip()) > 5
+    assert card.homepage.startswith("https://")
+    assert re.search(r"@\w+\{\w+,", card.bibtex)
+    assert card.bibtex.count("{") == card.bibtex.count("}")
+    assert len(card.known_problems) >= 3
+    assert all(problem.endswith((".", ")")) for problem in card.known_problems)
+    assert card.rows == COUNTS[card.name][0]
+    for file in card.source.files:
+        assert file.url is not None
+        assert file.sha256 is not None
+        assert file.size is not None
+        assert (file.archive_sha256 is None) == (not file.member)
+
+
+@every_card
+def test_schema_needs_no_data(card: Card) -> None:
+    schema = card.schema()
+    assert schema.names == tuple(card.columns)
+    assert schema.names[-1] == schema.label
+    assert all(column.cardinality >= 2 for column in schema.columns)
+
+
+@every_card
+def test_names_can_stand_in_files_and_formulas(card: Card) -> None:
+    for column in card.schema().columns:
+        assert column.name.isidentifier()
+        for state in column.states:
+            assert re.fullmatch(r"[ -~]+", state)
+            assert not set(state) & set(",;\"'\\{}|")
+
+
+def test_the_leaky_card_differs_from_the_clean_one_only_by_the_leak() -> None:
+    clean, leaky = CARDS["compas"], CARDS["compas_leaky"]
+    assert leaky.warning is not None
+    assert "event" in leaky.warning
+    assert all(card.warning is None for card in CARDS.values() if card is not leaky)
+    assert (clean.required_edges, leaky.required_edges) == ((("race", "two_year_recid"),), ())
+    assert {name: spec for name, spec in leaky.columns.items() if name != "event"} == clean.columns
+    assert leaky.source.files == clean.source.files
+    assert (leaky.filter, leaky.network, leaky.folder) == (clean.filter, clean.network, clean.folder)
+
+
+def test_what_identifies_a_person_is_dropped_from_compas() -> None:
+    for name in ("compas", "compas_leaky"):
+        card = CARDS[name]
+        (identities,) = [group.columns for group in card.dropped if group.reason == "They identify persons."]
+        assert {"name", "first", "last", "dob", "c_case_number", "r_case_number", "vr_case_number"} <= set(
+            identities
+        )
+        assert not {spec.source or column for column, spec in card.columns.items()} & set(identities)
+
+
+@pytest.mark.real_data
+@every_card
+def test_card_is_true_to_the_data(card: Card, data_dir: Path) -> None:
+    dataset = load_dataset(card, data_dir=data_dir, offline=True)
+    table = dataset.table
+    y, deprived = table.y, table.deprived
+    rows, discrimination, counts = COUNTS[card.name]
+    assert len(table) == rows
+    assert tuple(int(n.sum()) for n in (deprived & y, deprived & ~y, ~deprived & y, ~deprived & ~y)) == counts
+    assert round(y[~deprived].mean() - y[deprived].mean(), 4) == discrimination
+    frame = dataset.to_frame()
+    separator = "|" if "|" in ROWS[card.name][0] else " "
+    spots = [separator.join(frame.iloc[row]) for row in (0, rows // 2, rows - 1)]
+    assert spots == list(ROWS[card.name])
+    # Every state occurs: an impossible one would cost the network's score parameters.
+    for i, column in enumerate(table.schema.columns):
+        assert (np.bincount(table.codes[:, i], minlength=column.cardinality) > 0).all(), column.name
+    assert dataset.source.startswith("data directory: ")
+
+
+@pytest.mark.real_data
+@every_card
+def test_every_column_of_the_files_is_kept_or_dropped(card: Card, data_dir: Path) -> None:
+    file = data_dir / card.folder / str(card.source.files[0].name)
+    text = file.read_text().splitlines()
+    if card.source.format == "arff":
+        header = [line.split()[1] for line in text if line.startswith("@attribute")]
+    else:
+        header = list(card.source.column_names or next(csv.reader(text)))
+    names = [
+        f"{name}.{header[:i].count(name)}" if name in header[:i] else name for i, name in enumerate(header)
+    ]
+    kept = [spec.source or name for name, spec in card.columns.items()]
+    dropped = [name for group in card.dropped for name in group.columns]
+    assert sorted([*kept, *dropped]) == sorted(names)
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(("name", "median"), [("capital_gain", 7298), ("capital_loss", 1887)])
+def test_low_capital_ends_at_the_median(data_dir: Path, name: str, median: int) -> None:
+    position = (load_card("adult").source.column_names or ()).index(name)
+    values = []
+    for file in ("adult.data", "adult.test"):
+        lines = (data_dir / "adult" / file).read_text().splitlines()
+        values += [int(line.split(",")[position]) for line in lines if line.count(",") > 5]
+    positive = np.array([value for value in values if value > 0])
+    assert np.median(positive) == median
+    assert load_card("adult").columns[name].bins[2] == median + 1  # type: ignore[union-attr]
+
+
+@pytest.mark.real_data
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ORACLES)
+def test_columns_agree_row_by_row_with_another_preparation(
+    name: str, data_dir: Path, oracle_dir: Path
+) -> None:
+    file, renamed = ORACLES[name]
+    theirs = pd.read_csv(oracle_dir / "tables" / file, dtype=str, keep_default_na=False)
+    ours = load_dataset(name, data_dir=data_dir, offline=True).to_frame()
+    for column in ours.columns:
+        pairs = pd.DataFrame(
+            {"ours": ours[column].astype(str), "theirs": theirs[renamed.get(column, column)]}
+        )
+        distinct = pairs.drop_duplicates()
+        assert distinct["ours"].is_unique, column
+        assert distinct["theirs"].is_unique, column
+
+
+@pytest.mark.real_data
+def test_two_loads_are_the_same(data_dir: Path) -> None:
+    first, second = (load_dataset("compas", data_dir=data_dir, offline=True) for _ in range(2))
+    assert first.digest == second.digest
+    assert first.digest != load_dataset("compas_leaky", data_dir=data_dir, offline=True).digest

@@ -1,0 +1,192 @@
+"""The exact search against brute force and against published optima."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmark.errors import NetworkError
+from benchmark.network import exact as exact_module
+from benchmark.network._constraints import Constraints, find_cycle
+from benchmark.network._counts import collapse, members
+from benchmark.network.exact import optimal_parents
+from benchmark.network.scores import ScoreName, SetScores
+from benchmark.network.search import learn_structure
+from tests.network.structure_helpers import TABLES, oracle_score, oracle_table, random_codes, textbook_score
+
+PAIRS = [(i, j) for i in range(4) for j in range(4) if i != j]
+DAGS = [
+    masks
+    for masks in itertools.product(*([m for m in range(16) if not m >> child & 1] for child in range(4)))
+    if not find_cycle(masks)
+]
+
+
+def test_there_are_543_graphs_to_compare_with() -> None:
+    assert len(DAGS) == 543  # Robinson 1973, OEIS A003024
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n_rows=st.integers(1, 400),
+    cardinalities=st.lists(st.integers(1, 4), min_size=4, max_size=4),
+    score=st.sampled_from(["bic", "bdeu"]),
+    required=st.lists(st.sampled_from(PAIRS), max_size=2),
+    forbidden=st.lists(st.sampled_from(PAIRS), max_size=4),
+    max_indegree=st.sampled_from([None, None, 0, 1, 2]),
+)
+@settings(deadline=None, max_examples=120)
+def test_brute_force_over_all_graphs_of_four_columns(
+    seed: int,
+    n_rows: int,
+    cardinalities: list[int],
+    score: ScoreName,
+    required: list[tuple[int, int]],
+    forbidden: list[tuple[int, int]],
+    max_indegree: int | None,
+) -> None:
+    codes = random_codes(seed, n_rows, cardinalities)
+    limit = 3 if max_indegree is None else max_indegree
+
+    def legal(masks: tuple[int, ...]) -> bool:
+        return (
+            all(masks[child] >> parent & 1 for parent, child in required)
+            and not any(masks[child] >> parent & 1 for parent, child in forbidden)
+            and all(mask.bit_count() <= limit for mask in masks)
+        )
+
+    families = {
+        (child, mask): textbook_score(codes, cardinalities, child, list(members(mask)), score, 1.0)
+        for child in range(4)
+        for mask in range(16)
+        if not mask >> child & 1
+    }
+    scores = [sum(families[c, m] for c, m in enumerate(masks)) for masks in DAGS if legal(masks)]
+    constraints = {"required_edges": required, "forbidden_edges": forbidden, "max_indegree": max_indegree}
+    if not scores:
+        with pytest.raises(NetworkError):
+            learn_structure(codes, cardinalities, algorithm="exact", score=score, **constraints)
+        return
+    found = learn_structure(codes, cardinalities, algorithm="exact", score=score, **constraints)
+    masks = tuple(sum(1 << p for p in parents) for parents in found.parents)
+    assert masks in DAGS
+    assert legal(masks)
+    assert found.score == pytest.approx(max(scores), rel=1e-10, abs=1e-8)
+    assert sum(families[c, m] for c, m in enumerate(masks)) == pytest.approx(max(scores), rel=1e-10, abs=1e-8)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n_rows=st.integers(1, 300),
+    cardinalities=st.lists(st.integers(2, 5), min_size=5, max_size=5),
+    score=st.sampled_from(["bic", "bdeu"]),
+    required=st.sampled_from([0, 0b00001, 0b00110]),
+)
+@settings(deadline=None, max_examples=60)
+def test_no_superset_of_a_useless_parent_set_scores_above_the_required_parents(
+    seed: int, n_rows: int, cardinalities: list[int], score: ScoreName, required: int
+) -> None:
+    scores = SetScores(collapse(random_codes(seed, n_rows, cardinalities), cardinalities), score)
+    everything = 0b11111
+    constraints = Constraints((0, 0, 0, 0, required), tuple(everything ^ 1 << c for c in range(5)), 4)
+    useful = exact_module._useful(scores, constraints)
+    for child in range(5):
+        floor = scores.family(child, constraints.required[child])
+        for mask in range(32):
+            if mask >> child & 1 or useful[child, mask]:
+                continue
+            for more in range(32):
+                if more & mask == mask and more & constraints.required[child] == constraints.required[child]:
+                    assert more >> child & 1 or scores.family(child, more) <= floor
+
+
+@pytest.mark.parametrize("score", ["bic", "bdeu"])
+def test_pruning_skips_sets_and_changes_nothing(score: ScoreName, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The wide column tells almost all rows apart, so that it is too large a parent; the last says nothing.
+    rng = np.random.default_rng(0)
+    cardinalities = [300, 3, 2, 2, 2]
+    codes = rng.integers(0, cardinalities, (400, 5)).astype(np.int16)
+    codes[:, 1] = codes[:, 2] + codes[:, 3]
+    codes[:, 4] = 0
+    pruned_scores = SetScores(collapse(codes, cardinalities), score)
+    useful = exact_module._useful(pruned_scores, Constraints.from_edges(5))
+    assert not useful[4, 0b00001]
+    assert useful[1, 0b01100]
+    pruned = optimal_parents(pruned_scores, Constraints.from_edges(5))
+
+    legal = np.array([[not mask >> child & 1 for mask in range(2**5)] for child in range(5)])
+    monkeypatch.setattr(exact_module, "_useful", lambda *_: legal)
+    full_scores = SetScores(collapse(codes, cardinalities), score)
+    full = optimal_parents(full_scores, Constraints.from_edges(5))
+    assert full_scores.evaluations == 2**5
+    if score == "bic":
+        assert pruned_scores.evaluations < 2**5
+    assert pruned == full
+    assert pruned_scores.structure(pruned) == full_scores.structure(full)
+
+
+@given(seed=st.integers(0, 10**6), score=st.sampled_from(["bic", "bdeu"]))
+@settings(deadline=None, max_examples=15)
+def test_no_search_beats_the_exact_one(seed: int, score: ScoreName) -> None:
+    cardinalities = [2, 3, 4, 2, 3, 5, 2]
+    codes = random_codes(seed, 800, cardinalities)
+    best = learn_structure(codes, cardinalities, algorithm="exact", score=score)
+    for restarts in (0, 10):
+        other = learn_structure(
+            codes, cardinalities, score=score, restarts=restarts, rng=np.random.default_rng(seed)
+        )
+        assert other.score <= best.score
+
+
+def test_equal_structures_are_chosen_by_column_number() -> None:
+    codes = np.repeat(np.array([[0, 0, 0], [1, 1, 1]], dtype=np.int16), 50, axis=0)
+    assert learn_structure(codes, [2, 2, 2], algorithm="exact").parents == ((1,), (2,), ())
+    independent = np.array(list(itertools.product(range(2), repeat=3)), dtype=np.int16)
+    assert learn_structure(independent, [2, 2, 2], algorithm="exact").parents == ((), (), ())
+
+
+def test_a_single_column_and_sixteen_columns() -> None:
+    codes = random_codes(1, 60, [2] * 16)
+    assert learn_structure(codes[:, :1], [2], algorithm="exact").parents == ((),)
+    best = learn_structure(codes, [2] * 16, algorithm="exact", max_indegree=2)
+    assert best.score >= learn_structure(codes, [2] * 16, max_indegree=2).score
+    assert max(map(len, best.parents)) <= 2
+
+
+def test_more_columns_are_refused_with_advice() -> None:
+    with pytest.raises(NetworkError, match=r"at most 16 columns.*Got: 17.*tabu.*restarts"):
+        learn_structure(np.zeros((5, 17), dtype=np.int16), [2] * 17, algorithm="exact")
+
+
+def test_sets_too_large_to_be_scored_are_passed_over() -> None:
+    codes = random_codes(3, 200, [30_000] * 6)
+    for score in ("bic", "bdeu"):
+        best = learn_structure(codes, [30_000] * 6, algorithm="exact", score=score)  # type: ignore[arg-type]
+        assert math.isfinite(best.score)
+        assert max(map(len, best.parents)) <= 2  # four columns have over 2**53 configurations
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("table", TABLES)
+def test_the_published_optima_are_reached(oracle_dir: Path, table: str) -> None:
+    codes, cardinalities, _ = oracle_table(oracle_dir, table)
+    expected = oracle_score(oracle_dir, table, "exact", "dynamic programming", "bic")["value"]
+    found = learn_structure(codes, cardinalities, algorithm="exact")
+    assert found.score == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("table", TABLES)
+def test_the_bdeu_optimum_is_at_least_what_searches_reach(oracle_dir: Path, table: str) -> None:
+    codes, cardinalities, _ = oracle_table(oracle_dir, table)
+    best = learn_structure(codes, cardinalities, algorithm="exact", score="bdeu")
+    rng = np.random.default_rng(0)
+    searched = learn_structure(codes, cardinalities, score="bdeu", restarts=40, rng=rng)
+    assert best.score >= searched.score
+    assert best.score > oracle_score(oracle_dir, table, "bnlearn", "tabu", "bde")["value"]

@@ -1,0 +1,224 @@
+"""Local scores against hand-made, textbook and other programs' values."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from benchmark.errors import NetworkError, UnknownNameError
+from benchmark.network import scores as scores_module
+from benchmark.network._counts import collapse, group, members
+from benchmark.network.scores import ScoreName, SetScores, structure_score
+from tests.network.structure_helpers import (
+    TABLES,
+    oracle_parents,
+    oracle_score,
+    oracle_table,
+    random_codes,
+    textbook_score,
+)
+
+BOTH: tuple[ScoreName, ...] = ("bic", "bdeu")
+
+
+def test_bic_and_bdeu_of_two_columns_by_hand() -> None:
+    codes = np.array([[0, 0], [0, 0], [0, 1], [1, 1]], dtype=np.int16)
+    root = 3 * math.log(3 / 4) + math.log(1 / 4) - math.log(4) / 2
+    leaf = 2 * math.log(2 / 3) + math.log(1 / 3) - math.log(4) / 2 * 2
+    assert structure_score(codes, [2, 2], [(), (0,)]) == pytest.approx(root + leaf, abs=1e-12)
+    # Sequential prediction: (count + a) / (rows + r a) with a = 1/2 for the root, 1/4 below it.
+    root = math.log(0.5 / 1 * 1.5 / 2 * 2.5 / 3 * 0.5 / 4)
+    leaf = math.log(0.25 / 0.5 * 1.25 / 1.5 * 0.25 / 2.5 * 0.25 / 0.5)
+    bdeu = structure_score(codes, [2, 2], [(), (0,)], score="bdeu")
+    assert bdeu == pytest.approx(root + leaf, abs=1e-12)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n_rows=st.integers(1, 900),
+    cardinalities=st.lists(st.integers(1, 6), min_size=1, max_size=5),
+    score=st.sampled_from(BOTH),
+    ess=st.floats(0.01, 100),
+    data=st.data(),
+)
+@settings(deadline=None, max_examples=60)
+def test_every_family_has_the_textbook_score(
+    seed: int, n_rows: int, cardinalities: list[int], score: ScoreName, ess: float, data: st.DataObject
+) -> None:
+    codes = random_codes(seed, n_rows, cardinalities)
+    child = data.draw(st.integers(0, len(cardinalities) - 1))
+    parents = data.draw(st.integers(0, 2 ** len(cardinalities) - 1)) & ~(1 << child)
+    expected = textbook_score(codes, cardinalities, child, list(members(parents)), score, ess)
+    ours = SetScores(collapse(codes, cardinalities), score, ess).family(child, parents)
+    assert ours == pytest.approx(expected, rel=1e-10, abs=1e-9)
+
+
+@pytest.mark.parametrize("score", BOTH)
+def test_tables_and_grouping_count_alike(score: ScoreName, monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = random_codes(1, 20_000, [7, 40, 3, 90, 2, 300])
+    masks = range(1, 64)
+    tables = SetScores(collapse(codes, [7, 40, 3, 90, 2, 300]), score)
+    tables._dense = 2**31 - 1
+    monkeypatch.setattr(scores_module, "_DENSE", 0)
+    monkeypatch.setattr(scores_module, "_LEAST_DENSE", 0)
+    grouped = SetScores(collapse(codes, [7, 40, 3, 90, 2, 300]), score)
+    assert [grouped.of(mask) for mask in masks] == [tables.of(mask) for mask in masks]
+
+
+@pytest.mark.parametrize("score", BOTH)
+def test_equivalent_structures_tie_exactly(score: ScoreName) -> None:
+    codes = random_codes(5, 3000, [3, 4, 2, 5])
+    chains = [
+        [(), (0,), (1,), (2,)],
+        [(1,), (), (1,), (2,)],
+        [(1,), (2,), (), (2,)],
+        [(1,), (2,), (3,), ()],
+    ]
+    assert len({structure_score(codes, [3, 4, 2, 5], chain, score=score) for chain in chains}) == 1
+    complete = [[(), (0,), (0, 1)], [(1, 2), (2,), ()], [(2,), (0, 2), ()]]
+    assert len({structure_score(codes[:, :3], [3, 4, 2], dag, score=score) for dag in complete}) == 1
+
+
+def test_declared_states_that_never_occur_cost_parameters() -> None:
+    codes = random_codes(2, 100, [2, 2])
+    less = structure_score(codes, [2, 2], [(), (0,)])
+    more = structure_score(codes, [4, 2], [(), (0,)])
+    assert less - more == pytest.approx(math.log(100) / 2 * (2 + 2), abs=1e-9)
+
+
+@pytest.mark.parametrize("score", BOTH)
+def test_the_order_of_rows_changes_no_bit(score: ScoreName) -> None:
+    cardinalities = [3, 50, 4]
+    codes = random_codes(3, 50_000, cardinalities)
+    other = np.random.default_rng(0).permutation(codes)
+    first, second = (SetScores(collapse(c, cardinalities), score) for c in (codes, other))
+    assert [first.of(mask) for mask in range(8)] == [second.of(mask) for mask in range(8)]
+
+
+def test_toggles_are_differences_of_families() -> None:
+    cardinalities = [3, 4, 2, 5, 2]
+    ours = SetScores(collapse(random_codes(4, 500, cardinalities), cardinalities))
+    fresh = SetScores(collapse(random_codes(4, 500, cardinalities), cardinalities))
+    changes = ours.toggles(2, 0b01001)
+    assert changes[2] == -math.inf
+    for column in (0, 1, 3, 4):
+        change = fresh.family(2, 0b01001 ^ 1 << column) - fresh.family(2, 0b01001)
+        assert changes[column] == change
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "cardinality", "n_words"), [(3, 2, 1), (16, 16, 1), (17, 16, 2), (60, 9, 4), (9, 30_000, 3)]
+)
+def test_collapsing_gives_the_distinct_rows(n_columns: int, cardinality: int, n_words: int) -> None:
+    rng = np.random.default_rng(n_columns)
+    some = rng.integers(0, cardinality, (200, n_columns)).astype(np.int16)
+    codes = np.asfortranarray(some[rng.integers(0, 200, 3000)])
+    codes.flags.writeable = False
+    rows = collapse(codes, [cardinality] * n_columns)
+    expected, counts = np.unique(codes, axis=0, return_counts=True)
+    order = np.lexsort(rows.codes[::-1])
+    assert len(rows.words) == n_words
+    np.testing.assert_array_equal(rows.codes.T[order], expected)
+    np.testing.assert_array_equal(rows.weights[order], counts)
+
+
+def test_grouping_sums_weights_within_the_columns_of_a_mask() -> None:
+    cardinalities = [5, 300, 2, 7]
+    codes = random_codes(6, 4000, cardinalities)
+    rows = collapse(codes, cardinalities)
+    for mask in range(16):
+        columns = list(members(mask))
+        _, weights = group(rows.words, rows.bits(mask), rows.weights)
+        _, counts = np.unique(codes[:, columns], axis=0, return_counts=True)
+        np.testing.assert_array_equal(np.sort(weights), np.sort(counts) if columns else [4000])
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("algorithm", ["hc", "tabu"])
+@pytest.mark.parametrize("score", ["bic", "bde"])
+def test_structures_of_bnlearn_have_its_scores(
+    oracle_dir: Path, table: str, algorithm: str, score: str
+) -> None:
+    codes, cardinalities, names = oracle_table(oracle_dir, table)
+    parents = oracle_parents(oracle_dir, f"bnlearn_{table}_{algorithm}_{score}", names)
+    row = oracle_score(oracle_dir, table, "bnlearn", algorithm, score)
+    ours: ScoreName = "bic" if score == "bic" else "bdeu"
+    assert structure_score(codes, cardinalities, parents, score=ours) == pytest.approx(row["value"], abs=1e-6)
+    assert structure_score(codes, cardinalities, parents) == pytest.approx(row["bic"], abs=1e-6)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("table", TABLES)
+def test_the_optimal_structure_has_its_score(oracle_dir: Path, table: str) -> None:
+    codes, cardinalities, names = oracle_table(oracle_dir, table)
+    parents = oracle_parents(oracle_dir, f"exact_{table}_bic_opt", names)
+    row = oracle_score(oracle_dir, table, "exact", "dynamic programming", "bic")
+    assert structure_score(codes, cardinalities, parents) == pytest.approx(row["value"], abs=1e-6)
+
+
+@pytest.mark.parametrize("score", BOTH)
+def test_pgmpy_agrees(score: ScoreName) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its dependencies' own deprecations
+        from pgmpy.structure_score import BIC, BDeu
+
+        cardinalities = [3, 2, 4, 2]
+        codes = random_codes(9, 400, cardinalities)
+        frame = pd.DataFrame({f"x{i}": pd.Categorical(codes[:, i]) for i in range(4)})
+        theirs = BIC(frame) if score == "bic" else BDeu(frame, equivalent_sample_size=1)
+        parents: list[tuple[int, ...]] = [(), (0,), (0, 1), (2,)]
+        expected = sum(
+            theirs.local_score(f"x{i}", tuple(f"x{p}" for p in chosen)) for i, chosen in enumerate(parents)
+        )
+    assert structure_score(codes, cardinalities, parents, score=score) == pytest.approx(expected, abs=1e-8)
+
+
+def test_a_family_too_large_to_be_stored_is_refused() -> None:
+    codes = np.zeros((10, 5), dtype=np.int16)
+    assert SetScores(collapse(codes, [30_000] * 5)).family(4, 0b01111) == -math.inf
+    with pytest.raises(NetworkError, match=r"parents of column 4 \('e'\) are too many.*fewer parents"):
+        structure_score(codes, [30_000] * 5, [(), (), (), (), (0, 1, 2, 3)], names="abcde")
+
+
+@pytest.mark.parametrize(
+    ("codes", "cardinalities", "message"),
+    [
+        (np.zeros((0, 2)), [2, 2], "without rows"),
+        (np.zeros((3, 2)), [2, 2, 2], r"shape \(3, 2\) and 3 cardinalities"),
+        (np.zeros((3, 0)), [], "at least one column"),
+        (np.zeros(3), [2], "does not fit the cardinalities"),
+        (np.full((3, 2), 2), [3, 2], "Codes of column 1 lie outside.*0 to 1.*Got: 2 to 2"),
+        (np.full((3, 2), -1), [3, 2], "Codes of column 0 lie outside.*missing"),
+    ],
+)
+def test_tables_that_cannot_be_scored(
+    codes: NDArray[np.float64], cardinalities: list[int], message: str
+) -> None:
+    with pytest.raises(NetworkError, match=message):
+        structure_score(codes.astype(np.int16), cardinalities, [()] * len(cardinalities))
+
+
+def test_other_errors() -> None:
+    codes = np.zeros((3, 2), dtype=np.int16)
+    with pytest.raises(NetworkError, match=r"not acyclic.*column 0.*column 1"):
+        structure_score(codes, [2, 2], [(1,), (0,)])
+    with pytest.raises(NetworkError, match=r"parents of 2 columns.*those of 1"):
+        structure_score(codes, [2, 2], [()])
+    with pytest.raises(NetworkError, match=r"Invalid parent of column 1.*Got: 2"):
+        structure_score(codes, [2, 2], [(), (2,)])
+    with pytest.raises(NetworkError, match=r"Invalid parent of column 1.*Got: 1"):
+        structure_score(codes, [2, 2], [(), (1,)])
+    with pytest.raises(UnknownNameError, match=r"no score called 'bde'.*bdeu"):
+        structure_score(codes, [2, 2], [(), ()], score="bde")  # type: ignore[arg-type]
+    for size in (0.0, -1.0, math.nan, math.inf):
+        with pytest.raises(NetworkError, match="equivalent sample size"):
+            structure_score(codes, [2, 2], [(), ()], score="bdeu", equivalent_sample_size=size)

@@ -1,0 +1,97 @@
+"""The rules of the house that a machine can hold."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "benchmark"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+# Each layer may import itself and the layers before it; the three in one row never import each other.
+LAYERS = (
+    ("errors",),
+    ("seeding", "declarations", "registry"),
+    ("data",),
+    ("network",),
+    ("classifiers", "techniques", "metrics"),
+    ("experiment",),
+    ("report",),
+    ("cli",),
+)
+RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
+
+
+def layer(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_modules(path: Path) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.append(node.module or "")
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_imports_run_one_way(path: Path) -> None:
+    here = layer(path)
+    for module in imported_modules(path):
+        parts = module.split(".")
+        if parts[0] != "benchmark" or len(parts) == 1:
+            continue
+        there = parts[1]
+        assert there == here or RANK[there] < RANK[here], f"{here} must not import {module}"
+
+
+def test_every_module_belongs_to_a_layer() -> None:
+    assert {layer(path) for path in MODULES} - {"__init__"} == set(RANK)
+
+
+def test_declarations_are_no_packages() -> None:
+    for folder in ("datasets", "experiments"):
+        assert not list((ROOT / folder).rglob("*.py"))
+
+
+def test_the_command_line_starts_without_heavy_imports() -> None:
+    heavy = ["numpy", "pandas", "sklearn", "numba", "pgmpy", "matplotlib", "aif360", "fairlearn", "rich"]
+    script = (
+        "import sys; from benchmark.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        f"print([m for m in {heavy} if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_run_needs_no_optional_or_fragile_package() -> None:
+    fragile = ["tensorflow", "torch", "BlackBoxAuditing", "rpy2", "jpype"]
+    script = (
+        "import sys, benchmark.cli, benchmark.experiment.run, benchmark.report\n"
+        "from benchmark.techniques import list_techniques; list_techniques()\n"
+        f"print([m for m in {fragile} if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert run.stdout.splitlines()[-1] == "[]"
+
+
+def test_nothing_uses_the_global_random_state() -> None:
+    # The conformance checks set that state on purpose, to see whether a technique touches it.
+    for path in (p for p in MODULES if p.name != "conformance.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+                owner = node.value
+                if isinstance(owner.value, ast.Name) and (owner.value.id, owner.attr) == ("np", "random"):
+                    allowed = {"Generator", "PCG64", "default_rng", "SeedSequence"}
+                    assert node.attr in allowed, f"{path}:{node.lineno} uses np.random.{node.attr}"
+        assert "random" not in imported_modules(path), f"{path} imports the random module"

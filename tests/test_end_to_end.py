@@ -1,0 +1,413 @@
+"""The main job as its users meet it: processes, files, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmark.cli import main
+from benchmark.experiment.store import Store
+
+ROOT = Path(__file__).resolve().parent.parent
+TIDY = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "metric", "value"]
+
+EXPERIMENT = """
+name = "kill"
+title = "Enough blocks to be killed in"
+seed = 5
+repetitions = 8
+betas = [0.0, 0.5, 1.0]
+train_rows = 3000
+time_limit = {time_limit}
+[[datasets]]
+card = "compas"
+baseline = "drop_sensitive"
+[[datasets.bias]]
+edits = [{{ attribute = "race", group = "African-American" }}]
+[[techniques]]
+technique = "drop_sensitive"
+[[techniques]]
+technique = "preferential_sampling"
+[[techniques]]
+technique = "repair"
+parameters = {{ level = 0.5 }}
+{more}
+"""
+
+DISASTERS = '''
+"""Techniques that go wrong in every way."""
+
+import os
+import time
+
+from benchmark.techniques import PreProcessing, Prepared, register
+
+
+class Disaster(PreProcessing):
+    summary = "Goes wrong"
+    reference = "none"
+    version = "1"
+
+
+@register
+class Hangs(Disaster):
+    name = "hangs"
+
+    def _prepare(self, train, tools):
+        time.sleep(600)
+
+
+@register
+class Dies(Disaster):
+    name = "dies"
+
+    def _prepare(self, train, tools):
+        os.kill(os.getpid(), 9)
+
+
+@register
+class Raises(Disaster):
+    name = "raises"
+
+    def _prepare(self, train, tools):
+        raise ZeroDivisionError("a bug in the plugin")
+
+
+@register
+class Declines(Disaster):
+    name = "declines"
+
+    def skip(self, train):
+        return "it never runs on a Friday"
+
+    def _prepare(self, train, tools):
+        raise AssertionError
+
+
+@register
+class OneClass(Disaster):
+    name = "one_class"
+
+    def _prepare(self, train, tools):
+        return Prepared(train.take(train.y))
+'''
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, str(ROOT / "run_all.py"), *map(str, arguments)]
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """Return an environment without real data, so that the embedded networks are used."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BETABENCH_")}
+    return {**kept, "COLUMNS": "100", **changes}
+
+
+def run(*arguments: str | Path, **changes: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*arguments, "--offline"), capture_output=True, text=True, cwd=ROOT, env=environment(**changes)
+    )
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return every output that must not depend on how it was computed."""
+    varying = {"manifest.json", "results.sqlite", "results.sqlite.lock"}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name not in varying
+    }
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return an empty download cache, so that nothing found by chance counts as real data."""
+    return str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory: pytest.TempPathFactory, cache: str) -> tuple[Path, str]:
+    """Run the smoke experiment on the embedded networks; return its folder and what it printed."""
+    output = tmp_path_factory.mktemp("smoke")
+    done = run("--experiment", "smoke", "--output", output, "--workers", "2", BETABENCH_CACHE=cache)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not done.stderr
+    return output, done.stdout
+
+
+@pytest.fixture(scope="module")
+def killable(tmp_path_factory: pytest.TempPathFactory, cache: str) -> tuple[Path, dict[str, bytes]]:
+    """Return an experiment file and the outputs of its uninterrupted run with one worker."""
+    folder = tmp_path_factory.mktemp("kill")
+    file = folder / "kill.toml"
+    file.write_text(EXPERIMENT.format(time_limit=60, more=""))
+    arguments = ("--experiment", file, "--output", folder / "whole", "--workers", "1", "--no-figures")
+    done = run(*arguments, BETABENCH_CACHE=cache, PYTHONHASHSEED="1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return file, files(folder / "whole")
+
+
+def test_every_promised_file_is_there(smoke: tuple[Path, str]) -> None:
+    output, _ = smoke
+    for name in ("results.sqlite", "results.csv", "summary.csv", "failures.csv", "manifest.json"):
+        assert (output / name).is_file(), name
+    for ending in ("csv", "md", "tex"):
+        tables = [p.name for p in (output / "tables").glob(f"*.{ending}")]
+        for number in range(2, 8):
+            assert any(name.startswith(f"table{number}") for name in tables), (number, ending)
+    for ending in ("png", "pdf"):
+        assert len(list((output / "figures").rglob(f"*.{ending}"))) >= 3 * 9 + 3 + 3
+
+
+def test_results_are_tidy_and_every_value_is_finite_or_explained(smoke: tuple[Path, str]) -> None:
+    output, _ = smoke
+    results = pd.read_csv(output / "results.csv")
+    failures = pd.read_csv(output / "failures.csv", keep_default_na=False)
+    assert list(results.columns) == TIDY
+    keys = ["dataset", "bias", "beta", "technique", "classifier", "repetition"]
+    cells = set(map(tuple, results[keys].drop_duplicates().to_numpy()))
+    whole = failures[failures["metric"] == ""]
+    lost = set(map(tuple, whole[keys].to_numpy()))
+    assert not cells & lost
+    assert len(cells | lost) == 3 * 3 * 2 * 9
+    assert (results.groupby(keys).size() == 4).all()
+    undefined = results[results["value"].isna()]
+    explained = failures[failures["status"] == "undefined"]
+    assert len(undefined) == len(explained)
+    assert (failures["reason"].str.len() > 10).all()
+    assert set(failures["status"]) <= {"skipped", "undefined"}
+
+
+def test_the_summary_is_that_of_the_results(smoke: tuple[Path, str]) -> None:
+    output, _ = smoke
+    results = pd.read_csv(output / "results.csv")
+    summary = pd.read_csv(output / "summary.csv")
+    keys = ["dataset", "bias", "beta", "technique", "classifier", "metric"]
+    assert list(summary.columns) == [*keys, "mean", "std", "ci_low", "ci_high", "n"]
+    expected = results.groupby(keys)["value"].agg(["mean", "std", "count"])
+    found = summary.set_index(keys).loc[expected.index]
+    pd.testing.assert_series_equal(found["mean"], expected["mean"])
+    pd.testing.assert_series_equal(found["std"], expected["std"])
+    assert (found["n"] == expected["count"]).all()
+
+
+def test_an_embedded_run_says_so_everywhere(smoke: tuple[Path, str]) -> None:
+    output, printed = smoke
+    assert printed.count("EMBEDDED NETWORK, NOT REAL DATA") == 3
+    for name in ("results.csv", "summary.csv", "failures.csv"):
+        frame = pd.read_csv(output / name)
+        assert frame["dataset"].str.endswith(":embedded").all(), name
+    for path in (output / "tables").iterdir():
+        assert "embedded" in path.read_text(encoding="utf-8").lower(), path
+    facts = json.loads((output / "manifest.json").read_text())
+    assert not any(facts["real_data"].values())
+    assert all(d["embedded"] for d in facts["datasets"].values())
+
+
+def test_the_manifest_names_versions_digests_seeds_and_settings(smoke: tuple[Path, str]) -> None:
+    output, _ = smoke
+    facts = json.loads((output / "manifest.json").read_text())
+    assert facts["experiment"]["seed"] == 1
+    assert {"python", "betabench", "numpy", "scikit-learn", "numba"} <= facts["versions"].keys()
+    assert facts["cells"]["planned"] == 162
+    for dataset in facts["datasets"].values():
+        assert len(dataset["test_digest"]) == 64
+        assert len(dataset["network"]["digest"]) == 64
+        planted = list(dataset["bias"]["cpt"]["network_discrimination_by_beta"].values())
+        assert planted == sorted(planted)
+        assert planted[-1] > planted[0] + 0.1
+    assert str(ROOT) not in (output / "manifest.json").read_text()
+
+
+def test_a_second_start_computes_nothing_and_changes_nothing(smoke: tuple[Path, str], cache: str) -> None:
+    output, _ = smoke
+    before = files(output)
+    done = run("--experiment", "smoke", "--output", output, BETABENCH_CACHE=cache)
+    assert done.returncode == 0
+    assert "162 cells, 0 of them computed now" in done.stdout
+    assert files(output) == before
+
+
+@pytest.mark.parametrize("seed", [0])
+def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
+    killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str, seed: int
+) -> None:
+    file, expected = killable
+    rng = random.Random(seed)
+    arguments = ("--experiment", file, "--output", tmp_path, "--workers", "2", "--no-figures", "--offline")
+    stored = 0
+    for kill in range(5):
+        process = subprocess.Popen(
+            command(*arguments),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            env=environment(BETABENCH_CACHE=cache, PYTHONHASHSEED=str(kill + 2)),
+        )
+        # Wait for a few blocks more than last time, then for a moment that nobody chose.
+        goal = stored + 3 * rng.randint(1, 4)
+        deadline = time.monotonic() + 120
+        while (
+            process.poll() is None and count_cells(tmp_path) < min(goal, 60) and time.monotonic() < deadline
+        ):
+            time.sleep(0.005)
+        time.sleep(rng.random() * 0.05)
+        assert process.poll() is None, "the run ended before it could be killed"
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        stored = count_cells(tmp_path)
+        assert stored % 3 == 0, "half a block was stored"
+    assert 0 < stored < 72
+    done = run(*arguments[:-1], BETABENCH_CACHE=cache, PYTHONHASHSEED="99")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{72 - stored} of them computed now" in done.stdout
+    assert files(tmp_path) == expected
+
+
+def count_cells(folder: Path) -> int:
+    path = folder / "results.sqlite"
+    if not path.exists():
+        return 0
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)
+    try:
+        found = connection.execute("SELECT count(*) FROM cells").fetchone()
+    except sqlite3.OperationalError:  # the table is not there yet
+        return 0
+    finally:
+        connection.close()
+    return int(found[0])
+
+
+def test_a_killed_run_leaves_no_worker_behind(
+    killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
+) -> None:
+    file, _ = killable
+    process = subprocess.Popen(
+        command("--experiment", file, "--output", tmp_path, "--workers", "2", "--no-figures", "--offline"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env=environment(BETABENCH_CACHE=cache),
+    )
+    while count_cells(tmp_path) < 3:
+        assert process.poll() is None
+        time.sleep(0.01)
+    workers = children(process.pid)
+    assert len(workers) >= 2
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 60
+    while alive := [pid for pid in workers if running(pid)]:
+        assert time.monotonic() < deadline, f"processes {alive} are still there"
+        time.sleep(0.05)
+
+
+def children(pid: int) -> list[int]:
+    if not Path("/proc").is_dir():
+        pytest.skip("needs /proc")
+    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
+    killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
+) -> None:
+    plugin = tmp_path / "disasters.py"
+    plugin.write_text(DISASTERS)
+    names = ("hangs", "dies", "raises", "declines", "one_class")
+    more = "\n".join(f'[[techniques]]\ntechnique = "{name}"' for name in names)
+    file = tmp_path / "disasters.toml"
+    file.write_text(EXPERIMENT.format(time_limit=8, more=more))
+    arguments = ("--experiment", file, "--output", tmp_path / "out", "--plugin", plugin, "--no-figures")
+    small = ("--betas", "0.5", "--repetitions", "1")
+    done = run(*arguments, *small, BETABENCH_CACHE=cache)
+    assert done.returncode == 1, done.stdout + done.stderr
+    failures = pd.read_csv(tmp_path / "out" / "failures.csv").set_index("technique")
+    assert dict(failures["status"]) == {
+        "hangs": "timeout",
+        "dies": "crashed",
+        "raises": "failed",
+        "declines": "skipped",
+        "one_class": "failed",
+    }
+    assert "time limit of 8 seconds" in failures["reason"]["hangs"]
+    assert "SIGKILL" in failures["reason"]["dies"]
+    assert "ZeroDivisionError: a bug in the plugin" in failures["reason"]["raises"]
+    assert failures["reason"]["declines"] == "it never runs on a Friday"
+    assert "one class" in failures["reason"]["one_class"]
+    results = pd.read_csv(tmp_path / "out" / "results.csv")
+    assert set(results["technique"]) == {"drop_sensitive", "preferential_sampling", "repair"}
+    # The neighbours' numbers are those of a run without any disaster.
+    _, expected = killable
+    whole = expected["results.csv"].decode().splitlines()
+    ours = (tmp_path / "out" / "results.csv").read_text().splitlines()
+    assert set(ours) <= set(whole)
+    for status in ("timeout", "crashed", "failed", "skipped"):
+        assert f"1 {status}" in done.stdout or f"2 {status}" in done.stdout
+
+
+def test_two_runs_on_one_store_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(tmp_path / "results.sqlite"):
+        code = main(["run", "--experiment", "smoke", "--output", str(tmp_path), "--offline"])
+    assert code == 2
+    assert "Another run is writing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--experiment", "smok"], "did you mean 'smoke'"),
+        (["--datasets", "adlut"], "did you mean 'adult'"),
+        (["--techniques", "masaging"], "did you mean 'massaging'"),
+        (["--betas", "2"], "numbers from 0 to 1"),
+        (["--workers", "0"], "--workers 1 or more"),
+        (["--plugin", "nowhere.py"], "no such file"),
+        (["--experiment", "smoke", "--require-real-data", "--offline"], "What to do"),
+    ],
+)
+def test_bad_input_ends_with_a_message_and_code_2(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+    assert main(["run", *arguments, "--output", str(tmp_path / "out")]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.real_data
+def test_the_smoke_experiment_on_real_data(data_dir: Path, tmp_path: Path) -> None:
+    done = run("--experiment", "smoke", "--data-dir", data_dir, "--output", tmp_path, "--require-real-data")
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = pd.read_csv(tmp_path / "results.csv")
+    assert set(results["dataset"]) == {"adult", "compas", "dutch"}
+    assert "EMBEDDED" not in done.stdout
+    assert all(json.loads((tmp_path / "manifest.json").read_text())["real_data"].values())
+    # Nothing planted, nothing hidden: a tree is about as unfair as the data.
+    plain = results[(results["beta"] == 0) & (results["technique"] == "none")].groupby(["dataset", "metric"])
+    mean = plain["value"].mean()
+    assert 0.1 < mean["adult", "discrimination"] < 0.26
+    assert 0.8 < mean["adult", "accuracy"] < 0.87
+    assert 0.25 < mean["dutch", "discrimination"] < 0.45
+    assert 0.6 < mean["compas", "accuracy"] < 0.7
