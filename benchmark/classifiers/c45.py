@@ -1,0 +1,461 @@
+"""C4.5 decision trees for categorical features, as Weka's J48 builds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
+
+from benchmark.classifiers._c45_kernels import LEAF, Limit, Nodes, Rows, collapse, grow, prune, walk
+from benchmark.data.table import CODE_DTYPE
+from benchmark.errors import ClassifierError
+
+__all__ = ["C45Classifier", "C45InputError", "Tree"]
+
+_MAX_CARDINALITY = int(np.iinfo(CODE_DTYPE).max)
+_UNKNOWN = -1
+# Probabilities closer than this are equal: sums of weights carry rounding errors.
+_TOLERANCE = 1e-6
+
+
+class C45InputError(ClassifierError, ValueError):
+    """A parameter or an input of :class:`C45Classifier` is invalid.
+
+    Also a :class:`ValueError`, which is what scikit-learn's tools expect of an estimator.
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A trained tree, as parallel arrays over its nodes.
+
+    The root is node 0. The children of a node stand side by side, one for each declared category of its
+    feature, and come after it.
+
+    Parameters
+    ----------
+    feature : ndarray of int32, shape (n_nodes,)
+        Feature that a node splits on; -1 at a leaf.
+    first_child : ndarray of int32, shape (n_nodes,)
+        The child for code 0; the child for code v is ``first_child + v``. -1 at a leaf.
+    class_weights : ndarray of float64, shape (n_nodes, n_classes)
+        Weight of each class among a node's training rows.
+    probabilities : ndarray of float64, shape (n_nodes, n_classes)
+        Class frequencies of a node's training rows; of its parent's if it has none.
+    """
+
+    feature: NDArray[np.int32]
+    first_child: NDArray[np.int32]
+    class_weights: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves, those without training rows included."""
+        return int(np.count_nonzero(self.feature == LEAF))
+
+    @property
+    def majority(self) -> NDArray[np.intp]:
+        """Position of the most frequent class of each node, the first one of equals, shape (n_nodes,)."""
+        highest = self.probabilities.max(axis=1, keepdims=True)
+        return np.asarray((self.probabilities >= highest - _TOLERANCE).argmax(axis=1))
+
+    @classmethod
+    def from_nodes(cls, nodes: Nodes, cardinality: NDArray[np.int64]) -> Tree:
+        """Return the living part of a tree of the kernels, renumbered without gaps."""
+        alive = nodes.alive
+        feature = nodes.feature[alive]
+        inner = feature != LEAF
+        number = np.cumsum(alive, dtype=np.int32) - 1
+        first_child = np.full(feature.shape, LEAF, dtype=np.int32)
+        first_child[inner] = number[nodes.first_child[alive][inner]]
+
+        # The blocks of children, in the order of their numbers, cover all nodes but the root.
+        parents = np.flatnonzero(inner)
+        parents = parents[np.argsort(first_child[parents])]
+        parent = np.concatenate([[0], np.repeat(parents, cardinality[feature[parents]])])
+        weights = nodes.counts[alive]
+        giver = np.where(weights.any(axis=1), np.arange(feature.size), parent)
+        probabilities = weights[giver] / weights[giver].sum(axis=1, keepdims=True)
+        return cls(feature, first_child, weights, probabilities)
+
+
+class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """C4.5 decision tree for categorical features.
+
+    Builds the tree that Weka's J48 builds from nominal attributes. Among the features whose information gain
+    is at least the average gain, a node splits on the one with the highest gain ratio, into one branch for
+    each declared category. Subtrees that classify their training rows no better than a leaf are collapsed;
+    then the tree is pruned bottom up by pessimistic error estimates.
+
+    Parameters
+    ----------
+    min_cases : float, default 2
+        Weight of training rows that at least two branches of every split must hold; at least 1
+        (J48's ``-M``).
+    confidence : float, default 0.25
+        Confidence level of the error estimates, above 0 and at most 0.5. The lower, the more is pruned
+        (J48's ``-C``).
+    prune : bool, default True
+        Whether to prune; if False the tree is only collapsed (J48's ``-U``).
+    subtree_raising : bool, default True
+        Whether pruning may replace a node by its largest branch (False: J48's ``-S``). Ignored if ``prune``
+        is False.
+    categories : sequence of int, optional
+        Number of categories of each feature. By default, that of the categorical's dtype for a column of a
+        data frame, and otherwise the highest code in ``X`` plus 1. A category without training rows still
+        becomes a leaf, which predicts as its parent does and counts in ``n_leaves_`` and ``tree_size_``.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (n_classes,)
+        Class labels, sorted.
+    cardinality_ : ndarray of int64, shape (n_features,)
+        Number of categories of each feature.
+    feature_categories_ : tuple of (Index or None), length n_features
+        The categories of each feature that came as a pandas categorical.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str, shape (n_features,)
+        Names of the features, if ``X`` was a data frame.
+    n_leaves_ : int
+        Number of leaves.
+    tree_size_ : int
+        Number of nodes, leaves included.
+    tree_ : Tree
+        The tree itself.
+
+    Notes
+    -----
+    Every choice between equals is settled: the first of equal features splits, the last of equal branches is
+    the largest one, and the first of equally frequent classes in ``classes_`` is predicted. The tree does not
+    depend on the order of the rows (but for rounding in sums of fractional weights).
+
+    Weights are counted as cases: ``min_cases`` and the error estimates speak of weight, so weights should
+    average about 1. Rows of weight 0 are ignored.
+
+    ``X`` must be complete in training. In prediction a code that is negative or not below the feature's
+    cardinality is unknown (a missing or new category of a data frame becomes -1): the row then stops at the
+    node that asks for it, and receives that node's class frequencies.
+
+    References
+    ----------
+    J. R. Quinlan, *C4.5: Programs for Machine Learning*, Morgan Kaufmann, 1993: section 2.2 (gain and
+    gain ratio), chapter 4 (pruning).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]] * 3)
+    >>> y = np.array(["no", "no", "no", "yes", "yes", "yes"] * 3)
+    >>> classifier = C45Classifier().fit(X, y)
+    >>> print(classifier.export_text())
+    x0 = 0: no (6.0)
+    x0 = 1
+    |   x1 = 0: no (3.0)
+    |   x1 = 1: yes (3.0)
+    x0 = 2: yes (6.0)
+    >>> classifier.predict([[1, 1], [1, 0]])
+    array(['yes', 'no'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        *,
+        min_cases: float = 2,
+        confidence: float = 0.25,
+        prune: bool = True,
+        subtree_raising: bool = True,
+        categories: Sequence[int] | NDArray[np.integer] | None = None,
+    ) -> None:
+        self.min_cases = min_cases
+        self.confidence = confidence
+        self.prune = prune
+        self.subtree_raising = subtree_raising
+        self.categories = categories
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that features are non-negative codes."""
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Build the tree.
+
+        Parameters
+        ----------
+        X : array-like of int, shape (n_rows, n_features), or DataFrame
+            Codes from 0; columns of a data frame are categoricals or codes.
+        y : array-like, shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of float, shape (n_rows,), optional
+            Finite weights of at least 0, in cases; 1 by default.
+
+        Returns
+        -------
+        C45Classifier
+            Itself.
+
+        Raises
+        ------
+        C45InputError
+            If a parameter is out of range, a code is negative, fractional or too high, or a weight is
+            negative or all of them are zero.
+        ValueError
+            If the shapes do not fit each other, or a value is missing or not a number.
+        """
+        self._check_parameters()
+        declared = _declared_categories(X) if isinstance(X, pd.DataFrame) else ()
+        coded, labels = validate_data(self, _coded(X, declared), y, dtype="numeric")
+        check_classification_targets(labels)
+        codes = _checked_codes(coded)
+        weights = _checked_weights(sample_weight, codes)
+        if not weights.all():
+            counted = weights > 0
+            codes, labels, weights = codes[counted], labels[counted], weights[counted]
+        self.feature_categories_ = declared or (None,) * self.n_features_in_
+        self.cardinality_ = self._checked_cardinality(codes)
+        self.classes_, classes = np.unique(labels, return_inverse=True)
+
+        rows = Rows(
+            order=np.arange(len(codes), dtype=np.int32),
+            scratch=np.empty(len(codes), dtype=np.int32),
+            codes=np.array(codes, order="C"),  # a copy: kernels take writable arrays only
+            y=classes.astype(np.int32),
+            weights=weights,
+            cardinality=self.cardinality_,
+        )
+        nodes = grow(rows, self.classes_.size, float(self.min_cases))
+        collapse(nodes, self.cardinality_)
+        if self.prune:
+            limit = Limit(float(self.confidence), NormalDist().inv_cdf(1.0 - self.confidence))
+            prune(nodes, rows, limit, bool(self.subtree_raising))
+        self.tree_ = Tree.from_nodes(nodes, self.cardinality_)
+        self.n_leaves_ = self.tree_.n_leaves
+        self.tree_size_ = int(self.tree_.feature.size)
+        return self
+
+    def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
+        """Return the most frequent class where each row ends, the first one of equals.
+
+        Parameters
+        ----------
+        X : array-like of int, shape (n_rows, n_features), or DataFrame
+            As in training; unknown codes are allowed.
+
+        Returns
+        -------
+        ndarray, shape (n_rows,)
+            Class labels.
+
+        Raises
+        ------
+        ValueError
+            If the number or the names of features differ from training, or a value is no whole number.
+        """
+        nodes = self._walk(X)
+        return np.asarray(self.classes_[self.tree_.majority][nodes])
+
+    def predict_proba(self, X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
+        """Return the class frequencies where each row ends.
+
+        Parameters
+        ----------
+        X : array-like of int, shape (n_rows, n_features), or DataFrame
+            As in training; unknown codes are allowed.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_rows, n_classes)
+            Shares of the training weight at the leaf, without smoothing; columns in the order of
+            ``classes_``.
+
+        Raises
+        ------
+        ValueError
+            If the number or the names of features differ from training, or a value is no whole number.
+        """
+        nodes = self._walk(X)
+        return np.asarray(self.tree_.probabilities[nodes])
+
+    def export_text(self) -> str:
+        """Draw the tree as text, one line per branch.
+
+        Returns
+        -------
+        str
+            At each leaf stand the predicted class and, in parentheses, the weight of its training rows and,
+            after a stroke, of those of another class.
+        """
+        check_is_fitted(self)
+        tree = self.tree_
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        majority = self.classes_[tree.majority]
+        lines = []
+        stack = [(0, 0, "")]
+        while stack:
+            node, depth, line = stack.pop()
+            feature = tree.feature[node]
+            if feature == LEAF:
+                weights = tree.class_weights[node]
+                errors = weights.sum() - weights.max()
+                shown = f"{weights.sum():.1f}/{errors:.1f}" if errors > _TOLERANCE else f"{weights.sum():.1f}"
+                line += f": {majority[node]} ({shown})"
+            if line:
+                lines.append(line)
+            if feature != LEAF:
+                labels = self.feature_categories_[feature]
+                for v in reversed(range(self.cardinality_[feature])):
+                    label = v if labels is None or v >= len(labels) else labels[v]
+                    branch = "|   " * depth + f"{names[feature]} = {label}"
+                    stack.append((tree.first_child[node] + v, depth + 1, branch))
+        return "\n".join(lines)
+
+    def _check_parameters(self) -> None:
+        if not (_is_number(self.min_cases) and 1 <= self.min_cases < np.inf):
+            raise _invalid("min_cases", "a finite number of at least 1", self.min_cases)
+        if not (_is_number(self.confidence) and 0 < self.confidence <= 0.5):
+            raise _invalid("confidence", "a number above 0 and at most 0.5", self.confidence)
+        for name in ("prune", "subtree_raising"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise _invalid(name, "True or False", getattr(self, name))
+
+    def _checked_cardinality(self, codes: NDArray[np.int16]) -> NDArray[np.int64]:
+        """Return the number of categories of each feature, shape (n_features,)."""
+        needed = codes.max(axis=0).astype(np.int64) + 1
+        if self.categories is None:
+            declared = [0 if known is None else len(known) for known in self.feature_categories_]
+            return np.where([known is None for known in self.feature_categories_], needed, declared)
+        given = np.asarray(self.categories)
+        if (
+            given.shape != needed.shape
+            or given.dtype.kind not in "iu"
+            or not ((given >= 1) & (given <= _MAX_CARDINALITY)).all()
+        ):
+            expected = f"{needed.size} whole numbers from 1 to {_MAX_CARDINALITY}, one for each feature"
+            raise _invalid("categories", expected, self.categories)
+        cardinality = given.astype(np.int64)
+        for i in np.flatnonzero(needed > cardinality):
+            raise C45InputError(
+                f"Feature {i} holds a code outside its declared categories",
+                expected=f"codes from 0 to {cardinality[i] - 1}",
+                got=str(needed[i] - 1),
+                remedy="declare the category in the parameter 'categories', or correct the codes",
+            )
+        return cardinality
+
+    def _walk(self, X: Any) -> NDArray[np.int32]:
+        """Return the node where each row ends, shape (n_rows,)."""
+        check_is_fitted(self)
+        coded = validate_data(self, _coded(X, self.feature_categories_), dtype="numeric", reset=False)
+        codes = np.array(_as_codes(coded), order="F")  # a copy: kernels take writable arrays only
+        return np.asarray(walk(codes, self.tree_.feature, self.tree_.first_child, self.cardinality_))
+
+
+def _declared_categories(X: pd.DataFrame) -> tuple[pd.Index | None, ...]:
+    """Return the categories of each column that is a categorical."""
+    return tuple(dtype.categories if isinstance(dtype, pd.CategoricalDtype) else None for dtype in X.dtypes)
+
+
+def _coded(X: Any, declared: tuple[pd.Index | None, ...]) -> Any:
+    """Replace the categoricals of a data frame by their codes among the ``declared`` categories."""
+    if not isinstance(X, pd.DataFrame):
+        return X
+    columns = {}
+    for i, dtype in enumerate(X.dtypes):
+        column = X.iloc[:, i]
+        if isinstance(dtype, pd.CategoricalDtype):
+            codes = column.cat.codes.to_numpy()
+            known = declared[i] if i < len(declared) else None
+            if known is not None and not known.equals(dtype.categories):
+                # A missing value, code -1, takes the last entry.
+                codes = np.append(known.get_indexer(dtype.categories), _UNKNOWN)[codes]
+            columns[i] = codes
+        elif dtype.kind in "biuf":
+            columns[i] = column.to_numpy()
+        else:
+            raise C45InputError(
+                f"Column {X.columns[i]!r} is neither a categorical nor a column of codes",
+                expected="a pandas categorical, or whole numbers from 0",
+                got=str(dtype),
+                remedy="convert it with .astype('category')",
+            )
+    return pd.DataFrame(columns).set_axis(X.columns, axis=1)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
+        value, bool | np.bool_
+    )
+
+
+def _invalid(name: str, expected: str, got: object) -> C45InputError:
+    return C45InputError(
+        f"The parameter {name!r} of C45Classifier is invalid", expected=expected, got=repr(got)
+    )
+
+
+def _as_codes(X: NDArray[Any]) -> NDArray[np.int16]:
+    """Return ``X`` as int16, with -1 for what is no code at all; refuse fractions."""
+    if X.dtype == CODE_DTYPE:
+        return X
+    if X.dtype.kind == "f":
+        fractional = np.floor(X) != X
+        if fractional.any():
+            raise C45InputError(
+                "The features are not codes",
+                expected="whole numbers, each the position of a category",
+                got=f"the fraction {X[fractional][0]}",
+                remedy="bin numeric features into categories first",
+            )
+    codes: NDArray[np.int16] = np.full_like(X, _UNKNOWN, dtype=CODE_DTYPE)
+    np.copyto(codes, X, where=(X >= 0) & (X < _MAX_CARDINALITY), casting="unsafe")
+    return codes
+
+
+def _checked_codes(X: NDArray[Any]) -> NDArray[np.int16]:
+    """Return training codes as int16; refuse what is no code."""
+    codes = _as_codes(X)
+    if codes.min() < 0:
+        row, feature = np.argwhere(codes < 0)[0]
+        got = X[row, feature]
+        raise C45InputError(
+            "Negative values in data passed to C45Classifier" if got < 0 else "A code is too high",
+            expected=f"codes from 0 to {_MAX_CARDINALITY - 1}",
+            got=f"{got} in row {row} of feature {feature}",
+            remedy="make a missing value a category of its own, or drop its row",
+        )
+    return codes
+
+
+def _checked_weights(sample_weight: ArrayLike | None, codes: NDArray[np.int16]) -> NDArray[np.float64]:
+    """Return a writable copy of the weights, shape (n_rows,)."""
+    if sample_weight is None:
+        return np.ones(len(codes))
+    weights: NDArray[np.float64] = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, copy=True, input_name="sample_weight"
+    )
+    if weights.ndim != 1:
+        raise C45InputError("Sample weights must be 1D", expected="shape (n_rows,)", got=str(weights.shape))
+    check_consistent_length(codes, weights)
+    if (weights < 0).any():
+        raise C45InputError(
+            "Some sample weights are negative",
+            expected="weights of at least 0",
+            got=str(weights.min()),
+            remedy="give rows that should not count the weight 0",
+        )
+    if not weights.any():
+        raise C45InputError("All sample weights are zero", expected="at least one row that counts")
+    return weights
