@@ -168,6 +168,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     array(['yes', 'no'], dtype='<U3')
     """
 
+    version = "1"
+    """Changed whenever the same input would give another tree."""
+
     def __init__(
         self,
         *,

@@ -1,0 +1,17 @@
+"""Classifiers: an own C4.5, any scikit-learn classifier by name, and the ranker."""
+
+from benchmark.classifiers.factories import (
+    ClassifierEntry,
+    ClassifierFactory,
+    list_classifiers,
+    make_classifier,
+    naive_bayes_ranker,
+)
+
+__all__ = [
+    "ClassifierEntry",
+    "ClassifierFactory",
+    "list_classifiers",
+    "make_classifier",
+    "naive_bayes_ranker",
+]

@@ -1,0 +1,202 @@
+"""One way to declare, find and extend named things: techniques, metrics, classifiers.
+
+A registry knows its names without a list that somebody must keep: it imports every module of its own
+package, then what other installed packages announce as entry points, then what a user loads from a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import pkgutil
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from benchmark.errors import BetabenchError, UnknownNameError
+
+__all__ = ["Registry"]
+
+T = TypeVar("T")
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class Registry(Generic[T]):
+    """Named items of one kind.
+
+    Parameters
+    ----------
+    kind : str
+        What the items are, in the singular: ``"technique"``.
+    error : type of BetabenchError
+        What to raise when an item cannot be registered or a file cannot be loaded.
+    package : str, optional
+        Package whose modules register the built-in items; imported when a name is first asked for.
+    entry_points : str, optional
+        Entry-point group through which other installed packages add items: each entry point names an item.
+    flaws : callable(item) -> list of str, optional
+        What is wrong with an item, one sentence each; an empty list accepts it.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        error: type[BetabenchError],
+        *,
+        package: str | None = None,
+        entry_points: str | None = None,
+        flaws: Callable[[T], list[str]] = lambda _: [],
+    ) -> None:
+        self.kind = kind
+        self._error = error
+        self._package = package
+        self._entry_points = entry_points
+        self._flaws = flaws
+        self._items: dict[str, T] = {}
+        self._files: dict[Path, tuple[str, ...]] = {}
+        self._complete = False
+
+    def add(self, name: object, item: T) -> None:
+        """Register an item; registering the same item again changes nothing.
+
+        Raises
+        ------
+        BetabenchError
+            Of the registry's own class, if the name is malformed or taken, or the item has flaws.
+        """
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise self._error(
+                f"{_describe(item)} has no usable name",
+                expected="a class attribute 'name' of lower-case letters, digits and underscores",
+                got=repr(name),
+                remedy=f"name the {self.kind} like 'my_{self.kind}'",
+            )
+        taken = self._items.get(name)
+        if taken is item:
+            return
+        if taken is not None:
+            raise self._error(
+                f"Two {self.kind}s want the name {name!r}",
+                expected=f"one {self.kind} for each name",
+                got=f"{_describe(taken)} and {_describe(item)}",
+                remedy="rename one of them",
+            )
+        flaws = self._flaws(item)
+        if flaws:
+            raise self._error(
+                f"{_describe(item)} cannot be registered as a {self.kind}",
+                got="; ".join(flaws),
+                remedy="complete it, or do not register it",
+            )
+        self._items[name] = item
+
+    def get(self, name: str) -> T:
+        """Return an item by name; raises :class:`UnknownNameError` if there is none."""
+        self._discover()
+        try:
+            return self._items[name]
+        except KeyError:
+            raise UnknownNameError(self.kind, name, self._items) from None
+
+    def items(self) -> dict[str, T]:
+        """Return all items by name, sorted by name."""
+        self._discover()
+        return dict(sorted(self._items.items()))
+
+    def load_plugin(self, path: str | Path) -> tuple[str, ...]:
+        """Import a Python file and return the names that it registered, sorted.
+
+        Loading a file again returns the same names and does not run it again.
+
+        Raises
+        ------
+        BetabenchError
+            Of the registry's own class, if the file is missing, fails on import or registers nothing.
+        """
+        file = Path(path).expanduser().resolve()
+        if file in self._files:
+            return self._files[file]
+        if file.suffix != ".py" or not file.is_file():
+            raise self._error(
+                f"The plugin {str(path)!r} cannot be loaded",
+                expected="an existing Python file",
+                got="another kind of file" if file.is_file() else "no such file",
+            )
+        self._discover()  # built-in names first, so that a clash is the plugin's
+        before = dict(self._items)
+        try:
+            _run_file(file)
+        except Exception as problem:
+            self._items = before
+            if isinstance(problem, BetabenchError):
+                raise
+            raise self._error(
+                f"The plugin {str(path)!r} fails on import",
+                got=f"{type(problem).__name__}: {problem}",
+                remedy=f"make 'python {file.name}' run without an error",
+            ) from problem
+        names = tuple(sorted(self._items.keys() - before.keys()))
+        if not names:
+            raise self._error(
+                f"The plugin {str(path)!r} registers no {self.kind}",
+                expected=f"at least one {self.kind} registered by the decorator",
+                got="none",
+            )
+        self._files[file] = names
+        return names
+
+    def _discover(self) -> None:
+        if self._complete:
+            return
+        self._complete = True  # already here, because what is imported below may ask for names itself
+        try:
+            if self._package is not None:
+                package = importlib.import_module(self._package)
+                for module in pkgutil.iter_modules(package.__path__):
+                    importlib.import_module(f"{self._package}.{module.name}")
+            if self._entry_points is not None:
+                for point in sorted(metadata.entry_points(group=self._entry_points), key=lambda p: p.name):
+                    self._load_entry_point(point)
+        except BaseException:
+            self._complete = False
+            raise
+
+    def _load_entry_point(self, point: metadata.EntryPoint) -> None:
+        try:
+            item = point.load()
+            self.add(getattr(item, "name", None), item)
+        except Exception as problem:
+            # A broken package of somebody else must not take everything down with it.
+            owner = point.dist.name if point.dist else "an installed package"
+            warnings.warn(
+                f"The {self.kind} {point.name!r} of {owner} is left out: {type(problem).__name__}: {problem}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+
+def _run_file(file: Path) -> None:
+    # The path's hash keeps two files of one name apart, and is the same in every worker.
+    digest = hashlib.sha256(str(file).encode()).hexdigest()[:8]
+    module_name = f"betabench_plugin_{file.stem}_{digest}"
+    spec = importlib.util.spec_from_file_location(module_name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # annotations are resolved through it
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[module_name]
+        raise
+
+
+def _describe(item: object) -> str:
+    named = item if isinstance(item, type) else type(item)
+    return f"{named.__module__}.{named.__qualname__}"

@@ -1,0 +1,441 @@
+"""The contract of every fairness technique.
+
+The public methods here validate what goes in and what comes out; a technique implements one private method
+and cannot skip the checks. It never sees a test label, never runs itself and never stores anything.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import typing
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, dataclass_transform
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Schema, Table
+from benchmark.errors import BetabenchError, TechniqueError
+
+__all__ = [
+    "Estimator",
+    "Interval",
+    "PreProcessing",
+    "Predictor",
+    "Prepared",
+    "Stage",
+    "Technique",
+    "Tools",
+]
+
+Stage = Literal["pre", "in", "post"]
+Value: TypeAlias = bool | int | float | str
+
+
+class Estimator(Protocol):
+    """What a technique may expect of a classifier: scikit-learn's interface on codes.
+
+    ``X`` has shape (n_rows, n_features), type int16; ``y`` has shape (n_rows,) and holds 0 and 1, where 1 is
+    the favorable label.
+    """
+
+    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: Any = None) -> object:
+        """Train on codes."""
+
+    def predict(self, X: NDArray[np.int16]) -> NDArray[np.int64]:
+        """Return 0 or 1 for each row."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a technique is handed to work with.
+
+    Parameters
+    ----------
+    classifier : callable(cardinalities) -> Estimator
+        Builds a fresh classifier for features of the given numbers of states, shape (n_features,).
+    ranker : callable(Table) -> ndarray of float, shape (n_rows,)
+        Estimates P(y+ | x) for the rows of a table from a model trained on that table.
+    rng : numpy.random.Generator
+        The only source of randomness that a technique may use.
+    """
+
+    classifier: Callable[[NDArray[np.int64]], Estimator]
+    ranker: Callable[[Table], NDArray[np.float64]]
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """A fitted technique.
+
+    Parameters
+    ----------
+    predict : callable(Table) -> ndarray of bool, shape (n_rows,)
+        Whether the favorable outcome is predicted for each row.
+    predict_score : callable(Table) -> ndarray of float, shape (n_rows,), optional
+        Estimate of P(y+ | x), if the technique has one.
+    """
+
+    predict: Callable[[Table], NDArray[np.bool_]]
+    predict_score: Callable[[Table], NDArray[np.float64]] | None = None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Valid range of a numeric parameter, both ends included.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the range.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __str__(self) -> str:
+        return f"[{self.low:g}, {self.high:g}]"
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Technique(ABC):
+    """A fairness technique with its declaration and parameters.
+
+    A subclass is a frozen dataclass without saying so. Its annotated fields are its keyword-only parameters;
+    the annotation declares what is valid: ``bool``, a ``Literal`` of the choices, or
+    ``Annotated[float, Interval(0, 1)]`` (``int`` likewise). Every parameter has a default.
+
+    Attributes
+    ----------
+    name : str
+        Name in the registry, in experiment files and in results.
+    stage : {"pre", "in", "post"}
+        Whether it changes the training data, the training, or the predictions.
+    reference : str
+        Citation of the publication that it implements.
+    summary : str
+        One line for lists.
+    version : str
+        Changed whenever the same input and seed would give another result.
+    randomised : bool, default False
+        Whether results depend on ``Tools.rng``; if not, they must not depend on the order of rows either.
+
+    Raises
+    ------
+    TechniqueError
+        If a parameter lies outside its declared range.
+    """
+
+    name: ClassVar[str]
+    stage: ClassVar[Stage]
+    reference: ClassVar[str]
+    summary: ClassVar[str]
+    version: ClassVar[str]
+    randomised: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        dataclass(frozen=True, kw_only=True)(cls)
+
+    def __post_init__(self) -> None:
+        for name, rule in parameter_rules(type(self)).items():
+            # Normalised, so that level=1 and level=1.0 are one configuration in the store.
+            object.__setattr__(self, name, _checked_value(self, name, rule))
+
+    @property
+    def parameters(self) -> dict[str, Value]:
+        """Values of all parameters by name, defaults included, sorted by name."""
+        return {name: getattr(self, name) for name in sorted(parameter_rules(type(self)))}
+
+    def skip(self, train: Table) -> str | None:
+        """Return why the technique cannot run on a training table, or None if it can."""
+        return None
+
+    def fit(self, train: Table, tools: Tools) -> Predictor:
+        """Train on a table.
+
+        Parameters
+        ----------
+        train : Table
+            Training rows with their labels.
+        tools : Tools
+            Classifier, ranker and random generator.
+
+        Returns
+        -------
+        Predictor
+            Its methods hide the label of every table that they are given before the technique sees it.
+
+        Raises
+        ------
+        TechniqueError
+            If the technique declines the table, or its predictions are malformed.
+        """
+        self._check_train(train)
+        return _guarded(self, self._fit(train, tools), train.schema)
+
+    @abstractmethod
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        """Train; the input is already checked, the output will be."""
+
+    def _check_train(self, train: Table) -> None:
+        favorable = int(np.count_nonzero(train.y))
+        if favorable in (0, len(train)):
+            raise TechniqueError(
+                f"{self.name} cannot train on rows of one class",
+                expected=f"both states of the label {train.schema.label!r}",
+                got=f"{favorable} favorable of {len(train)} rows",
+                remedy="draw a larger sample, or plant less bias",
+            )
+        reason = self.skip(train)
+        if reason is not None:
+            raise TechniqueError(f"{self.name} declines this table", got=reason)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Training data as a pre-processing technique leaves it.
+
+    Parameters
+    ----------
+    table : Table
+        Rows to train on, in the schema of the original table.
+    sample_weight : ndarray of float, shape (n_rows,), optional
+        Weight of each row; all equal if left out.
+    features : tuple of str, optional
+        Columns that the classifier sees; all but the label if left out (the sensitive feature included).
+    transform : callable(Table) -> Table, optional
+        What is done to test rows before prediction; nothing if left out.
+    """
+
+    table: Table
+    sample_weight: NDArray[np.float64] | None = None
+    features: tuple[str, ...] | None = None
+    transform: Callable[[Table], Table] | None = None
+    feature_indices: tuple[int, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        schema = self.table.schema
+        if self.features is None:
+            object.__setattr__(self, "features", tuple(schema.names[i] for i in schema.feature_indices))
+        assert self.features is not None
+        object.__setattr__(self, "feature_indices", tuple(schema.index(name) for name in self.features))
+
+
+class PreProcessing(Technique):
+    """A technique that changes the training data and leaves the classifier alone."""
+
+    stage = "pre"
+
+    def prepare(self, train: Table, tools: Tools) -> Prepared:
+        """Return the changed training data.
+
+        Parameters
+        ----------
+        train : Table
+            Training rows with their labels; never changed.
+        tools : Tools
+            Classifier, ranker and random generator.
+
+        Raises
+        ------
+        TechniqueError
+            If the technique declines the table, or what it makes of it cannot be trained on.
+        """
+        self._check_train(train)
+        prepared = self._prepare(train, tools)
+        flaw = _flaw(prepared, train)
+        if flaw is not None:
+            raise TechniqueError(
+                f"{self.name} prepared data that cannot be trained on",
+                got=flaw,
+                remedy=f"correct {type(self).__name__}._prepare",
+            )
+        return prepared
+
+    def learn(self, prepared: Prepared, tools: Tools) -> Predictor:
+        """Train the classifier on prepared data: the second half of :meth:`fit`, apart so as to be timed."""
+        schema = prepared.table.schema
+        columns = list(prepared.feature_indices)
+        classifier = tools.classifier(schema.cardinalities[columns])
+        X, y = _visible(prepared.table, columns), prepared.table.y.astype(np.int64)
+        if prepared.sample_weight is None:
+            classifier.fit(X, y)  # so that estimators without weights serve techniques without weights
+        else:
+            classifier.fit(X, y, sample_weight=prepared.sample_weight)
+        transform = prepared.transform or (lambda test: test)
+
+        def predict(test: Table) -> NDArray[np.bool_]:
+            X = _visible(self._transformed(transform, test), columns)
+            return np.asarray(classifier.predict(X) == 1, dtype=np.bool_)
+
+        def predict_score(test: Table) -> NDArray[np.float64]:
+            X = _visible(self._transformed(transform, test), columns)
+            return np.asarray(classifier.predict_proba(X), dtype=np.float64)[:, 1]  # type: ignore[attr-defined]
+
+        has_scores = hasattr(classifier, "predict_proba")
+        return _guarded(self, Predictor(predict, predict_score if has_scores else None), schema)
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return self.learn(self.prepare(train, tools), tools)
+
+    @abstractmethod
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        """Change the training data; the input is already checked, the output will be."""
+
+    def _transformed(self, transform: Callable[[Table], Table], test: Table) -> Table:
+        changed = transform(test)
+        label = test.schema.label_index
+        if changed.schema != test.schema or len(changed) != len(test):
+            got = f"{len(changed)} rows for {len(test)}, or another schema"
+        elif not np.array_equal(changed.codes[:, label], test.codes[:, label]):
+            got = "a changed label column"
+        else:
+            return changed
+        raise TechniqueError(
+            f"{self.name} transformed test rows wrongly",
+            expected="the same rows and schema, the label column untouched",
+            got=got,
+        )
+
+
+@functools.cache
+def parameter_rules(technique: type[Technique]) -> dict[str, Any]:
+    """Return the declared type of each parameter of a technique, ``Annotated`` and ``Literal`` kept.
+
+    Raises
+    ------
+    TechniqueError
+        If a parameter has no default or no declared range.
+    """
+    hints = typing.get_type_hints(technique, include_extras=True)
+    rules = {f.name: hints[f.name] for f in fields(technique) if f.init}  # type: ignore[arg-type]
+    for name, rule in rules.items():
+        numeric = typing.get_origin(rule) is typing.Annotated and isinstance(rule.__metadata__[0], Interval)
+        if not (rule is bool or typing.get_origin(rule) is Literal or numeric):
+            raise TechniqueError(
+                f"The {name!r} parameter of {technique.__name__} declares no valid range",
+                expected="bool, Literal[...], or Annotated[float, Interval(...)] (or int)",
+                got=str(rule),
+            )
+        if inspect.signature(technique).parameters[name].default is inspect.Parameter.empty:
+            raise TechniqueError(f"The {name!r} parameter of {technique.__name__} has no default")
+    return rules
+
+
+def _checked_value(technique: Technique, name: str, rule: Any) -> Value:
+    value = getattr(technique, name)
+    if rule is bool:
+        expected, valid = "True or False", isinstance(value, bool)
+    elif typing.get_origin(rule) is Literal:
+        choices = typing.get_args(rule)
+        expected, valid = "one of " + ", ".join(map(repr, choices)), value in choices
+    else:
+        kind, interval = typing.get_args(rule)
+        expected = f"{'an integer' if kind is int else 'a number'} in {interval}"
+        accepted = (int, np.integer) if kind is int else (int, float, np.integer, np.floating)
+        valid = (
+            isinstance(value, accepted)
+            and not isinstance(value, bool)
+            and interval.low <= value <= interval.high  # False for NaN
+        )
+        value = kind(value) if valid else value
+    if valid:
+        return typing.cast(Value, value)
+    default = inspect.signature(type(technique)).parameters[name].default
+    raise TechniqueError(
+        f"The {name!r} parameter of {type(technique).__name__} must be {expected}. Got {value!r} instead",
+        remedy=f"correct it, or leave it out for its default {default!r}",
+    )
+
+
+def _visible(table: Table, columns: list[int]) -> NDArray[np.int16]:
+    # Through the transpose, because picking rows of a C-ordered matrix keeps the table's column-major order.
+    return table.codes.T[columns].T
+
+
+def _flaw(prepared: Prepared, train: Table) -> str | None:
+    """Say what is wrong with prepared data, or None."""
+    table, weight = prepared.table, prepared.sample_weight
+    if table.schema != train.schema:
+        return "another schema than the training table's"
+    if len(table) == 0:
+        return "no rows"
+    if not prepared.feature_indices or len(set(prepared.feature_indices)) < len(prepared.feature_indices):
+        return f"features {prepared.features}, which are none or repeat"
+    if table.schema.label_index in prepared.feature_indices:
+        return f"the label {table.schema.label!r} among the features"
+    counted = table.y
+    if weight is not None:
+        if weight.shape != (len(table),):
+            return f"weights of shape {weight.shape} for {len(table)} rows"
+        if not (np.isfinite(weight).all() and (weight >= 0).all()):
+            return "weights that are negative or not finite"
+        counted = counted[weight > 0]
+    if not counted.any() or counted.all():
+        return f"rows of one class only ({np.count_nonzero(counted)} favorable of {len(counted)})"
+    return None
+
+
+def _guarded(technique: Technique, predictor: Predictor, schema: Schema) -> Predictor:
+    """Wrap a predictor so that it never sees labels and never returns anything malformed."""
+
+    def visible(test: Table) -> Table:
+        if test.schema != schema:
+            raise TechniqueError(
+                f"{technique.name} was given test rows of another schema than it was trained on",
+                expected=", ".join(schema.names),
+                got=", ".join(test.schema.names),
+            )
+        return test.hide_label()
+
+    def predict(test: Table) -> NDArray[np.bool_]:
+        predicted = np.asarray(predictor.predict(visible(test)))
+        _check_output(technique, predicted, len(test), predicted.dtype == np.bool_, "bool")
+        return predicted
+
+    def predict_score(test: Table) -> NDArray[np.float64]:
+        assert predictor.predict_score is not None
+        score = np.asarray(predictor.predict_score(visible(test)))
+        valid = score.dtype.kind == "f" and bool(np.isfinite(score).all())
+        _check_output(technique, score, len(test), valid, "finite float")
+        return score
+
+    return Predictor(predict, predict_score if predictor.predict_score is not None else None)
+
+
+def _check_output(technique: Technique, output: NDArray[Any], rows: int, valid: bool, kind: str) -> None:
+    if output.shape != (rows,) or not valid:
+        raise TechniqueError(
+            f"{technique.name} predicted something malformed",
+            expected=f"{kind} array of shape ({rows},)",
+            got=f"{output.dtype} array of shape {output.shape}",
+        )
+
+
+def declaration_flaws(technique: type[Technique]) -> list[str]:
+    """Say what a class lacks to be registered as a technique, one sentence each."""
+    if not (isinstance(technique, type) and issubclass(technique, Technique)):
+        return ["it is not a subclass of Technique"]
+    flaws = []
+    missing = sorted(getattr(technique, "__abstractmethods__", ()))
+    if missing:
+        flaws.append(f"it is abstract: {', '.join(missing)} not implemented")
+    for attribute in ("reference", "summary", "version"):
+        value = getattr(technique, attribute, None)
+        if not isinstance(value, str) or not value.strip():
+            flaws.append(f"its class attribute {attribute!r} is not a text")
+    if getattr(technique, "stage", None) not in typing.get_args(Stage):
+        flaws.append(f"its stage is none of {', '.join(typing.get_args(Stage))}")
+    try:
+        parameter_rules(technique)
+    except BetabenchError as error:
+        flaws.append(error.what)
+    except NameError as error:
+        flaws.append(f"a parameter's annotation cannot be resolved: {error}")
+    return flaws

@@ -1,0 +1,33 @@
+"""Fairness through unawareness: the paper's baseline."""
+
+from __future__ import annotations
+
+from benchmark.data.table import Table
+from benchmark.techniques.base import Prepared, PreProcessing, Tools
+from benchmark.techniques.registry import register
+
+__all__ = ["DropSensitive"]
+
+
+@register
+class DropSensitive(PreProcessing):
+    """Hide the sensitive feature from the classifier.
+
+    Idea: a classifier cannot use what it does not see. Changes: the visible columns; rows, labels and
+    weights stay. Limits: other columns may stand in for the hidden one (redlining), and then discrimination
+    stays or even grows.
+
+    References
+    ----------
+    Pedreschi, Ruggieri and Turini (2008), Discrimination-aware data mining, KDD: on why it fails.
+    """
+
+    name = "drop_sensitive"
+    reference = "Pedreschi, Ruggieri and Turini (2008), Discrimination-aware data mining, KDD"
+    summary = "Hide the sensitive feature from the classifier"
+    version = "1"
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        schema = train.schema
+        hidden = (schema.label, schema.sensitive_feature)
+        return Prepared(train, features=tuple(name for name in schema.names if name not in hidden))

@@ -1,0 +1,75 @@
+"""Cells of group and label, and their sizes if the two were independent.
+
+Massaging, reweighing and both samplings (Kamiran and Calders 2012) pursue one goal by different means: a
+training table in which the label does not depend on the group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+
+__all__ = ["CELL_NAMES", "cell_counts", "independent_counts", "missing_members", "resample"]
+
+CELL_NAMES = (
+    ("favored, unfavorable label", "favored, favorable label"),
+    ("deprived, unfavorable label", "deprived, favorable label"),
+)
+
+
+def cell_counts(table: Table) -> NDArray[np.int64]:
+    """Count rows, shape (2, 2): index 0 is favored / deprived, index 1 unfavorable / favorable label."""
+    cells = table.deprived.view(np.uint8) * 2 + table.y.view(np.uint8)
+    return np.bincount(cells, minlength=4).reshape(2, 2)
+
+
+def independent_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return whole cell sizes under independence, all four marginal sums unchanged.
+
+    The exact size is P(s) P(y) n; rounding it to the nearest integer in one cell fixes the other three, so
+    what is left of the discrimination is at most half a row in each group.
+    """
+    n, deprived, favorable = int(counts.sum()), int(counts[1].sum()), int(counts[:, 1].sum())
+    both = (2 * deprived * favorable + n) // (2 * n)
+    return np.array([[n - deprived - favorable + both, favorable - both], [deprived - both, both]])
+
+
+def missing_members(table: Table) -> str | None:
+    """Say which cell is empty although independence demands members, or None: there is nobody to copy."""
+    counts = cell_counts(table)
+    wanted = independent_counts(counts)
+    for (d, y), count in np.ndenumerate(counts):
+        if count == 0 and wanted[d, y] > 0:
+            return f"no training row is ({CELL_NAMES[d][y]}), but {wanted[d, y]} would have to be copied"
+    return None
+
+
+def resample(table: Table, pick: Callable[[NDArray[np.intp], int, bool], NDArray[np.intp]]) -> Table:
+    """Bring every cell to its size under independence by copying and leaving out rows.
+
+    Parameters
+    ----------
+    table : Table
+        Rows to draw from.
+    pick : callable(rows, size, grows) -> row positions
+        Chooses ``size`` of a cell's rows: those to copy once more if the cell grows, those to keep if it
+        shrinks. A cell that must more than double is first copied whole as often as fits.
+
+    Returns
+    -------
+    Table
+        Rows in their original order, copies beside each other.
+    """
+    counts = cell_counts(table)
+    wanted = independent_counts(counts)
+    chosen = []
+    for (d, y), count in np.ndenumerate(counts):
+        if count:
+            rows = np.flatnonzero((table.deprived == bool(d)) & (table.y == bool(y)))
+            copies, rest = divmod(int(wanted[d, y]), int(count))
+            chosen += [np.tile(rows, copies), pick(rows, rest, copies > 0)]
+    return table.take(np.sort(np.concatenate(chosen)))

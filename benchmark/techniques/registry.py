@@ -1,0 +1,77 @@
+"""The known techniques by name."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import TypeVar
+
+from benchmark.errors import TechniqueError
+from benchmark.registry import Registry
+from benchmark.techniques.base import Technique, Value, declaration_flaws, parameter_rules
+
+__all__ = ["get_technique", "list_techniques", "load_plugin", "register"]
+
+T = TypeVar("T", bound=type[Technique])
+
+_REGISTRY: Registry[type[Technique]] = Registry(
+    "technique",
+    TechniqueError,
+    package="benchmark.techniques",
+    entry_points="betabench.techniques",
+    flaws=declaration_flaws,
+)
+
+
+def register(technique: T) -> T:
+    """Register a technique class under its ``name``: the decorator of every technique.
+
+    Raises
+    ------
+    TechniqueError
+        If the class is abstract, its declaration is incomplete, or its name is taken.
+    """
+    # Its own name only: a subclass that forgot to name itself would claim its parent's.
+    _REGISTRY.add(vars(technique).get("name"), technique)
+    return technique
+
+
+def get_technique(name: str, **parameters: Value) -> Technique:
+    """Return a configured technique.
+
+    Parameters
+    ----------
+    name : str
+        Registered name.
+    **parameters
+        The technique's own parameters; those left out take their defaults.
+
+    Raises
+    ------
+    UnknownNameError
+        If no technique has the name.
+    TechniqueError
+        If a parameter is unknown to the technique or outside its valid range.
+    """
+    technique = _REGISTRY.get(name)
+    known = sorted(parameter_rules(technique))
+    for parameter in parameters:
+        if parameter not in known:
+            close = difflib.get_close_matches(parameter, known, n=1, cutoff=0.5)
+            raise TechniqueError(
+                f"The technique {name!r} has no parameter {parameter!r}",
+                expected="one of " + ", ".join(known) if known else "no parameters at all",
+                got=f"{parameter}={parameters[parameter]!r}",
+                remedy=f"did you mean {close[0]!r}?" if close else "leave it out",
+            )
+    return technique(**parameters)
+
+
+def list_techniques() -> dict[str, type[Technique]]:
+    """Return all technique classes by name, sorted by name."""
+    return _REGISTRY.items()
+
+
+def load_plugin(path: str | Path) -> tuple[str, ...]:
+    """Import a Python file that registers techniques and return their names; see :class:`Registry`."""
+    return _REGISTRY.load_plugin(path)

@@ -1,0 +1,238 @@
+"""Disparate-impact repair (Feldman et al. 2015, Adler et al. 2016)."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import Annotated, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import CODE_DTYPE, Table
+from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
+from benchmark.techniques.registry import register
+
+__all__ = ["Repair"]
+
+Codes: TypeAlias = NDArray[np.int16]
+Counts: TypeAlias = NDArray[np.int64]
+Shares: TypeAlias = NDArray[np.float64]
+
+
+@register
+class Repair(PreProcessing):
+    r"""Move every group's distribution of each column toward a common one.
+
+    Idea: a column from which the group can no longer be told cannot carry discrimination. Groups are the
+    states of the sensitive feature. Of an ordered column the quantile functions meet: with :math:`F_g` the
+    distribution of group g and :math:`A` their median distribution, :math:`F_A^{-1}(u) = \mathrm{median}_g
+    F_g^{-1}(u)`, the row at quantile u of its group moves from :math:`F_g^{-1}(u)` by the share ``level`` of
+    its way to :math:`F_A^{-1}(u)`, in whole states. Of an unordered column the shares meet: group g's share
+    of a state becomes :math:`(1 - level)\,p_g + level\,m`, m being the median of the groups' shares scaled
+    to sum to 1; as few rows as possible move, and chance decides which. Rows of one group and state are
+    exchangeable, so chance also decides which of them move when a state is split between several.
+
+    Changes: features, and on request the label and the sensitive feature itself; never the number of rows.
+    Limits: each column is repaired by itself, so combinations of columns may still tell the group; a strong
+    repair erases what is useful together with what is discriminating.
+
+    Parameters
+    ----------
+    level : float in [0, 1], default 1.0
+        Share of the way that is gone; 0 changes nothing, at 1 the groups' distributions agree to within
+        rounding (``variant="feldman"``).
+    repair_label : bool, default False
+        Whether the label is repaired like an unordered column. The published experiments did so; it turns
+        the method into one that changes labels.
+    repair_sensitive : bool, default False
+        Whether the sensitive feature is repaired too.
+    treatment : {"schema", "categorical", "ordinal"}, default "schema"
+        Which columns count as ordered: those that the schema says, none, or all but the label.
+    variant : {"feldman", "blackbox_auditing"}, default "feldman"
+        Reading of the definitions. ``"blackbox_auditing"`` behaves like the program of that name, with which
+        the published experiments were made: quantiles run over the sorted distinct states of each group, not
+        over its rows (so that an ordered column whose every state occurs in every group stays as it is); the
+        median of two groups is the lower value; the shares of an unordered column are lowered to
+        :math:`(1 - level)\,p_g + level\,m` with m not scaled, and the rows above are redrawn in proportion
+        to it; of the sensitive feature what exceeds them is redrawn in proportion to 1 for its most
+        frequent state and to :math:`(1 - level)\,p_g` for the others.
+    repair_test : bool, default False
+        Whether test rows are moved as the training rows of their group and state were. By default they stay
+        as they are: the benchmark scores every technique on the original rows.
+
+    References
+    ----------
+    Feldman, Friedler, Moeller, Scheidegger and Venkatasubramanian (2015), Certifying and removing disparate
+    impact, KDD, section 5: ordered columns. Adler et al. (2016), Auditing black-box models for indirect
+    influence, ICDM, section III: unordered columns.
+    """
+
+    name = "repair"
+    reference = "Feldman et al. (2015), Certifying and removing disparate impact, KDD"
+    summary = "Move the groups' distributions of each column toward a common one"
+    version = "1"
+    randomised = True
+
+    level: Annotated[float, Interval(0, 1)] = 1.0
+    repair_label: bool = False
+    repair_sensitive: bool = False
+    treatment: Literal["schema", "categorical", "ordinal"] = "schema"
+    variant: Literal["feldman", "blackbox_auditing"] = "feldman"
+    repair_test: bool = False
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        schema = train.schema
+        codes = train.codes.copy(order="F")
+        plans: dict[int, Counts] = {}
+        for i, column in enumerate(schema.columns):
+            if (i == schema.label_index and not self.repair_label) or (
+                i == schema.sensitive_index and not self.repair_sensitive
+            ):
+                continue
+            cells = _cells(train, i)
+            shape = (schema.cardinalities[schema.sensitive_index], column.cardinality)
+            counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+            plans[i] = self._plan(train, i, counts, tools.rng)
+            codes[:, i] = _move(cells, plans[i], tools.rng)
+        if not self.repair_test:
+            return Prepared(Table(schema, codes))
+        plans.pop(schema.label_index, None)
+        seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
+        return Prepared(Table(schema, codes), transform=partial(_repair_test_rows, plans=plans, seed=seed))
+
+    def _plan(self, train: Table, i: int, counts: Counts, rng: np.random.Generator) -> Counts:
+        """Return how many rows of each group go from state to state, shape (n_groups, k, k)."""
+        schema = train.schema
+        ordered = {"schema": schema.columns[i].ordered, "categorical": False, "ordinal": True}[self.treatment]
+        plan = np.zeros((*counts.shape, counts.shape[1]), dtype=np.int64)
+        present = counts.sum(axis=1) > 0
+        observed, faithful = counts[present], self.variant == "feldman"
+        if ordered and i != schema.label_index:
+            plan[present] = (_row_quantiles if faithful else _value_quantiles)(observed, self.level)
+        elif faithful:
+            plan[present] = _fewest_moves(observed, self.level, rng)
+        else:
+            mode = int(counts.sum(axis=0).argmax()) if i == schema.sensitive_index else None
+            plan[present] = _redraw(observed, self.level, mode, rng)
+        return plan
+
+
+def _row_quantiles(counts: Counts, level: float) -> Counts:
+    """Plan for an ordered column: the quantile functions over rows move toward their median."""
+    size = counts.sum(axis=1)
+    reached = np.cumsum(counts, axis=1)
+    ends = np.unique(reached / size[:, None])
+    # Row j of a group stands at quantile (j + 1/2) / size; between two ends every group has one state.
+    rows = np.diff(np.floor(ends * size[:, None] + 0.5).astype(np.int64), prepend=0, axis=1)
+    middle = (ends + np.concatenate(([0.0], ends[:-1]))) / 2
+    state = (middle > (reached / size[:, None])[:, :, None]).sum(axis=1)
+    target = np.floor(np.median(state, axis=0)).astype(np.int64)
+    return _shift_plan(counts.shape, state, target, level, rows)
+
+
+def _value_quantiles(counts: Counts, level: float) -> Counts:
+    """Plan for an ordered column: the sorted distinct states of each group move toward their median."""
+    distinct = [np.flatnonzero(row) for row in counts]
+    bins = min(len(states) for states in distinct)
+    target = np.empty((len(counts), bins), dtype=np.int64)
+    state = np.zeros(counts.shape, dtype=np.int64)
+    for g, states in enumerate(distinct):
+        ends = np.rint(np.arange(bins + 1) * len(states) / bins).astype(np.int64)
+        target[g] = [states[(lo + hi - 1) // 2] for lo, hi in pairwise(ends)]
+        state[g, states] = np.repeat(np.arange(bins), np.diff(ends))
+    lower_median = np.sort(target, axis=0)[(len(target) - 1) // 2]
+    own = np.broadcast_to(np.arange(counts.shape[1]), counts.shape)
+    return _shift_plan(counts.shape, own, lower_median[state], level, counts)
+
+
+def _shift_plan(shape: tuple[int, ...], state: Counts, target: Counts, level: float, rows: Counts) -> Counts:
+    """Plan that moves ``rows`` from ``state`` by the share ``level`` of the way to ``target``."""
+    plan = np.zeros((*shape, shape[1]), dtype=np.int64)
+    moved = state + np.rint(level * (target - state)).astype(np.int64)
+    group = np.broadcast_to(np.arange(shape[0])[:, None], state.shape)
+    np.add.at(plan, (group, state, moved), rows)
+    return plan
+
+
+def _fewest_moves(counts: Counts, level: float, rng: np.random.Generator) -> Counts:
+    """Plan for an unordered column: shares move toward their median, with as few moves as possible."""
+    size = counts.sum(axis=1, keepdims=True)
+    median = np.median(counts / size, axis=0)
+    # Three or more groups that share no state have no median to meet at, only a mean.
+    median = median if median.any() else np.mean(counts / size, axis=0)
+    wanted = _round_to_sum((1 - level) * counts + level * size * (median / median.sum()), size[:, 0])
+    plan = np.zeros((*counts.shape, counts.shape[1]), dtype=np.int64)
+    states = np.arange(counts.shape[1])
+    for g, surplus in enumerate(counts - wanted):
+        leaving, coming = np.repeat(states, surplus.clip(0)), np.repeat(states, (-surplus).clip(0))
+        np.add.at(plan[g], (leaving, rng.permutation(coming)), 1)
+        plan[g][states, states] += np.minimum(counts[g], wanted[g])
+    return plan
+
+
+def _round_to_sum(amounts: Shares, totals: Counts) -> Counts:
+    """Round each row to integers that sum to its total, by largest remainders."""
+    # A whole number that came out a hair too small is that number: level 0 must change nothing.
+    whole: Counts = np.floor(amounts + 1e-9).astype(np.int64)
+    rank = np.argsort(np.argsort(whole - amounts, axis=1, kind="stable"), axis=1, kind="stable")
+    whole += rank < (totals - whole.sum(axis=1))[:, None]
+    return whole
+
+
+def _redraw(counts: Counts, level: float, mode: int | None, rng: np.random.Generator) -> Counts:
+    """Plan for an unordered column: what exceeds the lowered shares is redrawn in proportion to them."""
+    size = counts.sum(axis=1, keepdims=True)
+    shares = counts / size
+    lowered = (1 - level) * shares + level * np.sort(shares, axis=0)[(len(counts) - 1) // 2]
+    kept = np.minimum(counts, np.floor(lowered * size + 1e-9).astype(np.int64))
+    # Groups that share no state end, at level 1, at equal shares of all that occur.
+    lowered = np.where(lowered.any(axis=1, keepdims=True), lowered, counts.any(axis=0))
+    share = (lowered / lowered.sum(axis=1, keepdims=True) * size - kept).clip(0)
+    if mode is not None:
+        share = (1 - level) * shares
+        share[:, mode] = 1.0
+    plan: Counts = kept[:, :, None] * np.eye(counts.shape[1], dtype=np.int64)
+    for g in np.flatnonzero(share.any(axis=1)):
+        plan[g] += rng.multinomial((counts - kept)[g], share[g] / share[g].sum())
+    return plan
+
+
+def _cells(table: Table, i: int) -> NDArray[np.intp]:
+    """Return each row's combination of group and state of column ``i``, numbered group by group."""
+    groups = table.codes[:, table.schema.sensitive_index].astype(np.intp)
+    return groups * table.schema.columns[i].cardinality + table.codes[:, i]
+
+
+def _move(cells: NDArray[np.intp], plan: Counts, rng: np.random.Generator) -> Codes:
+    """Carry out a plan on the rows that it was made for; chance decides who goes where."""
+    k = plan.shape[-1]
+    flat = plan.reshape(-1, k)
+    moved: Codes = flat.argmax(axis=1).astype(CODE_DTYPE)[
+        cells
+    ]  # right wherever a cell has a single destination
+    split = np.count_nonzero(flat, axis=1) > 1
+    rows = np.flatnonzero(split[cells])
+    # Small integers sort in linear time.
+    rows = rows[np.argsort(cells[rows].astype(np.min_scalar_type(len(flat))), kind="stable")]
+    start = 0
+    for cell in np.flatnonzero(split):
+        destinations = np.repeat(np.arange(k, dtype=CODE_DTYPE), flat[cell])
+        moved[rows[start : start + len(destinations)]] = rng.permutation(destinations)
+        start += len(destinations)
+    return moved
+
+
+def _repair_test_rows(test: Table, plans: dict[int, Counts], seed: int) -> Table:
+    """Send each row where the training rows of its group and state went, with their frequencies."""
+    rng = np.random.default_rng(seed)
+    codes = test.codes.copy(order="F")
+    for i, plan in plans.items():
+        cells, k = _cells(test, i), plan.shape[-1]
+        size = plan.reshape(-1, k).sum(axis=1)
+        seen = size[cells] > 0  # a group and state never trained on stays as it is
+        cells = cells[seen]
+        # A training row of the same cell is drawn; all of them stand in one line, cell by cell.
+        drawn = (np.cumsum(size) - size)[cells] + rng.integers(size[cells])
+        codes[seen, i] = np.searchsorted(np.cumsum(plan), drawn, side="right") - cells * k
+    return Table(test.schema, codes)

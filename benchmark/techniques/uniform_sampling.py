@@ -1,0 +1,48 @@
+"""Uniform sampling (Kamiran and Calders 2012)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.techniques.base import Prepared, PreProcessing, Tools
+from benchmark.techniques.independence import missing_members, resample
+from benchmark.techniques.registry import register
+
+__all__ = ["UniformSampling"]
+
+
+@register
+class UniformSampling(PreProcessing):
+    """Copy and leave out rows at random until label and group are independent.
+
+    Idea: reweighing in whole rows. Each cell of group s and label y is brought to P(s) P(y) n rows: a cell
+    that is too small is copied whole as often as fits and filled up with a random draw without replacement;
+    one that is too large keeps a random draw. Changes: which rows there are and how often; the sizes of
+    groups and classes stay. Limits: declines a table with an empty cell, which leaves nobody to copy.
+
+    References
+    ----------
+    Kamiran and Calders (2012), Data preprocessing techniques for classification without discrimination,
+    Knowledge and Information Systems 33(1), section 5.3.
+    """
+
+    name = "uniform_sampling"
+    reference = (
+        "Kamiran and Calders (2012), Data preprocessing techniques for classification without "
+        "discrimination, Knowledge and Information Systems 33(1)"
+    )
+    summary = "Copy and leave out random rows until label and group are independent"
+    version = "1"
+    randomised = True
+
+    def skip(self, train: Table) -> str | None:
+        """Decline a table in which a cell that must grow is empty."""
+        return missing_members(train)
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        def pick(rows: NDArray[np.intp], size: int, _grows: bool) -> NDArray[np.intp]:
+            return tools.rng.choice(rows, size, replace=False, shuffle=False)
+
+        return Prepared(resample(train, pick))

@@ -1,0 +1,162 @@
+"""Classifiers are built from their names, and the ranker ranks."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import sklearn
+
+from benchmark.classifiers import list_classifiers, make_classifier, naive_bayes_ranker
+from benchmark.classifiers.factories import OneHotClassifier
+from benchmark.data.table import Table
+from benchmark.errors import ClassifierError, UnknownNameError
+from benchmark.techniques.conformance import example_table
+
+TRAIN, TEST = example_table(), example_table(300, seed=4)
+COLUMNS = list(TRAIN.schema.feature_indices)
+CARDINALITIES = TRAIN.schema.cardinalities[COLUMNS]
+FAST = {"random_forest": {"n_estimators": 5}, "gradient_boosting": {"max_iter": 5}}
+
+
+def codes(table: Table) -> np.ndarray:
+    return table.codes.T[COLUMNS].T
+
+
+def predictions(name: str, seed: int = 0, sample_weight: np.ndarray | None = None) -> np.ndarray:
+    estimator = make_classifier(name, FAST.get(name)).build(CARDINALITIES, seed)
+    estimator.fit(codes(TRAIN), TRAIN.y.astype(int), sample_weight)
+    return np.asarray(estimator.predict(codes(TEST)))
+
+
+@pytest.mark.parametrize("name", [*list_classifiers(), "sklearn.linear_model.Perceptron"])
+def test_every_classifier_learns_and_is_deterministic(name: str) -> None:
+    predicted = predictions(name)
+    assert set(np.unique(predicted)) <= {0, 1}
+    majority = max(TEST.y.mean(), 1 - TEST.y.mean())
+    assert (predicted == TEST.y).mean() > (majority - 0.02 if "Perceptron" not in name else 0.5)
+    np.testing.assert_array_equal(predicted, predictions(name))
+
+
+@pytest.mark.parametrize("name", list(list_classifiers()))
+def test_every_classifier_honours_weights(name: str) -> None:
+    # Weights that silence nearly all favorable rows leave a classifier that hardly ever says yes.
+    silent = predictions(name, sample_weight=np.where(TRAIN.y, 1e-3, 1.0))
+    assert silent.mean() < 0.5 * predictions(name).mean()
+
+
+def test_a_short_name_and_its_path_are_one_classifier() -> None:
+    short = make_classifier("logistic_regression", {"C": 0.5}).describe()
+    assert short == make_classifier("sklearn.linear_model.LogisticRegression", {"C": 0.5}).describe()
+    assert short == {
+        "class": "sklearn.linear_model.LogisticRegression",
+        "version": sklearn.__version__,
+        "parameters": {"C": 0.5},
+    }
+    assert isinstance(
+        make_classifier("sklearn.naive_bayes.CategoricalNB").build(CARDINALITIES, 0),
+        type(make_classifier("naive_bayes").build(CARDINALITIES, 0)),
+    )
+
+
+def test_descriptions_are_plain_sorted_and_without_defaults() -> None:
+    described = make_classifier("c45", {"prune": False, "min_cases": 3, "confidence": 0.25}).describe()
+    assert described["class"] == "benchmark.classifiers.c45.C45Classifier"
+    assert list(described["parameters"].items()) == [("min_cases", 3), ("prune", False)]
+    assert json.loads(json.dumps(described)) == described
+    assert described["version"]
+
+
+def test_one_and_true_are_different_parameters() -> None:
+    assert make_classifier("c45", {"prune": 1}).describe()["parameters"] == {"prune": 1}
+    assert make_classifier("c45", {"prune": True}).describe()["parameters"] == {}
+
+
+def test_parameters_reach_the_classifier() -> None:
+    forest = make_classifier("random_forest", {"n_estimators": 3}).build(CARDINALITIES, 2**100 + 5)
+    assert isinstance(forest, OneHotClassifier)
+    assert forest.estimator.n_estimators == 3
+    assert forest.estimator.random_state == 5
+    tree = make_classifier("c45", {"min_cases": 50}).build(CARDINALITIES, 0)
+    assert tree.min_cases == 50
+    np.testing.assert_array_equal(tree.categories, CARDINALITIES)
+
+
+def test_the_seed_decides_where_chance_does() -> None:
+    assert (predictions("random_forest", 1) != predictions("random_forest", 2)).any()
+
+
+def test_unknown_parameters_name_the_valid_ones() -> None:
+    with pytest.raises(ClassifierError, match=r"no parameter 'min_case'.*min_cases.*mean 'min_cases'"):
+        make_classifier("c45", {"min_case": 3})
+    with pytest.raises(ClassifierError, match="'random_state' of 'random_forest' is set by the benchmark"):
+        make_classifier("random_forest", {"random_state": 3})
+    with pytest.raises(ClassifierError, match="'categories' of 'c45' is set by the benchmark"):
+        make_classifier("c45", {"categories": [2]})
+
+
+def test_unknown_classifiers_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'naive_bayes'"):
+        make_classifier("naive_bays")
+    with pytest.raises(ClassifierError, match="cannot be imported"):
+        make_classifier("sklearn.linear_model.LogisticRegresion")
+    with pytest.raises(ClassifierError, match="cannot be imported"):
+        make_classifier("no_such_package.Classifier")
+    for path in ("sklearn.linear_model.LinearRegression", "sklearn.base.clone", "numpy.pi"):
+        with pytest.raises(ClassifierError, match="names no classifier"):
+            make_classifier(path)
+
+
+def test_weights_that_an_estimator_cannot_use_are_refused() -> None:
+    neighbours = make_classifier("sklearn.neighbors.KNeighborsClassifier").build(CARDINALITIES, 0)
+    neighbours.fit(codes(TRAIN), TRAIN.y.astype(int))
+    with pytest.raises(ClassifierError, match="cannot train on weighted rows"):
+        neighbours.fit(codes(TRAIN), TRAIN.y.astype(int), np.ones(len(TRAIN)))
+
+
+@pytest.mark.parametrize("name", list(list_classifiers()))
+def test_states_that_training_never_showed_can_be_predicted(name: str) -> None:
+    estimator = make_classifier(name, FAST.get(name)).build(CARDINALITIES, 0)
+    estimator.fit(codes(TRAIN), TRAIN.y.astype(int))
+    unseen = codes(TEST).copy()
+    unseen[:, 3] = 3  # 'never'
+    assert len(estimator.predict(unseen)) == len(TEST)
+
+
+def test_probabilities_are_offered_where_the_classifier_has_them() -> None:
+    for name, offered in (("logistic_regression", True), ("linear_svm", False), ("c45", True)):
+        estimator = make_classifier(name).build(CARDINALITIES, 0)
+        assert hasattr(estimator, "predict_proba") is offered
+    logistic = make_classifier("logistic_regression").build(CARDINALITIES, 0)
+    probabilities = logistic.fit(codes(TRAIN), TRAIN.y.astype(int)).predict_proba(codes(TEST))
+    np.testing.assert_array_equal(probabilities[:, 1] > 0.5, logistic.predict(codes(TEST)) == 1)
+
+
+def test_the_ranker_is_scikit_learns_naive_bayes() -> None:
+    from sklearn.naive_bayes import CategoricalNB
+
+    model = CategoricalNB(min_categories=CARDINALITIES).fit(codes(TRAIN), TRAIN.y)
+    expected = model.predict_proba(codes(TRAIN))[:, 1]
+    np.testing.assert_allclose(naive_bayes_ranker(TRAIN), expected, rtol=1e-12)
+
+
+def test_the_ranker_uses_every_column_but_the_label() -> None:
+    for column in (c for c in TRAIN.schema.names if c != "label"):
+        constant = TRAIN.with_column(column, np.zeros(len(TRAIN)))
+        assert np.abs(naive_bayes_ranker(constant) - naive_bayes_ranker(TRAIN)).max() > 1e-6
+
+
+def test_the_ranker_is_sure_without_overflow() -> None:
+    n = 4000
+    copies = TRAIN.take(np.zeros(n, dtype=int)).codes.copy()
+    copies[: n // 2] = [6, 0, 0, 0, 0]
+    copies[n // 2 :] = [0, 1, 2, 1, 1]
+    ranked = naive_bayes_ranker(Table(TRAIN.schema, copies))
+    assert (ranked[: n // 2] > 0.999).all()
+    assert (ranked[n // 2 :] < 0.001).all()
+
+
+def test_the_ranker_refuses_rows_of_one_class() -> None:
+    with pytest.raises(ClassifierError, match="rows of one class"):
+        naive_bayes_ranker(TRAIN.take(TRAIN.y))

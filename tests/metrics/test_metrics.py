@@ -1,0 +1,199 @@
+"""The metrics are what the paper's equations say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from benchmark.errors import DataError, UnknownNameError
+from benchmark.metrics import GroupCounts, Metric, evaluate, get_metric, list_metrics, metric
+from benchmark.metrics import base as module
+
+PAPER = ("discrimination", "accuracy", "overestimation", "underestimation")
+Bools = NDArray[np.bool_]
+
+
+def rows(counts: dict[tuple[int, int, int], int]) -> tuple[Bools, Bools, Bools]:
+    """Expand {(deprived, label, prediction): number} to y_true, y_pred, deprived."""
+    expanded = np.repeat(list(counts), list(counts.values()), axis=0).astype(bool)
+    return expanded[:, 1], expanded[:, 2], expanded[:, 0]
+
+
+# Favored: 10 rows, 5 predicted +; of 4 unfavorable 1 wrong, of 6 favorable 2 wrong.
+# Deprived: 8 rows, 2 predicted +; of 5 unfavorable 1 wrong, of 3 favorable 2 wrong.
+HAND = {
+    (0, 0, 0): 3, (0, 0, 1): 1, (0, 1, 0): 2, (0, 1, 1): 4,
+    (1, 0, 0): 4, (1, 0, 1): 1, (1, 1, 0): 2, (1, 1, 1): 1,
+}  # fmt: skip
+
+
+def test_values_by_hand() -> None:
+    results = evaluate(*rows(HAND), metrics=PAPER)
+    assert list(results.values) == list(PAPER)
+    assert results.values["discrimination"] == pytest.approx(5 / 10 - 2 / 8)
+    assert results.values["accuracy"] == pytest.approx(12 / 18)
+    assert results.values["overestimation"] == pytest.approx(1 / 4 - 1 / 5)
+    assert results.values["underestimation"] == pytest.approx(2 / 3 - 2 / 6)
+    assert results.reasons == {}
+
+
+def test_sizes_stand_beside_the_values() -> None:
+    assert evaluate(*rows(HAND)).counts.sizes == {
+        "n": 18,
+        "n_favored": 10,
+        "n_favored_unfavorable": 4,
+        "n_favored_favorable": 6,
+        "n_deprived": 8,
+        "n_deprived_unfavorable": 5,
+        "n_deprived_favorable": 3,
+    }
+
+
+def test_weights_count_like_repeated_rows() -> None:
+    y_true, y_pred, deprived = rows(HAND)
+    weight = np.random.default_rng(0).integers(0, 4, len(y_true))
+    repeated = evaluate(*(np.repeat(a, weight) for a in (y_true, y_pred, deprived)))
+    weighted = evaluate(y_true, y_pred, deprived, sample_weight=weight.astype(float))
+    assert weighted.values == pytest.approx(repeated.values)
+    assert weighted.counts.sizes["n"] == len(y_true)
+
+
+@pytest.mark.parametrize(
+    ("without", "undefined"),
+    [
+        (lambda d, y: d == 1, {"discrimination", "overestimation", "underestimation"}),
+        (lambda d, y: d == 0, {"discrimination", "overestimation", "underestimation"}),
+        (lambda d, y: (d, y) == (1, 1), {"underestimation"}),
+        (lambda d, y: (d, y) == (0, 0), {"overestimation"}),
+        (lambda d, y: True, set(PAPER)),
+    ],
+)
+def test_an_empty_group_or_class_is_nan_with_a_reason(without, undefined: set[str]) -> None:  # type: ignore[no-untyped-def]
+    left = {cell: 0 if without(*cell[:2]) else n for cell, n in HAND.items()}
+    results = evaluate(*rows(left), metrics=PAPER)
+    assert {name for name, value in results.values.items() if math.isnan(value)} == undefined
+    assert set(results.reasons) == undefined
+
+
+def test_reasons_name_who_is_missing() -> None:
+    no_positives = {cell: n for cell, n in HAND.items() if cell[:2] != (1, 1)}
+    reason = evaluate(*rows(no_positives)).reasons["underestimation"]
+    assert reason == "there is no row of the deprived group with a favorable label"
+    men_only = {cell: n for cell, n in HAND.items() if cell[0] == 0}
+    assert evaluate(*rows(men_only)).reasons["discrimination"] == "there is no row of the deprived group"
+
+
+cases = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=60)
+
+
+@given(cases)
+def test_swapping_the_groups_flips_the_signs(cells: list[tuple[bool, bool, bool]]) -> None:
+    y_true, y_pred, deprived = np.array(cells).T
+    one, other = evaluate(y_true, y_pred, deprived), evaluate(y_true, y_pred, ~deprived)
+    assert one.values["accuracy"] == other.values["accuracy"]
+    for name in ("discrimination", "overestimation", "underestimation"):
+        if math.isnan(one.values[name]):
+            assert math.isnan(other.values[name])
+        else:
+            assert one.values[name] == pytest.approx(-other.values[name], abs=1e-15)
+
+
+@given(cases)
+def test_values_stay_in_their_declared_range(cells: list[tuple[bool, bool, bool]]) -> None:
+    results = evaluate(*np.array(cells).T)
+    for name, value in results.values.items():
+        low, high = get_metric(name).range
+        assert math.isnan(value) or low <= value <= high
+
+
+@given(cases)
+def test_a_perfect_prediction_has_no_error(cells: list[tuple[bool, bool, bool]]) -> None:
+    y_true, _, deprived = np.array(cells).T
+    values = evaluate(y_true, y_true, deprived).values
+    assert values["accuracy"] == 1
+    assert all(values[n] == 0 or math.isnan(values[n]) for n in ("overestimation", "underestimation"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_fairlearn_agrees() -> None:
+    from fairlearn.metrics import (
+        MetricFrame,
+        demographic_parity_difference,
+        false_negative_rate,
+        false_positive_rate,
+    )
+
+    rng = np.random.default_rng(2)
+    deprived = rng.random(2000) < 0.3
+    y_true = rng.random(2000) < 0.5 - 0.2 * deprived
+    y_pred = rng.random(2000) < np.where(y_true, 0.8, 0.2) - 0.1 * deprived
+    ours = evaluate(y_true, y_pred, deprived).values
+    parity = demographic_parity_difference(y_true, y_pred, sensitive_features=deprived)
+    assert abs(ours["discrimination"]) == pytest.approx(parity, abs=1e-12)
+    rates = MetricFrame(
+        metrics={"fpr": false_positive_rate, "fnr": false_negative_rate},
+        y_true=y_true,
+        y_pred=y_pred,
+        sensitive_features=deprived,
+    ).by_group
+    assert ours["overestimation"] == pytest.approx(rates.fpr[False] - rates.fpr[True], abs=1e-12)
+    assert ours["underestimation"] == pytest.approx(rates.fnr[True] - rates.fnr[False], abs=1e-12)
+
+
+def test_every_metric_is_fully_declared() -> None:
+    assert set(PAPER) <= set(list_metrics())
+    assert list(list_metrics()) == sorted(list_metrics())
+    for name, declared in list_metrics().items():
+        assert declared.name == name
+        assert declared.title
+        assert declared.formula
+        assert declared.source
+        assert declared.range[0] <= declared.ideal <= declared.range[1]
+        assert set(declared.needs) <= {"y_true", "y_pred", "deprived"}
+        assert set(declared.needs) >= {"y_pred"}
+
+
+def test_unknown_and_flawed_metrics_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module._REGISTRY, "_items", dict(list_metrics()))
+    with pytest.raises(UnknownNameError, match="did you mean 'accuracy'"):
+        evaluate(*rows(HAND), metrics=["acuracy"])
+    complete = {
+        "title": "T", "formula": "f", "range": (0.0, 1.0), "ideal": 2.0, "direction": "higher", "source": "s",
+        "needs": ("y_pred",),
+    }  # fmt: skip
+
+    def mine(counts: GroupCounts) -> float:
+        return 0.0
+
+    with pytest.raises(DataError, match=r"its ideal 2.0 lies outside its range"):
+        metric(**complete)(mine)
+    with pytest.raises(DataError, match="its 'formula' is empty"):
+        metric(**{**complete, "ideal": 1.0, "formula": ""})(mine)
+    declared = metric(**{**complete, "ideal": 1.0})(mine)
+    assert isinstance(declared, Metric)
+    assert evaluate(*rows(HAND)).values["mine"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda a: (a[0][:-1], a[1], a[2]), "y_pred"),
+        (lambda a: (a[0], a[1].astype(int), a[2]), "y_pred"),
+        (lambda a: (a[0], a[1], a[2][:3]), "deprived"),
+        (lambda a: (a[0].astype(float), a[1], a[2]), "y_true"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(change, name: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(DataError, match=f"{name} cannot be evaluated"):
+        evaluate(*change(rows(HAND)))
+
+
+@pytest.mark.parametrize("weight", [np.ones(3), np.full(18, -1.0), np.full(18, np.inf)])
+def test_invalid_weights_are_refused(weight: NDArray[np.float64]) -> None:
+    with pytest.raises(DataError, match="sample_weight cannot be used"):
+        evaluate(*rows(HAND), sample_weight=weight)

@@ -1,0 +1,225 @@
+"""Techniques are found by name, wherever they come from."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmark.errors import TechniqueError, UnknownNameError
+from benchmark.registry import Registry
+from benchmark.techniques import (
+    PreProcessing,
+    Technique,
+    Tools,
+    get_technique,
+    list_techniques,
+    load_plugin,
+    register,
+)
+from benchmark.techniques import registry as module
+from benchmark.techniques.conformance import example_table
+
+BUILT_IN = [
+    "drop_sensitive",
+    "massaging",
+    "none",
+    "preferential_sampling",
+    "repair",
+    "reweighing",
+    "uniform_sampling",
+]
+
+PLUGIN = '''
+from typing import Annotated
+from benchmark.techniques import Interval, PreProcessing, Prepared, register
+
+@register
+class FirstRows(PreProcessing):
+    """Keep the first rows."""
+    name = "first_rows"
+    reference = "none"
+    summary = "Keep the first rows"
+    version = "1"
+    rows: Annotated[int, Interval(10, 1000)] = 100
+
+    def _prepare(self, train, tools):
+        import numpy as np
+        return Prepared(train.take(np.arange(self.rows)))
+'''
+
+
+@pytest.fixture(autouse=True)
+def _own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each test add to a copy of the registry."""
+    list_techniques()
+    monkeypatch.setattr(module._REGISTRY, "_items", dict(module._REGISTRY._items))
+    monkeypatch.setattr(module._REGISTRY, "_files", {})
+
+
+def declared(**attributes: object) -> type[Technique]:
+    complete = {"name": "mine", "reference": "r", "summary": "s", "version": "1"}
+    body = {**complete, **attributes, "_prepare": lambda self, train, tools: None}
+    return type("Mine", (PreProcessing,), body)
+
+
+def test_built_in_techniques_are_listed_in_order_and_fully_declared() -> None:
+    assert [name for name in list_techniques() if name in BUILT_IN] == BUILT_IN
+    for name, technique in list_techniques().items():
+        assert technique.name == name
+        assert technique.__doc__
+        assert technique().parameters is not None
+
+
+def test_parameters_reach_the_technique() -> None:
+    assert get_technique("repair", level=0.25).parameters["level"] == 0.25
+
+
+def test_unknown_names_and_parameters_suggest_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'massaging'"):
+        get_technique("masaging")
+    with pytest.raises(TechniqueError, match="did you mean 'level'"):
+        get_technique("repair", levle=0.5)
+    with pytest.raises(TechniqueError, match="no parameters at all"):
+        get_technique("none", strength=1)
+
+
+def test_the_same_name_twice_is_refused_and_the_same_class_twice_is_not() -> None:
+    first = register(declared())
+    assert register(first) is first
+    with pytest.raises(TechniqueError, match="Two techniques want the name 'mine'"):
+        register(declared())
+    assert list_techniques()["mine"] is first
+
+
+def test_an_abstract_class_is_refused() -> None:
+    class Abstract(PreProcessing):
+        name, reference, summary, version = "abstract", "r", "s", "1"
+
+    with pytest.raises(TechniqueError, match="it is abstract: _prepare not implemented"):
+        register(Abstract)
+    assert "abstract" not in list_techniques()
+
+
+@pytest.mark.parametrize("attribute", ["reference", "summary", "version"])
+def test_an_incomplete_declaration_is_refused(attribute: str) -> None:
+    with pytest.raises(TechniqueError, match=f"{attribute!r} is not a text"):
+        register(declared(**{attribute: " "}))
+    with pytest.raises(TechniqueError, match="its stage is none of pre, in, post"):
+        register(declared(stage="before"))
+
+
+@pytest.mark.parametrize("name", [None, "", "Mine", "my-technique", "2nd"])
+def test_a_malformed_name_is_refused(name: object) -> None:
+    with pytest.raises(TechniqueError, match="has no usable name"):
+        register(declared(name=name))
+
+
+def test_a_subclass_does_not_inherit_its_name() -> None:
+    parent = register(declared())
+    with pytest.raises(TechniqueError, match="has no usable name"):
+        register(type("Child", (parent,), {}))
+
+
+def test_what_is_not_a_technique_is_refused() -> None:
+    class Stranger:
+        name = "stranger"
+
+    with pytest.raises(TechniqueError, match="not a subclass of Technique"):
+        register(Stranger)  # type: ignore[type-var]
+
+
+def test_a_plugin_file_is_loaded_once_and_runs(tmp_path: Path) -> None:
+    file = tmp_path / "first rows.py"
+    file.write_text(PLUGIN)
+    assert load_plugin(file) == ("first_rows",)
+    loaded = list_techniques()["first_rows"]
+    assert load_plugin(str(file)) == ("first_rows",)
+    assert list_techniques()["first_rows"] is loaded
+    technique = get_technique("first_rows", rows=20)
+    assert isinstance(technique, PreProcessing)
+    unused = Tools(lambda c: None, lambda t: None, None)  # type: ignore[arg-type,return-value]
+    assert len(technique.prepare(example_table(), unused).table) == 20
+    with pytest.raises(TechniqueError, match=r"must be an integer in \[10, 1000\]\. Got 5 instead"):
+        get_technique("first_rows", rows=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PLUGIN + "\nraise ValueError('spoiled')", "fails on import.*ValueError: spoiled"),
+        (PLUGIN.replace("first_rows", "none"), "Two techniques want the name 'none'"),
+        ("x = 1", "registers no technique"),
+        ("def", "fails on import.*SyntaxError"),
+    ],
+)
+def test_a_bad_plugin_says_why_and_leaves_nothing_behind(tmp_path: Path, text: str, message: str) -> None:
+    before = list_techniques()
+    file = tmp_path / "bad.py"
+    file.write_text(text)
+    with pytest.raises(TechniqueError, match=message):
+        load_plugin(file)
+    assert list_techniques() == before
+
+
+def test_a_missing_plugin_says_so(tmp_path: Path) -> None:
+    with pytest.raises(TechniqueError, match="no such file"):
+        load_plugin(tmp_path / "none.py")
+    with pytest.raises(TechniqueError, match="cannot be loaded"):
+        load_plugin(tmp_path)
+
+
+def install(folder: Path, module_text: str, point: str) -> None:
+    """Lay out an installed package that announces one entry point."""
+    (folder / "announced_plugin.py").write_text(module_text)
+    info = folder / "announced-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: announced\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[betabench.techniques]\n{point}\n")
+
+
+def list_in_new_process(folder: Path) -> subprocess.CompletedProcess[str]:
+    code = "from benchmark.techniques import list_techniques; print(','.join(list_techniques()))"
+    root = Path(module.__file__).parents[2]
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {[str(folder), str(root)]!r}\n{code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+def test_an_installed_package_adds_techniques(tmp_path: Path) -> None:
+    install(tmp_path, PLUGIN.replace("@register", ""), "first_rows = announced_plugin:FirstRows")
+    assert "first_rows" in list_in_new_process(tmp_path).stdout.strip().split(",")
+
+
+def test_a_broken_installed_package_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    install(tmp_path, "raise OSError('broken')", "first_rows = announced_plugin:FirstRows")
+    answer = list_in_new_process(tmp_path)
+    assert answer.stdout.strip().split(",") == BUILT_IN
+    assert "The technique 'first_rows' of announced is left out: OSError: broken" in answer.stderr
+
+
+def test_a_registry_without_flaws_accepts_anything_with_a_name() -> None:
+    registry: Registry[int] = Registry("number", TechniqueError)
+    registry.add("one", 1)
+    assert registry.items() == {"one": 1}
+    with pytest.raises(UnknownNameError, match="no number called 'two'"):
+        registry.get("two")
+
+
+def test_a_broken_built_in_module_is_an_error_every_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "halfway"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "broken.py").write_text("raise OSError('no disk')")
+    monkeypatch.syspath_prepend(tmp_path)
+    registry: Registry[int] = Registry("number", TechniqueError, package="halfway")
+    for _ in range(2):
+        with pytest.raises(OSError, match="no disk"):
+            registry.items()
