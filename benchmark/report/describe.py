@@ -1,0 +1,270 @@
+"""What a report has to know about a run beyond its numbers.
+
+The results say *what came out*; these descriptions say *of what*: which data stood behind a name, in which
+order things are to be shown, and under which conditions the numbers hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from benchmark.errors import ReportError
+
+__all__ = [
+    "DatasetDescription",
+    "GroupSizes",
+    "MetricDescription",
+    "RunDescription",
+    "TechniqueDescription",
+    "file_name",
+]
+
+TestData = Literal["real data", "sample of the learned network"]
+
+
+@dataclass(frozen=True)
+class TechniqueDescription:
+    """A technique as it appears in a run.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the results: ``"repair_0.25"``.
+    title : str
+        Its name for readers: ``"Repair 0.25"``.
+    method : str, optional
+        The registered technique that ``name`` is a parametrisation of: ``"repair"``. It decides which of the
+        paper's tables show the technique. Default: ``name`` itself.
+    """
+
+    name: str
+    title: str
+    method: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.method:
+            object.__setattr__(self, "method", self.name)
+
+
+@dataclass(frozen=True)
+class MetricDescription:
+    """A metric as it appears in a run.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the results: ``"discrimination"``.
+    title : str
+        Its name for readers: ``"Discrimination"``.
+    ideal : float or None, default None
+        The best possible value, if there is one.
+    """
+
+    name: str
+    title: str
+    ideal: float | None = None
+
+
+@dataclass(frozen=True)
+class GroupSizes:
+    """Number of test rows of each group with each outcome.
+
+    Parameters
+    ----------
+    deprived_favorable, deprived_unfavorable, favored_favorable, favored_unfavorable : int
+        Rows of the deprived and of the favored group that carry the favorable and the unfavorable label.
+    """
+
+    deprived_favorable: int
+    deprived_unfavorable: int
+    favored_favorable: int
+    favored_unfavorable: int
+
+    @property
+    def deprived(self) -> int:
+        """Size of the deprived group, in rows."""
+        return self.deprived_favorable + self.deprived_unfavorable
+
+    @property
+    def favored(self) -> int:
+        """Size of the favored group, in rows."""
+        return self.favored_favorable + self.favored_unfavorable
+
+
+@dataclass(frozen=True)
+class DatasetDescription:
+    """A dataset as it appears in a run.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the results. That of an embedded one says so (``"adult:embedded"``), because the CSV
+        files carry nothing but the name.
+    title : str
+        Its name for readers: ``"Adult"``.
+    test_data : {"real data", "sample of the learned network"}
+        What the techniques were scored on.
+    embedded : bool
+        Whether the shipped network stood in for real data.
+    digest : str
+        SHA-256 of the data, hexadecimal.
+    n_train, n_test : int
+        Rows of each training sample and of the test data.
+    group_sizes : GroupSizes
+        Rows of the test data by group and outcome.
+    warning : str or None
+        What readers must know before they trust a number of this dataset, as a sentence.
+    sensitive_feature, deprived_group, label, favorable_label : str
+        The roles; see :class:`benchmark.data.table.Schema`.
+    baseline : str
+        Name of the technique whose rows are the paper's "no technique" (Tables 2 and 5) for this dataset.
+    columns : tuple of str
+        Names of all columns.
+    edges : tuple of (str, str)
+        The learned network's edges, parent first.
+    edited_edges : tuple of (str, str)
+        Those of them that the planted bias acts on.
+    bias_description : str
+        The planted bias, as a sentence.
+
+    Raises
+    ------
+    ReportError
+        If an embedded dataset's name hides that, or an edge names no column, or an edited edge is no edge.
+    """
+
+    name: str
+    title: str
+    test_data: TestData
+    embedded: bool
+    digest: str
+    n_train: int
+    n_test: int
+    group_sizes: GroupSizes
+    warning: str | None
+    sensitive_feature: str
+    deprived_group: str
+    label: str
+    favorable_label: str
+    baseline: str
+    columns: tuple[str, ...]
+    edges: tuple[tuple[str, str], ...]
+    edited_edges: tuple[tuple[str, str], ...]
+    bias_description: str
+
+    def __post_init__(self) -> None:
+        if self.embedded and "embedded" not in self.name:
+            raise ReportError(
+                "The name of an embedded dataset does not say that it is one",
+                expected="a name that contains 'embedded', such as 'adult:embedded'",
+                got=repr(self.name),
+            )
+        named = dict.fromkeys(node for edge in self.edges for node in edge)
+        strangers = [node for node in named if node not in self.columns]
+        if strangers:
+            raise ReportError(
+                f"The network of {self.name!r} has nodes that are no columns",
+                expected="edges between " + ", ".join(self.columns),
+                got=", ".join(strangers),
+            )
+        absent = [
+            f"{parent} -> {child}" for parent, child in self.edited_edges if (parent, child) not in self.edges
+        ]
+        if absent:
+            raise ReportError(
+                f"The planted bias of {self.name!r} acts on edges that its network does not have",
+                expected="some of " + ", ".join(f"{parent} -> {child}" for parent, child in self.edges),
+                got=", ".join(absent),
+            )
+
+    @property
+    def heading(self) -> str:
+        """The title, marked where the dataset is an embedded one: ``"Adult (embedded)"``."""
+        return f"{self.title} (embedded)" if self.embedded else self.title
+
+    @property
+    def provenance(self) -> str:
+        """What the numbers were measured on, in the words that every table and figure shows."""
+        if self.embedded:
+            return "EMBEDDED NETWORK, NOT REAL DATA: tested on a sample of the learned network"
+        return f"tested on {'a ' if self.test_data.startswith('sample') else ''}{self.test_data}"
+
+
+@dataclass(frozen=True)
+class RunDescription:
+    """A run: what was done, in which order it is shown, and with what it was computed.
+
+    Parameters
+    ----------
+    name, title : str
+        The experiment's name and title.
+    seed : int
+        Root seed.
+    repetitions : int
+        Planned samples per dataset and level of bias.
+    betas : tuple of float
+        Levels of planted bias, ascending.
+    techniques : tuple of TechniqueDescription
+        In the order in which they are shown.
+    metrics : tuple of MetricDescription
+        In the order in which they are shown.
+    datasets : tuple of DatasetDescription
+        In the order in which they are shown.
+    versions : mapping of str to str
+        Package name to version, in the order in which they are shown.
+
+    Raises
+    ------
+    ReportError
+        If names repeat, or are so alike that their files would overwrite each other.
+    """
+
+    name: str
+    title: str
+    seed: int
+    repetitions: int
+    betas: tuple[float, ...]
+    techniques: tuple[TechniqueDescription, ...]
+    metrics: tuple[MetricDescription, ...]
+    datasets: tuple[DatasetDescription, ...]
+    versions: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        _require_distinct("datasets", (dataset.name for dataset in self.datasets))
+        _require_distinct("techniques", (technique.name for technique in self.techniques))
+        _require_distinct("metrics", (metric.name for metric in self.metrics))
+
+    def technique(self, name: str) -> TechniqueDescription | None:
+        """Return the technique of that name, or None if the run has none."""
+        return next((technique for technique in self.techniques if technique.name == name), None)
+
+    def metric(self, name: str) -> MetricDescription | None:
+        """Return the metric of that name, or None if the run has none."""
+        return next((metric for metric in self.metrics if metric.name == name), None)
+
+    @property
+    def repetitions_text(self) -> str:
+        """``"30 repetitions"``, or ``"1 repetition"``."""
+        return f"{self.repetitions} repetition{'' if self.repetitions == 1 else 's'}"
+
+
+def file_name(name: str) -> str:
+    """Return ``name`` with everything replaced that some file system would not take in a file name."""
+    return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII)
+
+
+def _require_distinct(kind: str, names: Iterable[str]) -> None:
+    # Some file systems ignore case: names must still differ there.
+    alike = Counter(file_name(name).casefold() for name in names)
+    repeated = [name for name, count in alike.items() if count > 1]
+    if repeated:
+        raise ReportError(
+            f"Names of {kind} repeat, or differ only in case or punctuation",
+            expected="names that still differ as names of files",
+            got=", ".join(repeated),
+            remedy="rename one of each in the experiment file",
+        )

@@ -1,0 +1,269 @@
+"""How all figures look, and how they become bytes.
+
+Sizes are in inches and places are computed, not fitted: a page of panels is laid out in no time, comes out
+the same on every machine, and has room for its words by construction.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import matplotlib.style
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
+
+from benchmark.report.fonts import font_family
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "BETA_COLORS",
+    "FORMATS",
+    "GREY",
+    "SIZES",
+    "LineStyle",
+    "Page",
+    "line_style",
+    "render",
+    "styled",
+    "text_width",
+    "wrap",
+]
+
+SIZES = {"title": 11.0, "subtitle": 8.5, "panel": 9.0, "label": 9.0, "tick": 8.0, "note": 7.5}
+"""Sizes of text in points."""
+
+GREY = "#5A5A5A"
+"""Colour of secondary text and lines; 6.9:1 against white."""
+
+FORMATS = ("png", "pdf")
+"""Every format in which a figure is written."""
+
+_STYLE: dict[str, Any] = {
+    "font.size": SIZES["label"],
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": GREY,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.labelsize": SIZES["label"],
+    "axes.titlesize": SIZES["panel"],
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": SIZES["tick"],
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 5.0,
+    "pdf.fonttype": 42,  # text stays text: searchable, editable, accepted by publishers
+    "savefig.dpi": 160,
+    "text.parse_math": False,  # names come from users: a dollar sign is a dollar sign
+    "xtick.color": GREY,
+    "xtick.labelcolor": "black",
+    "xtick.labelsize": SIZES["tick"],
+    "ytick.color": GREY,
+    "ytick.labelcolor": "black",
+    "ytick.labelsize": SIZES["tick"],
+}
+
+# Without a date the bytes depend on the content only.
+_SAVING: dict[str, dict[str, Any]] = {
+    "png": {"pil_kwargs": {"compress_level": 4}},  # nearly as small as the default, and faster
+    "pdf": {"metadata": {"CreationDate": None}},
+}
+
+# Okabe & Ito (2008) without their yellow, which vanishes on white; then wine, olive and indigo of Tol (2021).
+_OKABE_ITO = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+_PALETTE = (*_OKABE_ITO, "#882255", "#999933", "#332288", "#888888")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+_DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
+
+LineStyle = dict[str, Any]
+"""Colour, marker and dashes of a technique's line, as keywords of matplotlib."""
+
+
+def _beta_colors() -> ListedColormap:
+    from matplotlib import colormaps
+
+    # Viridis is even for all kinds of colour vision and in grey; its end is too light for dots on white.
+    return ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.9, 256)), name="beta")
+
+
+BETA_COLORS = _beta_colors()
+"""Colour of a level of bias; always spread over [0, 1], so that figures compare."""
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Apply the style while drawing and saving, whatever the user's own settings are."""
+    with matplotlib.style.context(["default", _STYLE, {"font.family": list(font_family())}]):
+        yield
+
+
+def line_style(index: int) -> LineStyle:
+    """Return colour, marker and dashes of the technique at a position.
+
+    11 colours, 9 markers and 4 kinds of dashes have no common divisor, so the first 36 techniques differ in
+    grey as well, by marker and dashes alone.
+    """
+    return {
+        "color": _PALETTE[index % len(_PALETTE)],
+        "marker": _MARKERS[index % len(_MARKERS)],
+        "linestyle": _DASHES[index % len(_DASHES)],
+    }
+
+
+def render(figure: Figure, file_format: str) -> bytes:
+    """Return a figure as a file's bytes: same figure, same bytes.
+
+    Parameters
+    ----------
+    figure : Figure
+        Drawn within :func:`styled`.
+    file_format : {"png", "pdf"}
+        PNG has 160 dots per inch.
+    """
+    buffer = io.BytesIO()
+    with styled():
+        figure.savefig(buffer, format=file_format, **_SAVING[file_format])
+    return buffer.getvalue()
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """Return the width in inches of a line of text of a size in points."""
+    font = FontProperties(family=list(font_family()), size=size, weight="bold" if bold else "normal")
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return float(width) / 72
+
+
+def wrap(text: str, width: float, size: float, *, bold: bool = False) -> list[str]:
+    """Break text into lines of at most ``width`` inches, within words only where one is longer."""
+    if not text:
+        return []
+    per_character = text_width(text, size, bold=bold) / len(text)
+    n_characters = max(1, min(len(text), math.ceil(1.3 * width / per_character)))
+    lines = textwrap.wrap(text, n_characters)
+    while n_characters > 1 and any(text_width(line, size, bold=bold) > width for line in lines):
+        n_characters -= 1
+        lines = textwrap.wrap(text, n_characters)
+    return lines
+
+
+class Page:
+    """A figure of equal panels under a header and above notes, all sizes in inches.
+
+    Parameters
+    ----------
+    n_panels : int
+        How many panels.
+    columns : int
+        Panels per row.
+    panel : (float, float)
+        Width and height of a panel's axes.
+    title : str
+        First line of the header.
+    subtitle : str
+        What is shown and of what; wrapped.
+    notes : sequence of str
+        Small print below the panels; wrapped.
+    left, right, below : float
+        Room at the sides of the panels and below them, for labels, colourbars and legends.
+    gap : (float, float)
+        Room between panels, across and down.
+    panel_titles : sequence of str, optional
+        One title per panel; wrapped to the panel's width.
+    """
+
+    edge = 0.14
+
+    def __init__(
+        self,
+        n_panels: int,
+        columns: int,
+        *,
+        panel: tuple[float, float],
+        title: str,
+        subtitle: str,
+        notes: Sequence[str] = (),
+        left: float = 0.66,
+        right: float = 0.2,
+        below: float = 0.56,
+        gap: tuple[float, float] = (0.2, 0.26),
+        panel_titles: Sequence[str] = (),
+    ) -> None:
+        self.columns, self.n_panels = columns, n_panels
+        self.n_rows = math.ceil(n_panels / columns)
+        (panel_width, panel_height), (across, down) = panel, gap
+        self.width = left + columns * panel_width + (columns - 1) * across + right
+        writable = self.width - 2 * self.edge
+        header = [(line, "title", True) for line in wrap(title, writable, SIZES["title"], bold=True)]
+        header += [(line, "subtitle", False) for line in wrap(subtitle, writable, SIZES["subtitle"])]
+        footer = [line for note in notes for line in wrap(note, writable, SIZES["note"])]
+        titles = [wrap(text, panel_width + across / 2, SIZES["panel"]) for text in panel_titles]
+        title_room = max((len(lines) for lines in titles), default=0) * _line_height("panel") + 0.06
+        header_room = sum(_line_height(size) for _, size, _ in header) + self.edge + 0.04
+        footer_room = len(footer) * _line_height("note") + self.edge
+        grid_height = self.n_rows * (panel_height + title_room) + (self.n_rows - 1) * down
+        self.height = header_room + grid_height + below + footer_room
+        self.figure = Figure(figsize=(self.width, self.height))
+        self._write_header(header)
+        self._write_footer(footer, footer_room)
+        self.axes: list[Axes] = []
+        for i in range(n_panels):
+            row, column = divmod(i, columns)
+            x = left + column * (panel_width + across)
+            y = self.height - header_room - (row + 1) * (panel_height + title_room) - row * down
+            axes = self.figure.add_axes(self.place(x, y, panel_width, panel_height))
+            if titles:
+                axes.set_title("\n".join(titles[i]), loc="left", pad=4)
+            self.axes.append(axes)
+        self.grid_left, self.grid_right = left, self.width - right
+        self.grid_bottom = footer_room + below
+        self.grid_top = self.height - header_room - title_room
+
+    def place(self, x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
+        """Turn inches from the lower left corner into fractions of the figure."""
+        return x / self.width, y / self.height, width / self.width, height / self.height
+
+    def nothing_below(self, index: int) -> bool:
+        """Whether a panel is the lowest of its column."""
+        return index + self.columns >= self.n_panels
+
+    def first_in_row(self, index: int) -> bool:
+        """Whether a panel is the leftmost of its row."""
+        return index % self.columns == 0
+
+    def _write_header(self, lines: Sequence[tuple[str, str, bool]]) -> None:
+        y = self.height - self.edge
+        for text, size, bold in lines:
+            self.figure.text(
+                self.edge / self.width,
+                y / self.height,
+                text,
+                size=SIZES[size],
+                weight="bold" if bold else "normal",
+                va="top",
+                gid="header",
+            )
+            y -= _line_height(size)
+
+    def _write_footer(self, lines: Sequence[str], room: float) -> None:
+        y = room - 0.02
+        for text in lines:
+            place = (self.edge / self.width, y / self.height)
+            self.figure.text(*place, text, size=SIZES["note"], color=GREY, va="top", gid="footer")
+            y -= _line_height("note")
+
+
+def _line_height(size: str) -> float:
+    return 1.4 * SIZES[size] / 72

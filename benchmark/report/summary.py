@@ -1,0 +1,76 @@
+"""Mean, spread and interval of every metric over the repetitions of a cell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from benchmark.report.describe import RunDescription
+from benchmark.report.frames import CELL_COLUMNS, in_described_order
+
+__all__ = ["CONFIDENCE", "SUMMARY_COLUMNS", "csv_text", "summarise"]
+
+SUMMARY_COLUMNS = (*CELL_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
+"""Columns of the summary."""
+
+CONFIDENCE = 0.95
+"""Coverage of the intervals."""
+
+_KEY = [*CELL_COLUMNS, "metric"]
+
+
+def summarise(results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
+    r"""Summarise each metric of each cell over the repetitions.
+
+    The interval is Student's: :math:`\bar x \pm t_{0.975, n-1}\, s / \sqrt n`, with the sample standard
+    deviation :math:`s` (:math:`n - 1` in its denominator).
+
+    Parameters
+    ----------
+    results, failures : DataFrame
+        As :func:`benchmark.report.frames.check_results` and ``check_failures`` return them.
+    description : RunDescription
+        Gives the order.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`SUMMARY_COLUMNS`; ``n`` counts the finite values. A cell without any is a row with
+        ``n = 0``, not a gap. ``std`` and the interval are NaN where ``n < 2``.
+    """
+    finite = results["value"].where(np.isfinite(results["value"]))
+    moments = finite.groupby([results[column] for column in _KEY], sort=False).agg(["mean", "std", "count"])
+    rows = moments.reindex(moments.index.append(_failed_keys(failures, description)).unique()).reset_index()
+    n = rows["count"].fillna(0).to_numpy(dtype=np.int64)
+    half_width = _half_width(rows["std"].to_numpy(dtype=float), n)
+    summary = rows[_KEY].assign(
+        mean=rows["mean"],
+        std=rows["std"],
+        ci_low=rows["mean"] - half_width,
+        ci_high=rows["mean"] + half_width,
+        n=n,
+    )
+    return in_described_order(summary, description)
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV: shortest floats that read back the same, nothing for NaN, line feeds only."""
+    text: str = frame.to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def _half_width(std: np.ndarray, n: np.ndarray) -> np.ndarray:
+    several = n > 1
+    half_width = np.full(len(n), np.nan)
+    quantile = stdtrit(n[several] - 1, (1 + CONFIDENCE) / 2)
+    half_width[several] = quantile * std[several] / np.sqrt(n[several])
+    return half_width
+
+
+def _failed_keys(failures: pd.DataFrame, description: RunDescription) -> pd.MultiIndex:
+    """Return the keys that failures speak of; a cell that failed as a whole has one for each metric."""
+    cells = failures.loc[failures["metric"] == "", list(CELL_COLUMNS)]
+    metrics = pd.DataFrame({"metric": [metric.name for metric in description.metrics]})
+    single = failures.loc[failures["metric"] != "", _KEY]
+    return pd.MultiIndex.from_frame(pd.concat([cells.merge(metrics, how="cross"), single]))

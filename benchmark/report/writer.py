@@ -1,0 +1,119 @@
+"""The whole report of a run, written to a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from benchmark.report.describe import RunDescription, file_name
+from benchmark.report.files import write_atomically
+from benchmark.report.frames import Scenario, check_failures, check_results, scenarios
+from benchmark.report.markup import MARKUPS
+from benchmark.report.summary import csv_text, summarise
+from benchmark.report.tables import build_tables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    output_dir: Path,
+    results: pd.DataFrame,
+    failures: pd.DataFrame,
+    description: RunDescription,
+    *,
+    figures: bool = True,
+) -> list[Path]:
+    """Write summary, tables and figures.
+
+    The same arguments give the same bytes in every file. Each file appears whole or not at all; files that
+    are already there and not part of this report stay as they are.
+
+    Parameters
+    ----------
+    output_dir : Path
+        Made if it does not exist. Gets ``summary.csv``, ``tables/`` and ``figures/``.
+    results : DataFrame
+        Columns :data:`benchmark.experiment.export.RESULT_COLUMNS`, one value per row, NaN allowed.
+    failures : DataFrame
+        Columns :data:`benchmark.experiment.export.FAILURE_COLUMNS`: why values are missing.
+    description : RunDescription
+        What the numbers are of.
+    figures : bool, default True
+        Whether to draw figures, which takes nearly all of the time.
+
+    Returns
+    -------
+    list of Path
+        Every file written, in order of writing.
+
+    Raises
+    ------
+    ReportError
+        If a frame is malformed or speaks of something that the description lacks.
+    """
+    results = check_results(results, description)
+    failures = check_failures(failures, description)
+    summary = summarise(results, failures, description)
+    written = [write_atomically(output_dir / "summary.csv", csv_text(summary))]
+    for table in build_tables(summary, results, failures, description):
+        for ending, markup in MARKUPS.items():
+            written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))
+    if figures:
+        written += _write_figures(output_dir / "figures", summary, results, failures, description)
+    return written
+
+
+def _write_figures(
+    folder: Path,
+    summary: pd.DataFrame,
+    results: pd.DataFrame,
+    failures: pd.DataFrame,
+    description: RunDescription,
+) -> Iterator[Path]:
+    from benchmark.report.style import FORMATS, render
+
+    for name, figure in _draw_figures(summary, results, failures, description):
+        for file_format in FORMATS:
+            yield write_atomically(folder / f"{name}.{file_format}", render(figure, file_format))
+
+
+def _draw_figures(
+    summary: pd.DataFrame, results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
+) -> Iterator[tuple[str, Figure]]:
+    # matplotlib is loaded only when something is drawn.
+    from benchmark.report.figures import draw_over_beta
+    from benchmark.report.network_figure import draw_network
+
+    for dataset in description.datasets:
+        yield f"network/{file_name(dataset.name)}", draw_network(dataset)
+    for scenario in scenarios(results, failures, description):
+        yield f"over_beta/{scenario.file_name}", draw_over_beta(summary, failures, scenario, description)
+        yield from _draw_tradeoffs(summary, results, failures, scenario, description)
+
+
+def _draw_tradeoffs(
+    summary: pd.DataFrame,
+    results: pd.DataFrame,
+    failures: pd.DataFrame,
+    scenario: Scenario,
+    description: RunDescription,
+) -> Iterator[tuple[str, Figure]]:
+    from benchmark.report.figures import TRADEOFF, draw_tradeoff, tradeoff_limits, tradeoff_points
+
+    if any(description.metric(name) is None for name in TRADEOFF):
+        return
+    points = tradeoff_points(results, scenario)
+    limits = tradeoff_limits(points)
+    tried = frozenset(scenario.rows(summary)["technique"])
+    techniques = [technique for technique in description.techniques if technique.name in tried]
+    folder = f"tradeoff/{scenario.file_name}"
+    yield f"{folder}/all", draw_tradeoff(points, limits, techniques, failures, scenario, description)
+    for technique in techniques:
+        figure = draw_tradeoff(points, limits, [technique], failures, scenario, description)
+        yield f"{folder}/technique_{file_name(technique.name)}", figure

@@ -1,0 +1,251 @@
+"""Tables: the paper's layout, footnotes, and markup that holds together."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, many_techniques, sample_run
+
+from benchmark.report.describe import MetricDescription, TechniqueDescription
+from benchmark.report.frames import check_failures, check_results
+from benchmark.report.markup import MARKUPS, to_csv, to_latex, to_markdown
+from benchmark.report.summary import summarise
+from benchmark.report.tables import ReportTable, build_tables
+
+
+def tables_of(run: Run) -> dict[str, ReportTable]:
+    results = check_results(run.results, run.description)
+    failures = check_failures(run.failures, run.description)
+    summary = summarise(results, failures, run.description)
+    return {table.name: table for table in build_tables(summary, results, failures, run.description)}
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return sample_run()
+
+
+@pytest.fixture(scope="module")
+def tables(run: Run) -> dict[str, ReportTable]:
+    return tables_of(run)
+
+
+def test_all_of_the_papers_tables_are_there(tables: dict[str, ReportTable]) -> None:
+    assert list(tables) == [
+        "table2_baseline",
+        "table3_preprocessing",
+        "table4_repair",
+        "table5_baseline",
+        "table6_preprocessing",
+        "table7_repair",
+        "all_discrimination_accuracy",
+        "all_overestimation_underestimation",
+    ]
+
+
+def test_tables_2_and_5_have_a_row_per_beta_and_a_group_per_dataset(tables: dict[str, ReportTable]) -> None:
+    for name, columns in (("table2_baseline", ("Disc.", "Acc.")), ("table5_baseline", ("Over.", "Under."))):
+        table = tables[name]
+        assert table.groups == ("Adult", "COMPAS (leaky)", "Dutch (embedded)")
+        assert table.columns == columns
+        assert [row.heading for row in table.blocks[0].rows] == ["0.00", "0.25", "0.50", "0.75", "1.00"]
+        assert {len(row.cells) for row in table.blocks[0].rows} == {6}
+
+
+def test_the_baseline_is_each_datasets_own(run: Run, tables: dict[str, ReportTable]) -> None:
+    cells = tables["table2_baseline"].blocks[0].rows[2].cells
+    baselines = (("adult", "drop_sensitive"), ("compas_leaky", "drop_sensitive"), ("dutch:embedded", "none"))
+    means = run.results.groupby(["dataset", "technique", "beta", "metric"])["value"].mean()
+    expected = [means[dataset, technique, 0.5, "discrimination"] for dataset, technique in baselines]
+    assert [cell.mean for cell in cells[::2]] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    [
+        ("table3_preprocessing", ("Massaging", "Reweighing", "Uniform sampling", "Preferential sampling")),
+        ("table7_repair", ("Repair 0.25", "Repair 0.50", "Repair 0.75")),
+    ],
+)
+def test_technique_tables_have_a_block_of_betas_per_dataset(
+    tables: dict[str, ReportTable], name: str, groups: tuple[str, ...]
+) -> None:
+    table = tables[name]
+    assert table.row_headings == ("Dataset", "β")
+    assert table.groups == groups
+    assert [block.heading for block in table.blocks] == ["Adult", "COMPAS (leaky)", "Dutch (embedded)"]
+    assert all(len(block.rows) == len(BETAS) for block in table.blocks)
+    assert all(len(row.cells) == 2 * len(groups) for block in table.blocks for row in block.rows)
+
+
+def test_the_large_tables_have_every_technique(tables: dict[str, ReportTable]) -> None:
+    for block in tables["all_discrimination_accuracy"].blocks:
+        assert [row.heading for row in block.rows] == [technique.title for technique in TECHNIQUES]
+
+
+def test_missing_techniques_leave_their_columns_out() -> None:
+    tables = tables_of(sample_run(techniques=(TECHNIQUES[0], TECHNIQUES[3]), repetitions=2))
+    assert tables["table3_preprocessing"].groups == ("Reweighing",)
+    assert "table4_repair" not in tables
+    assert tables["table2_baseline"].groups == ("Dutch (embedded)",)
+
+
+def test_further_metrics_come_in_further_pairs() -> None:
+    more = (*METRICS, *(MetricDescription(f"m{i}", f"Metric {i}") for i in range(3)))
+    run = sample_run(techniques=TECHNIQUES[:1], repetitions=2)
+    copies = [run.results[run.results["metric"] == "accuracy"].assign(metric=f"m{i}") for i in range(3)]
+    more_run = Run(pd.concat([run.results, *copies]), run.failures, replace(run.description, metrics=more))
+    assert [name for name in tables_of(more_run) if name.startswith("all_m")] == ["all_m0_m1", "all_m2"]
+
+
+def test_a_run_of_one_metric_of_a_pair_shows_that_one() -> None:
+    tables = tables_of(sample_run(metrics=METRICS[:1], repetitions=2))
+    assert tables["table2_baseline"].columns == ("Disc.",)
+    assert "table5_baseline" not in tables
+
+
+def test_cells_without_a_value_say_why(tables: dict[str, ReportTable]) -> None:
+    markdown = to_markdown(tables["table3_preprocessing"])
+    assert markdown.count("–<sup>a</sup>") == 4
+    note = "<sup>a</sup> 0 of 30 values; 30 failed: no deprived row has the favorable label"
+    assert note in markdown
+    assert r"--\textsuperscript{a}" in to_latex(tables["table3_preprocessing"])
+
+
+def test_cells_that_lack_repetitions_say_so(tables: dict[str, ReportTable]) -> None:
+    cell = tables["table6_preprocessing"].blocks[2].rows[0].cells[0]
+    assert math.isfinite(cell.mean)
+    assert cell.remark == "29 of 30 values; 1 undefined: no favored row is predicted favorable."
+    whole = tables["table3_preprocessing"].blocks[2].rows[0].cells[0]
+    assert whole.remark is None
+
+
+def test_gaps_without_a_record_are_told_apart(run: Run) -> None:
+    no_reweighing = run.results.query(
+        "not (technique == 'reweighing' and beta == 0.5 and dataset == 'adult')"
+    )
+    some = no_reweighing.drop(no_reweighing.query("technique == 'massaging' and repetition == 7").index)
+    block = tables_of(replace(run, results=some))["table3_preprocessing"].blocks[0]
+    assert block.rows[2].cells[2].remark == "0 of 30 values; not part of this run."
+    assert block.rows[0].cells[0].remark == "29 of 30 values; no other result is recorded."
+
+
+def test_a_single_repetition_has_no_interval() -> None:
+    table = tables_of(sample_run(repetitions=1))["table2_baseline"]
+    assert "±" not in to_markdown(table)
+    assert r"\pm" not in to_latex(table)
+
+
+def test_csv_holds_full_precision_and_nothing_for_gaps(tables: dict[str, ReportTable]) -> None:
+    table = tables["table3_preprocessing"]
+    rows = list(csv.reader(io.StringIO(to_csv(table))))
+    assert rows[0][:3] == ["Dataset", "β", "Massaging Disc."]
+    assert len(rows) == 1 + 15
+    assert float(rows[1][2]) == table.blocks[0].rows[0].cells[0].mean
+    assert rows[-1][:2] == ["Dutch (embedded)", "1.00"]
+    assert rows[-1][-4:] == ["", "", "", ""]
+
+
+def test_minus_zero_is_zero() -> None:
+    run = sample_run(techniques=TECHNIQUES[:1], datasets=(DUTCH,), betas=(0.0,), repetitions=2)
+    tables = tables_of(replace(run, results=run.results.assign(value=-1e-9)))
+    assert "-0.000" not in to_markdown(tables["table2_baseline"]) + to_latex(tables["table2_baseline"])
+
+
+def test_notes_name_data_seed_and_versions(tables: dict[str, ReportTable]) -> None:
+    for markup in (to_markdown, to_latex):
+        text = markup(tables["table3_preprocessing"])
+        for part in (
+            "Mean of 30 repetitions",
+            "Adult: tested on real data",
+            "1,769 of 16,192 deprived",
+            "5d0c5d0c5d0c",
+            "EMBEDDED NETWORK, NOT REAL DATA",
+            "Warning, COMPAS (leaky): the column event follows from the outcome",
+            "seed 42",
+            "numpy 2.4.6",
+        ):
+            assert part in text
+
+
+def test_every_table_of_embedded_data_says_so_in_every_form(tables: dict[str, ReportTable]) -> None:
+    for table in tables.values():
+        assert "not real data" in table.caption
+        for markup in MARKUPS.values():
+            assert "Dutch (embedded)" in markup(table)
+
+
+def test_tables_of_real_data_do_not_speak_of_embedding() -> None:
+    for table in tables_of(sample_run(datasets=(ADULT,), repetitions=2)).values():
+        assert not any("embedded" in markup(table).lower() for markup in MARKUPS.values())
+
+
+def test_markdown_rows_have_one_entry_per_column(tables: dict[str, ReportTable]) -> None:
+    for table in tables.values():
+        rows = [line for line in to_markdown(table).splitlines() if line.startswith("|")]
+        widths = {len(re.findall(r"(?<!\\)\|", row)) for row in rows}
+        assert widths == {1 + len(table.row_headings) + len(table.groups) * len(table.columns)}
+
+
+NASTY = r"[R&D]_100%#{x}~^\$<a|b>*β…漢"
+
+
+def nasty_run() -> Run:
+    nasty = TechniqueDescription("massaging", NASTY)
+    dataset = replace(DUTCH, title=NASTY, baseline="massaging", warning=NASTY)
+    run = sample_run(techniques=(nasty, *TECHNIQUES[3:5]), datasets=(dataset, ADULT), repetitions=2)
+    return replace(run, failures=run.failures.assign(reason=NASTY))
+
+
+@pytest.mark.parametrize("make", [sample_run, nasty_run, lambda: sample_run(techniques=many_techniques(25))])
+def test_latex_holds_together(make: object) -> None:
+    for table in tables_of(make()).values():  # type: ignore[operator]
+        check_latex(to_latex(table))
+
+
+def test_nasty_names_survive_markdown() -> None:
+    table = tables_of(nasty_run())["table3_preprocessing"]
+    rows = [line for line in to_markdown(table).splitlines() if line.startswith("|")]
+    assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
+    assert "&lt;a" in rows[0]
+
+
+def test_tall_tables_become_a_float_per_dataset() -> None:
+    latex = to_latex(tables_of(sample_run(techniques=many_techniques(25)))["all_discrimination_accuracy"])
+    assert latex.count(r"\begin{table}") == 3
+    assert r"not real data): Dutch (embedded)}" in latex
+
+
+def check_latex(text: str) -> None:
+    """Fail on what would stop LaTeX: unbalanced structure, bare special characters, rows of other widths."""
+    assert all(ord(character) < 0x180 for character in text)
+    body = text.split("\n", 1)[1]
+    stack: list[str] = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", body):
+        if kind == "begin":
+            stack.append(name)
+        else:
+            assert stack.pop() == name
+    assert not stack
+    bare = re.sub(r"\\[\\{}$&#_%]", "", body)
+    assert not re.search(r"[%#~^_](?!\\)", re.sub(r"\}~", "", bare))
+    assert bare.count("$") % 2 == 0
+    depth = 0
+    for character in bare:
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        assert depth >= 0
+    assert depth == 0
+    for columns, tabular in re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", body, re.DOTALL):
+        rows = [line for line in tabular.splitlines() if line.endswith(r"\\")]
+        assert len(rows) > 2
+        for row in rows:
+            assert not row.lstrip().startswith(("[", "*"))
+            entries = re.split(r"(?<!\\)&", row)
+            spans = [re.match(r"\s*\\multicolumn\{(\d+)\}", entry) for entry in entries]
+            assert sum(int(span[1]) if span else 1 for span in spans) == len(columns)

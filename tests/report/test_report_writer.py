@@ -1,0 +1,186 @@
+"""The whole report: which files, the same bytes each time, nothing else touched."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, sample_run
+
+from benchmark.errors import ReportError
+from benchmark.report import write_report
+from benchmark.report.files import write_atomically
+
+
+def small_run() -> Run:
+    return sample_run(datasets=(DUTCH,), techniques=TECHNIQUES[:5:2], betas=BETAS[::2], repetitions=3)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def write(folder: Path, run: Run) -> dict[str, str]:
+    write_report(folder, run.results, run.failures, run.description)
+    return digests(folder)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    run = small_run()
+    return write_report(tmp_path_factory.mktemp("report"), run.results, run.failures, run.description)
+
+
+@pytest.fixture(scope="module")
+def report(written: list[Path]) -> Path:
+    return written[0].parent
+
+
+def test_all_files_are_written(written: list[Path], report: Path) -> None:
+    names = [path.relative_to(report).as_posix() for path in written]
+    tables = ["table2_baseline", "table3_preprocessing", "table5_baseline", "table6_preprocessing"]
+    tables += ["all_discrimination_accuracy", "all_overestimation_underestimation"]
+    techniques = ("none", "massaging", "uniform_sampling")
+    figures = ["network/dutch_embedded", "over_beta/dutch_embedded", "tradeoff/dutch_embedded/all"]
+    figures += [f"tradeoff/dutch_embedded/technique_{name}" for name in techniques]
+    assert names == [
+        "summary.csv",
+        *(f"tables/{name}.{ending}" for name in tables for ending in ("csv", "md", "tex")),
+        *(f"figures/{name}.{ending}" for name in figures for ending in ("png", "pdf")),
+    ]
+    assert sorted(names) == list(digests(report))
+
+
+def test_the_same_run_gives_the_same_bytes(tmp_path: Path, report: Path) -> None:
+    run = small_run()
+    shuffled = replace(run, results=run.results.sample(frac=1, random_state=3))
+    assert write(tmp_path, shuffled) == digests(report)
+
+
+def test_the_bytes_do_not_depend_on_the_hash_seed_or_the_users_style(tmp_path: Path, report: Path) -> None:
+    (tmp_path / "matplotlibrc").write_text("font.size: 20\nlines.linewidth: 7\naxes.grid: False\n")
+    code = (
+        "import sys; from pathlib import Path; from test_report_writer import small_run, write;"
+        "write(Path(sys.argv[1]), small_run());"
+        "assert 'matplotlib.pyplot' not in sys.modules"
+    )
+    search = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])])
+    environment = {
+        **os.environ,
+        "PYTHONHASHSEED": "2718",
+        "PYTHONPATH": search,
+        "MATPLOTLIBRC": str(tmp_path / "matplotlibrc"),
+    }
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out")], check=True, env=environment)
+    assert digests(tmp_path / "out") == digests(report)
+
+
+def test_other_numbers_give_other_bytes(tmp_path: Path, report: Path) -> None:
+    run = small_run()
+    other = write(tmp_path, replace(run, results=run.results.assign(value=run.results["value"] * 0.9)))
+    same = [name for name, digest in digests(report).items() if other[name] == digest]
+    assert same == ["figures/network/dutch_embedded.pdf", "figures/network/dutch_embedded.png"]
+
+
+def test_drawing_leaves_matplotlibs_settings_alone() -> None:
+    import matplotlib
+
+    from benchmark.report.network_figure import draw_network
+    from benchmark.report.style import render
+
+    before = dict(matplotlib.rcParams)
+    render(draw_network(DUTCH), "png")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_pdf_text_is_text(report: Path) -> None:
+    for path in report.rglob("*.pdf"):
+        content = path.read_bytes()
+        assert b"/CIDFontType2" in content or b"/TrueType" in content
+        assert b"/Type3" not in content
+        assert b"CreationDate" not in content
+
+
+def test_png_has_enough_dots(report: Path) -> None:
+    from PIL import Image
+
+    for path in report.rglob("*.png"):
+        with Image.open(path) as image:
+            assert min(image.info["dpi"]) > 150
+
+
+def test_nothing_else_is_touched(tmp_path: Path) -> None:
+    mine = [tmp_path / "results.sqlite", tmp_path / "tables" / "own.md", tmp_path / "figures" / "own.png"]
+    for path in mine:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    run = small_run()
+    written = write_report(tmp_path, run.results, run.failures, run.description, figures=False)
+    assert [path.read_text() for path in mine] == ["mine"] * 3
+    assert set(digests(tmp_path)) == {p.relative_to(tmp_path).as_posix() for p in [*mine, *written]}
+
+
+def test_the_input_stays_as_it_was(tmp_path: Path) -> None:
+    run = small_run()
+    results, failures = run.results.copy(), run.failures.copy()
+    write_report(tmp_path, run.results, run.failures, run.description, figures=False)
+    pd.testing.assert_frame_equal(run.results, results)
+    pd.testing.assert_frame_equal(run.failures, failures)
+
+
+def test_malformed_frames_write_nothing(tmp_path: Path) -> None:
+    run = small_run()
+    with pytest.raises(ReportError):
+        write_report(tmp_path / "out", run.results.drop(columns="beta"), run.failures, run.description)
+    assert not (tmp_path / "out").exists()
+
+
+def test_embedded_data_are_named_in_every_text_file(report: Path) -> None:
+    files = [path for path in report.rglob("*") if path.suffix in (".csv", ".md", ".tex")]
+    assert len(files) == 19
+    assert all("embedded" in path.read_text() for path in files)
+
+
+def test_several_biases_and_classifiers_get_their_own_files(tmp_path: Path) -> None:
+    run = sample_run(
+        datasets=(ADULT,), techniques=TECHNIQUES[:1], betas=(0.0,), repetitions=1, metrics=METRICS[:2]
+    )
+    both = pd.concat([run.results, run.results.assign(bias="mild", classifier="random_forest")])
+    names = list(write(tmp_path, replace(run, results=both)))
+    assert "figures/over_beta/adult__mild__random_forest.png" in names
+    assert "figures/over_beta/adult__paper__c45.png" in names
+
+
+def test_runs_without_the_tradeoff_metrics_have_no_tradeoff_figure(tmp_path: Path) -> None:
+    run = sample_run(
+        datasets=(ADULT,), techniques=TECHNIQUES[:1], betas=(0.0,), repetitions=1, metrics=METRICS[:1]
+    )
+    assert not [name for name in write(tmp_path, run) if "tradeoff" in name]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_atomically(tmp_path / "new" / "file.txt", "old\n")
+
+    def fail(self: Path, target: Path) -> Path:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(path, "new\n")
+    assert path.read_bytes() == b"old\n"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_importing_the_report_does_not_load_matplotlib() -> None:
+    code = "import sys, benchmark.report; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
