@@ -44,7 +44,7 @@ def missing_members(table: Table) -> str | None:
     wanted = independent_counts(counts)
     for (d, y), count in np.ndenumerate(counts):
         if count == 0 and wanted[d, y] > 0:
-            return f"no training row is ({CELL_NAMES[d][y]}), but {wanted[d, y]} would have to be copied"
+            return f"no training row is ({CELL_NAMES[d][y]}), and a sampling cannot copy what is not there"
     return None
 
 
