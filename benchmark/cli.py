@@ -460,7 +460,7 @@ def _sample(options: argparse.Namespace) -> int:
         network,
         edits=edits,
         beta=options.beta,
-        rows=options.rows or card.rows or 0,
+        rows=options.rows if options.rows is not None else card.rows or 0,
         seed=options.seed,
         network_source=source,
     )

@@ -136,12 +136,24 @@ def build_world(
     DataError, CardError, NetworkError, BiasError, ExperimentError
         If data are damaged, an edit fits no network, or real data are required and not to be had.
     """
-    load = functools.partial(load_dataset, data_dir=data_dir, offline=offline)
+    load = functools.partial(load_dataset, data_dir=data_dir, offline=offline, progress=_announce(say))
     scenes = {
         entry.card: _build_scene(experiment, entry, load, require_real_data, say)
         for entry in experiment.datasets
     }
     return World(experiment, scenes, plugins)
+
+
+def _announce(say: Callable[[str], None]) -> Callable[[str, int, int | None], None]:
+    """Return a download progress that tells of each file once, when its first bytes have come."""
+    told: set[str] = set()
+
+    def progress(file: str, _done: int, total: int | None) -> None:
+        if file not in told:
+            told.add(file)
+            say(f"downloading {file}" + (f" ({total / 1e6:.1f} MB)" if total else ""))
+
+    return progress
 
 
 def _build_scene(

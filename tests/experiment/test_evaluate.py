@@ -1,0 +1,203 @@
+"""Keys, seeds and scores of single cells, without worker processes."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmark.errors import BiasError, ExperimentError
+from benchmark.experiment.evaluate import Cell, Evaluator, configured_techniques, describe_technique
+from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
+from benchmark.experiment.run import _planned_cells
+from benchmark.experiment.store import CellResult
+from benchmark.experiment.world import World, build_world
+from benchmark.metrics import evaluate
+
+TEXT = """
+name = "small"
+title = "Small"
+seed = 3
+repetitions = 2
+betas = [0.0, 0.5]
+train_rows = 1500
+[[datasets]]
+card = "compas"
+[[datasets.bias]]
+edits = [{ attribute = "race", group = "African-American" }]
+[[techniques]]
+technique = "none"
+[[techniques]]
+technique = "massaging"
+[[techniques]]
+technique = "repair"
+parameters = { level = 0.5 }
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+
+
+def world(tmp_path: Path, text: str = TEXT) -> World:
+    path = tmp_path / "small.toml"
+    path.write_text(text)
+    return build_world(load_experiment(path), offline=True)
+
+
+def keys(found: World) -> dict[tuple[object, ...], str]:
+    return {
+        (b.dataset, b.beta, b.repetition, c.technique, c.classifier): c.key
+        for b, cells in _planned_cells(found)
+        for c in cells
+    }
+
+
+def results(found: World) -> dict[tuple[object, ...], CellResult]:
+    evaluator = Evaluator(found)
+    return {
+        (b.beta, b.repetition, r.technique): r
+        for b, cells in _planned_cells(found)
+        for r in evaluator(b, cells)
+    }
+
+
+def changed(experiment: Experiment, **fields: object) -> Experiment:
+    return experiment.model_copy(update=fields)
+
+
+def test_every_cell_has_a_key_of_its_own(tmp_path: Path) -> None:
+    found = keys(world(tmp_path))
+    assert len(set(found.values())) == len(found) == 12
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "affected"),
+    [
+        ("seed = 3", "seed = 4", "all"),
+        ("train_rows = 1500", "train_rows = 1600", "all"),
+        ('technique = "none"', 'technique = "drop_sensitive"', "none"),
+        ("{ level = 0.5 }", "{ level = 0.6 }", "repair"),
+        ("{ level = 0.5 }", "{ level = 0.5, repair_label = true }", "repair"),
+        ("[[techniques]]\ntechnique = \"none\"", "[[classifiers]]\nclassifier = \"naive_bayes\"\n"
+         "name = \"c45\"\n[[techniques]]\ntechnique = \"none\"", "all"),
+        ("[[techniques]]\ntechnique = \"none\"", "[[classifiers]]\nclassifier = \"c45\"\n"
+         "parameters = { confidence = 0.1 }\n[[techniques]]\ntechnique = \"none\"", "all"),
+        ('card = "compas"', 'card = "compas"\nparameters.repair = { treatment = "categorical" }', "repair"),
+        ('group = "African-American"', 'group = "Caucasian"', "biased"),
+        ("time_limit = 1", "", "none at all"),
+        ('title = "Small"', 'title = "Tiny"', "none at all"),
+        ("repetitions = 2", "repetitions = 3", "none at all"),
+        ("betas = [0.0, 0.5]", "betas = [0.0, 0.5, 1.0]", "none at all"),
+    ],
+)  # fmt: skip
+def test_a_key_changes_exactly_with_what_can_change_the_numbers(
+    tmp_path: Path, old: str, new: str, affected: str
+) -> None:
+    base = TEXT + "" if "time_limit" not in old else TEXT.replace("seed = 3", "seed = 3\ntime_limit = 1")
+    before, after = keys(world(tmp_path, base)), keys(world(tmp_path, base.replace(old, new, 1)))
+    for where in before.keys() & after.keys():
+        _, beta, _, technique, _ = where
+        expected = affected == "all" or technique == affected or (affected == "biased" and beta > 0)
+        assert (before[where] != after[where]) == expected, where
+
+
+def test_renaming_an_entry_keeps_its_numbers(tmp_path: Path) -> None:
+    before = results(world(tmp_path))
+    renamed = TEXT.replace('technique = "repair"', 'technique = "repair"\nname = "mine"')
+    after = results(world(tmp_path, renamed))
+    assert before[0.5, 1, "repair"].metrics == after[0.5, 1, "mine"].metrics
+
+
+def test_adding_levels_repetitions_or_techniques_keeps_the_other_numbers(tmp_path: Path) -> None:
+    before = results(world(tmp_path))
+    more = TEXT.replace("betas = [0.0, 0.5]", "betas = [0.0, 0.3, 0.5]").replace(
+        "repetitions = 2", "repetitions = 3"
+    )
+    after = results(world(tmp_path, more + '[[techniques]]\ntechnique = "reweighing"\n'))
+    for where, cell in before.items():
+        assert after[where].metrics == cell.metrics
+
+
+def test_cells_of_a_block_can_be_computed_alone(tmp_path: Path) -> None:
+    found = world(tmp_path)
+    together = results(found)
+    evaluator = Evaluator(found)
+    for block, cells in _planned_cells(found):
+        for cell in reversed(cells):
+            (alone,) = evaluator(block, (cell,))
+            expected = together[block.beta, block.repetition, cell.technique]
+            assert dataclasses.replace(alone, seconds=0) == dataclasses.replace(expected, seconds=0)
+
+
+def test_the_stored_counts_give_the_stored_metrics(tmp_path: Path) -> None:
+    for cell in results(world(tmp_path)).values():
+        counts = np.array(cell.counts)
+        assert counts.sum() == 6150
+        d, y, p = (a.ravel().astype(bool) for a in np.indices((2, 2, 2)))
+        again = evaluate(
+            *(np.repeat(axis, counts.ravel()) for axis in (y, p, d)), metrics=[m.metric for m in cell.metrics]
+        )
+        assert {m.metric: m.value for m in cell.metrics} == pytest.approx(dict(again.values))
+
+
+def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitions(tmp_path: Path) -> None:
+    found = results(world(tmp_path))
+    assert found[0.0, 0, "none"].metrics != found[0.0, 1, "none"].metrics
+    assert found[0.0, 0, "none"].metrics != found[0.5, 0, "none"].metrics
+
+
+def test_a_scene_says_that_it_is_embedded(tmp_path: Path) -> None:
+    (scene,) = world(tmp_path).scenes.values()
+    assert scene.embedded
+    assert scene.name == "compas:embedded"
+    assert len(scene.test) == 6150
+
+
+def test_learning_settings_cannot_be_changed_without_real_data(tmp_path: Path) -> None:
+    text = TEXT.replace('card = "compas"', 'card = "compas"\nnetwork.score = "bdeu"')
+    with pytest.raises(ExperimentError, match="cannot be learned again"):
+        world(tmp_path, text)
+    same = TEXT.replace('card = "compas"', 'card = "compas"\nnetwork.score = "bic"')
+    assert world(tmp_path, same).scenes["compas"].embedded
+
+
+@pytest.mark.real_data
+def test_learning_settings_of_the_experiment_are_used(tmp_path: Path, data_dir: Path) -> None:
+    path = tmp_path / "e.toml"
+    path.write_text(TEXT.replace('card = "compas"', 'card = "compas"\nnetwork.max_indegree = 1'))
+    found = build_world(load_experiment(path), data_dir=data_dir, offline=True)
+    assert max(map(len, found.scenes["compas"].network.parents)) == 1
+
+
+def test_an_edit_that_fits_no_parent_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(BiasError, match="required_edges"):
+        world(tmp_path, TEXT.replace('attribute = "race", group = "African-American"',
+                                     'attribute = "sex", group = "Male"'))  # fmt: skip
+
+
+def test_a_technique_that_raises_says_what_and_its_neighbours_are_untouched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = world(tmp_path)
+    expected = results(found)
+    evaluator = Evaluator(found)
+    broken = evaluator.techniques["compas", "massaging"]
+    monkeypatch.setattr(type(broken), "_prepare", lambda self, train, tools: 1 / 0)
+    (block, cells), *_ = _planned_cells(found)
+    none, massaging, repair = evaluator(block, cells)
+    assert (massaging.status, massaging.reason) == ("failed", "ZeroDivisionError: division by zero")
+    assert none.metrics == expected[0.0, 0, "none"].metrics
+    assert repair.metrics == expected[0.0, 0, "repair"].metrics
+
+
+def test_descriptions_are_plain_and_complete(tmp_path: Path) -> None:
+    experiment = world(tmp_path).experiment
+    for technique in configured_techniques(experiment).values():
+        facts = describe_technique(technique)
+        assert set(facts) == {"name", "parameters", "version", "source"}
+        assert len(facts["source"]) == 64
+    assert Cell("a", "b", "c") == Cell("a", "b", "c")
+    assert len(list(plan_blocks(narrow(experiment, repetitions=1)))) == 2

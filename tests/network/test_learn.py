@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmark.data import Card, list_cards, load_dataset
+from benchmark.data.card import NetworkSettings
+from benchmark.errors import NetworkError, UnknownNameError
+from benchmark.experiment.world import embedded_network_path
+from benchmark.network.bif import read_bif, write_bif
+from benchmark.network.inference import discrimination
+from benchmark.network.learn import learn_network, merge_settings
+from benchmark.network.sample import sample
+from tests.network.conftest import random_network
+
+CARDS = list_cards()
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
+def test_every_card_has_its_embedded_network(card: Card) -> None:
+    network = read_bif(embedded_network_path(card), card.schema())
+    assert set(card.required_edges) <= set(network.edges)
+    assert not set(card.forbidden_edges) & set(network.edges)
+    assert discrimination(network) > 0.05
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
+def test_learning_again_from_the_real_data_gives_the_embedded_bytes(
+    card: Card, data_dir: Path, tmp_path: Path
+) -> None:
+    table = load_dataset(card, data_dir=data_dir, offline=True).table
+    network = learn_network(
+        table, card.network, required_edges=card.required_edges, forbidden_edges=card.forbidden_edges
+    )
+    write_bif(network, tmp_path / "again.bif", name=card.name)
+    assert (tmp_path / "again.bif").read_bytes() == embedded_network_path(card).read_bytes()
+
+
+def test_the_label_has_the_parents_that_the_planted_bias_needs() -> None:
+    networks = {card.name: read_bif(embedded_network_path(card), card.schema()) for card in CARDS}
+
+    def label_parents(name: str) -> set[str]:
+        network = networks[name]
+        return {network.schema.names[p] for p in network.parents[network.schema.label_index]}
+
+    assert label_parents("adult") == {"education", "relationship"}  # the paper's Table 9
+    assert label_parents("dutch") == {"sex"}
+    assert "race" in label_parents("compas")
+    assert "race" not in label_parents("compas_leaky")
+
+
+@pytest.mark.parametrize("algorithm", ["hill_climbing", "tabu", "exact"])
+def test_a_learned_network_imitates_the_one_it_was_sampled_from(algorithm: str) -> None:
+    truth = random_network(11)
+    table = sample(truth, 50_000, np.random.default_rng(0))
+    settings = NetworkSettings(algorithm=algorithm)  # type: ignore[arg-type]
+    learned = learn_network(table, settings, required_edges=[("x0", "x1")])
+    assert ("x0", "x1") in learned.edges
+    assert discrimination(learned) == pytest.approx(discrimination(truth), abs=0.02)
+
+
+def test_an_edge_between_unknown_columns_is_refused() -> None:
+    table = sample(random_network(1), 100, np.random.default_rng(0))
+    with pytest.raises(UnknownNameError, match="no column"):
+        learn_network(table, NetworkSettings(), required_edges=[("x0", "nowhere")])
+
+
+def test_settings_are_merged_and_checked() -> None:
+    merged = merge_settings(NetworkSettings(), {"algorithm": "exact", "score": None, "restarts": 3})
+    assert (merged.algorithm, merged.score, merged.restarts) == ("exact", "bic", 3)
+    with pytest.raises(NetworkError, match=r"max_indegree.*not 0"):
+        merge_settings(NetworkSettings(), {"max_indegree": 0})

@@ -1,0 +1,153 @@
+"""The smaller commands; the run itself is in test_end_to_end."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmark.cli import main
+from benchmark.data import load_card
+from benchmark.network.bif import read_bif
+
+
+@pytest.fixture(autouse=True)
+def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("command", [[], ["run"], ["list"], ["learn"], ["sample"]])
+def test_help_shows_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main([*command, "--help"])
+    assert left.value.code == 0
+    shown = capsys.readouterr().out
+    assert "example: betabench" in shown
+    assert "default: None" not in shown
+
+
+@pytest.mark.parametrize("kind", ["datasets", "techniques", "metrics", "classifiers", "experiments"])
+def test_lists_as_text_and_as_json(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", kind]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert main(["list", kind, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [line.split()[0] for line in lines] == [row["name"] for row in rows]
+    assert all(isinstance(row["summary"], str) and row["summary"] for row in rows)
+
+
+def test_the_shipped_things_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    expected = {
+        "datasets": {"adult", "compas", "compas_leaky", "dutch"},
+        "experiments": {"paper", "smoke"},
+        "techniques": {"none", "drop_sensitive", "massaging", "reweighing", "uniform_sampling",
+                       "preferential_sampling", "repair"},
+        "metrics": {"discrimination", "accuracy", "overestimation", "underestimation"},
+    }  # fmt: skip
+    for kind, names in expected.items():
+        main(["list", kind, "--json"])
+        assert names <= {row["name"] for row in json.loads(capsys.readouterr().out)}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arff"])
+def test_a_sample_is_written_with_how_it_was_made(ending: str, tmp_path: Path) -> None:
+    out = tmp_path / f"biased.{ending}"
+    words = [
+        "sample",
+        "--dataset",
+        "adult",
+        "--beta",
+        "0.5",
+        "--rows",
+        "3000",
+        "--seed",
+        "1",
+        "--out",
+        str(out),
+    ]
+    assert main(words) == 0
+    facts = json.loads((tmp_path / f"biased.{ending}.json").read_text())
+    assert facts["beta"] == 0.5
+    assert facts["rows"] == 3000
+    assert len(facts["acting_edits"]) == 2
+    assert facts["network_discrimination"] == pytest.approx(0.36, abs=0.01)
+    first = out.read_bytes()
+    assert main(words) == 0
+    if ending != "parquet":
+        assert out.read_bytes() == first
+    schema = load_card("adult").schema()
+    if ending == "csv":
+        frame = pd.read_csv(out, keep_default_na=False)
+    elif ending == "parquet":
+        frame = pd.read_parquet(out)
+    else:
+        from scipy.io import arff
+
+        records, meta = arff.loadarff(out)
+        frame = pd.DataFrame(records).map(bytes.decode)
+        assert tuple(meta.names()) == schema.names
+    assert frame.shape == (3000, 13)
+    assert tuple(frame.columns) == schema.names
+    for column in schema.columns:
+        assert set(frame[column.name].astype(str)) <= set(column.states)
+    good = frame["income"].astype(str) == ">50K"
+    women = frame["sex"].astype(str) == "Female"
+    measured = good[~women].mean() - good[women].mean()
+    assert measured == pytest.approx(facts["sample_discrimination"])
+
+
+def test_a_sample_without_bias_is_that_of_the_learned_network(tmp_path: Path) -> None:
+    assert main(["sample", "--dataset", "dutch", "--out", str(tmp_path / "plain.csv")]) == 0
+    facts = json.loads((tmp_path / "plain.csv.json").read_text())
+    assert facts["rows"] == 60420
+    assert facts["network_discrimination"] == pytest.approx(0.2985, abs=5e-5)
+
+
+def test_a_bias_edit_can_be_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["sample", "--dataset", "adult", "--beta", "1", "--rows", "500", "--out", str(tmp_path / "a.csv")]
+    assert main([*words, "--edit", "relationship=Husband:favor"]) == 0
+    assert json.loads((tmp_path / "a.csv.json").read_text())["edits"] == [
+        "P(y- | relationship = Husband) × (1 - β)"
+    ]
+    assert main(["sample", "--dataset", "compas_leaky", "--beta", "1", "--out", str(tmp_path / "b.csv")]) == 0
+    assert "no bias was planted" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--dataset", "adlut"], "did you mean 'adult'"),
+        (["--dataset", "adult", "--beta", "1.5"], "from 0"),
+        (["--dataset", "adult", "--rows", "-5"], "positive integer"),
+        (["--dataset", "adult", "--rows", "0"], "positive integer"),
+        (["--dataset", "adult", "--edit", "sex=Female"], "required_edges"),
+        (["--dataset", "adult", "--edit", "sex"], "ATTRIBUTE=GROUP"),
+        (["--dataset", "adult", "--edit", "relationship=Wive"], "did you mean 'Wife'"),
+        (["--dataset", "adult", "--out", "x.xlsx"], ".csv, .parquet, .arff"),
+    ],
+)
+def test_a_sample_that_cannot_be_drawn(
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = [] if "--out" in words else ["--out", str(tmp_path / "x.csv")]
+    assert main(["sample", *words, *out]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.real_data
+def test_a_network_is_learned_to_a_file(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "compas.bif"
+    words = ["learn", "--dataset", "compas", "--data-dir", str(data_dir), "--out", str(out)]
+    assert main([*words, "--algorithm", "exact", "--require", "sex", "two_year_recid"]) == 0
+    edges = read_bif(out, load_card("compas").schema()).edges
+    assert ("sex", "two_year_recid") in edges
+    assert ("race", "two_year_recid") in edges
+    assert "sex -> two_year_recid" in capsys.readouterr().out
+
+
+def test_learning_without_data_says_where_to_get_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learn", "--dataset", "dutch", "--offline"]) == 2
+    assert "BETABENCH_DATA" in capsys.readouterr().err
