@@ -239,11 +239,15 @@ def _progress(console: Console) -> Iterator[Progress]:
         TimeRemainingColumn(compact=True),
     )
     with Progress(*columns, console=console) as bar:
-        task = bar.add_task("cells", rate="")
 
         def show(done: int, planned: int) -> None:
-            speed = bar.tasks[task].speed
-            bar.update(task, completed=done, total=planned, rate=f"{speed:.1f}/s" if speed else "")
+            if not bar.tasks:
+                # What was stored before is where the bar starts, not part of this run's rate.
+                bar.add_task("cells", completed=done, total=planned, rate="")
+                return
+            task = bar.tasks[0]
+            rate = f"{task.speed:.1f}/s" if task.speed else ""
+            bar.update(task.id, completed=done, total=planned, rate=rate)
 
         yield show
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +69,11 @@ def test_brute_force_over_all_graphs_of_four_columns(
         if not mask >> child & 1
     }
     scores = [sum(families[c, m] for c, m in enumerate(masks)) for masks in DAGS if legal(masks)]
-    constraints = {"required_edges": required, "forbidden_edges": forbidden, "max_indegree": max_indegree}
+    constraints: dict[str, Any] = {
+        "required_edges": required,
+        "forbidden_edges": forbidden,
+        "max_indegree": max_indegree,
+    }
     if not scores:
         with pytest.raises(NetworkError):
             learn_structure(codes, cardinalities, algorithm="exact", score=score, **constraints)
@@ -167,7 +172,7 @@ def test_more_columns_are_refused_with_advice() -> None:
 def test_sets_too_large_to_be_scored_are_passed_over() -> None:
     codes = random_codes(3, 200, [30_000] * 6)
     for score in ("bic", "bdeu"):
-        best = learn_structure(codes, [30_000] * 6, algorithm="exact", score=score)  # type: ignore[arg-type]
+        best = learn_structure(codes, [30_000] * 6, algorithm="exact", score=score)
         assert math.isfinite(best.score)
         assert max(map(len, best.parents)) <= 2  # four columns have over 2**53 configurations
 

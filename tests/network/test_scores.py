@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from pathlib import Path
@@ -85,6 +86,18 @@ def test_equivalent_structures_tie_exactly(score: ScoreName) -> None:
     assert len({structure_score(codes, [3, 4, 2, 5], chain, score=score) for chain in chains}) == 1
     complete = [[(), (0,), (0, 1)], [(1, 2), (2,), ()], [(2,), (0, 2), ()]]
     assert len({structure_score(codes[:, :3], [3, 4, 2], dag, score=score) for dag in complete}) == 1
+
+
+@pytest.mark.parametrize("score", BOTH)
+def test_both_directions_of_an_edge_gain_exactly_alike(score: ScoreName) -> None:
+    cardinalities = [30, 4, 20, 10]
+    for seed in range(5):
+        scores = SetScores(collapse(random_codes(seed, 3000, cardinalities), cardinalities), score)
+        for shared in range(16):  # the parents that both columns have
+            outside = [column for column in range(4) if not shared >> column & 1]
+            gains = {column: scores.toggles(column, shared) for column in outside}
+            for a, b in itertools.combinations(outside, 2):
+                assert gains[a][b] == gains[b][a]
 
 
 def test_declared_states_that_never_occur_cost_parameters() -> None:

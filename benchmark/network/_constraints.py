@@ -1,0 +1,131 @@
+"""What a learned structure must and must not contain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+from benchmark.errors import NetworkError
+from benchmark.network._counts import members
+
+__all__ = ["Constraints", "column_label", "find_cycle"]
+
+
+def column_label(column: int, names: Sequence[str] | None) -> str:
+    """Return how a message names a column."""
+    return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
+
+
+def find_cycle(parents: Sequence[int]) -> list[int]:
+    """Return a directed cycle of the graph with these parent masks, first column repeated; [] if none."""
+    try:
+        TopologicalSorter({child: list(members(mask)) for child, mask in enumerate(parents)}).prepare()
+    except CycleError as error:
+        cycle: list[int] = error.args[1]
+        return cycle
+    return []
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Constraints on a structure, checked against each other.
+
+    Parameters
+    ----------
+    required : tuple of int
+        For each column, the bit mask of the parents that it must have.
+    allowed : tuple of int
+        For each column, the bit mask of the parents that it may have.
+    max_indegree : int
+        Largest number of parents of a column.
+    """
+
+    required: tuple[int, ...]
+    allowed: tuple[int, ...]
+    max_indegree: int
+
+    @classmethod
+    def from_edges(
+        cls,
+        n_columns: int,
+        required_edges: Iterable[tuple[int, int]] = (),
+        forbidden_edges: Iterable[tuple[int, int]] = (),
+        max_indegree: int | None = None,
+        names: Sequence[str] | None = None,
+    ) -> Constraints:
+        """Build constraints from edges (parent, child).
+
+        Parameters
+        ----------
+        n_columns : int
+            Number of columns.
+        required_edges, forbidden_edges : iterable of (int, int)
+            Edges as (parent, child).
+        max_indegree : int, optional
+            Largest number of parents of a column; unlimited if None.
+        names : sequence of str, length n_columns, optional
+            Column names for messages.
+
+        Returns
+        -------
+        Constraints
+
+        Raises
+        ------
+        NetworkError
+            If an edge is no edge between two columns, or the constraints contradict each other.
+        """
+        if names is not None and len(names) != n_columns:
+            raise NetworkError(
+                "The names do not fit the table", expected=f"{n_columns} names", got=f"{len(names)}"
+            )
+        if max_indegree is not None and max_indegree < 0:
+            raise NetworkError(
+                "The largest in-degree is negative", expected="0 or more, or None", got=str(max_indegree)
+            )
+        required = _parent_masks(n_columns, required_edges, "required", names)
+        forbidden = _parent_masks(n_columns, forbidden_edges, "forbidden", names)
+        limit = n_columns - 1 if max_indegree is None else max_indegree
+        for child in range(n_columns):
+            for parent in members(required[child] & forbidden[child]):
+                raise NetworkError(
+                    "An edge is both required and forbidden",
+                    got=f"{column_label(parent, names)} → {column_label(child, names)}",
+                    remedy="take it out of one of the two lists",
+                )
+            if required[child].bit_count() > limit:
+                raise NetworkError(
+                    f"The required edges exceed the largest in-degree at {column_label(child, names)}",
+                    expected=f"at most {limit} parents",
+                    got=", ".join(column_label(parent, names) for parent in members(required[child])),
+                    remedy="require fewer edges or raise max_indegree",
+                )
+        if cycle := find_cycle(required):
+            raise NetworkError(
+                "The required edges form a cycle",
+                got=" → ".join(column_label(column, names) for column in cycle),
+                remedy="take one of these edges out of the required ones",
+            )
+        everything = (1 << n_columns) - 1
+        allowed = tuple(everything & ~mask & ~(1 << child) for child, mask in enumerate(forbidden))
+        return cls(tuple(required), allowed, limit)
+
+
+def _parent_masks(
+    n_columns: int, edges: Iterable[tuple[int, int]], kind: str, names: Sequence[str] | None
+) -> list[int]:
+    masks = [0] * n_columns
+    for parent, child in edges:
+        if not (0 <= parent < n_columns and 0 <= child < n_columns):
+            raise NetworkError(
+                f"A {kind} edge names a column that does not exist",
+                expected=f"columns 0 to {n_columns - 1}",
+                got=f"{parent} → {child}",
+            )
+        if parent == child:
+            raise NetworkError(
+                f"A {kind} edge leads from a column to itself", got=f"{column_label(child, names)}"
+            )
+        masks[child] |= 1 << int(parent)
+    return masks

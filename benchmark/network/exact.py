@@ -1,0 +1,194 @@
+"""The best of all structures, by dynamic programming over sets of columns."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from benchmark.errors import NetworkError
+from benchmark.network._constraints import Constraints
+from benchmark.network._counts import group, score_counts
+from benchmark.network.scores import SetScores
+
+__all__ = ["MAX_COLUMNS", "optimal_parents"]
+
+MAX_COLUMNS = 16
+"""Most columns of an exact search: time and memory double with each one."""
+
+_SLACK = 1e-9  # nats per row by which rounding may lower a bound
+
+
+def optimal_parents(scores: SetScores, constraints: Constraints) -> tuple[int, ...]:
+    """Return the parents of each column in a structure of highest score.
+
+    Parameters
+    ----------
+    scores : SetScores
+        The score; the sets that matter are counted into it.
+    constraints : Constraints
+        Required and forbidden edges, largest in-degree.
+
+    Returns
+    -------
+    tuple of int
+        Bit mask of the parents of each column. Equal parent sets: the smallest mask, column 0 being the
+        lowest bit. Equal sinks of a set of columns: the lowest column.
+
+    Raises
+    ------
+    NetworkError
+        If the table has over 16 columns.
+
+    Notes
+    -----
+    Silander & Myllymäki 2006: the best parents within each set of candidates, then the best sink of each set
+    of columns. Parent sets that no structure needs are neither counted nor scored; see :func:`_useful`.
+    """
+    n_columns = scores.rows.n_columns
+    if n_columns > MAX_COLUMNS:
+        raise NetworkError(
+            "The table has too many columns for the exact search",
+            expected=f"at most {MAX_COLUMNS} columns",
+            got=f"{n_columns}",
+            remedy="use algorithm='tabu' with restarts, or select columns",
+        )
+    useful = _useful(scores, constraints)
+    values = _count_sets(scores, useful)
+    families = _score_families(values, useful, constraints)
+    best, choice = _best_parents(families)
+    sinks = _best_sinks(best)
+    parents = [0] * n_columns
+    left = (1 << n_columns) - 1
+    for _ in range(n_columns):
+        sink = int(sinks[left])
+        left ^= 1 << sink
+        parents[sink] = int(choice[sink, left])
+    return tuple(parents)
+
+
+def _useful(scores: SetScores, constraints: Constraints) -> NDArray[np.bool_]:
+    """Return which parent sets can be part of a best structure, shape (n_columns, 2**n_columns).
+
+    A set of parents is useless if no superset scores above the required parents alone. What holds for a set
+    then holds for its supersets. With r the child's cardinality and q that of the parents:
+
+    - BIC: a superset gains at most the log-likelihood of all columns as parents and loses at least
+      ln(n)/2 (r - 1) q (de Campos & Ji 2011, who bound the log-likelihood by 0).
+    - BDeu: within a configuration of the parents, the first row's state has predictive probability 1/r and
+      each further state's first row less, so that the score is at most -ln r times the number of
+      configurations of child and parents that occur. These are at least the distinct rows divided by the
+      configurations of all other columns.
+    """
+    rows = scores.rows
+    every = (1 << rows.n_columns) - 1
+    sets = np.arange(every + 1)
+    cells = _products(rows.cardinalities)
+    sizes = sum(sets >> column & 1 for column in range(rows.n_columns))
+    useful = np.empty((rows.n_columns, every + 1), dtype=np.bool_)
+    for child, (required, allowed) in enumerate(zip(constraints.required, constraints.allowed, strict=True)):
+        r = rows.cardinalities[child]
+        if scores.name == "bic":
+            others = group(rows.words, rows.bits(every ^ 1 << child), rows.weights)[1]
+            ceiling = score_counts(rows.weights, 0.0) - score_counts(others, 0.0)
+            bound = ceiling - scores.penalty * (r - 1) * cells
+        else:
+            occurring = np.maximum(1.0, len(rows.weights) / cells[every & ~(sets | 1 << child)])
+            bound = -math.log(r) * occurring
+        legal = (sets & ~allowed == 0) & (sizes <= constraints.max_indegree)
+        useful[child] = legal & (bound >= scores.family(child, required) - _SLACK * rows.total)
+    return useful
+
+
+def _products(cardinalities: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the product of the cardinalities of every set of columns, shape (2**n_columns,)."""
+    products = np.ones(1)
+    for cardinality in cardinalities:
+        products = np.concatenate([products, products * cardinality])
+    return products
+
+
+def _count_sets(scores: SetScores, useful: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return F of every set that a useful family needs, NaN for others, shape (2**n_columns,).
+
+    Columns leave the table one by one, so that each set is counted from the distinct rows of little more
+    than itself instead of from all rows.
+    """
+    rows = scores.rows
+    # What is needed is closed under taking subsets: a set that is not needed has no needed superset.
+    needed: NDArray[np.bool_] = np.logical_or.reduce(useful)
+    for child, row in enumerate(useful):
+        needed[np.flatnonzero(row) | 1 << child] = True
+    values = np.full(len(needed), np.nan)
+    # The column of most states is decided first: without it the table shrinks most.
+    order = sorted(range(rows.n_columns), key=lambda column: (rows.cardinalities[column], column))
+
+    def decide(kept: int, undecided: int, words: NDArray[np.uint64], weights: NDArray[np.int64]) -> None:
+        if undecided == 0:
+            values[kept] = scores.record(kept, weights)
+            return
+        column = order[undecided - 1]
+        rest = kept
+        for other in order[: undecided - 1]:
+            rest |= 1 << other
+        decide(kept, undecided - 1, *group(words, rows.bits(rest), weights))
+        if needed[kept | 1 << column]:
+            decide(kept | 1 << column, undecided - 1, words, weights)
+
+    decide(0, rows.n_columns, rows.words, rows.weights)
+    return values
+
+
+def _score_families(
+    values: NDArray[np.float64], useful: NDArray[np.bool_], constraints: Constraints
+) -> NDArray[np.float64]:
+    """Return the score of every useful family, -inf for all others, shape (n_columns, 2**n_columns)."""
+    sets = np.arange(len(values))
+    families = np.full(useful.shape, -np.inf)
+    for child, required in enumerate(constraints.required):
+        parents = np.flatnonzero(useful[child] & (sets & required == required))
+        joint = values[parents | 1 << child]
+        # F is -inf for sets too large to be scored, and then perhaps for the parents, too.
+        families[child, parents] = joint - np.where(joint > -np.inf, values[parents], 0.0)
+    return families
+
+
+@njit(cache=True, nogil=True)
+def _best_parents(families: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return score and mask of the best parents of each column within each set of candidates."""
+    n_columns, n_sets = families.shape
+    best = families.copy()
+    choice = np.empty((n_columns, n_sets), dtype=np.int64)
+    for child in range(n_columns):
+        for candidates in range(n_sets):
+            choice[child, candidates] = candidates
+            if candidates >> child & 1:
+                continue
+            for column in range(n_columns):
+                if candidates >> column & 1:
+                    fewer = candidates ^ (1 << column)
+                    # Ties go to the set without the highest column: the smallest mask in the end.
+                    if best[child, fewer] >= best[child, candidates]:
+                        best[child, candidates] = best[child, fewer]
+                        choice[child, candidates] = choice[child, fewer]
+    return best, choice
+
+
+@njit(cache=True, nogil=True)
+def _best_sinks(best: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the last column of a best ordering of each set of columns."""
+    n_columns, n_sets = best.shape
+    total = np.full(n_sets, -np.inf)
+    total[0] = 0.0
+    sinks = np.zeros(n_sets, dtype=np.int64)
+    for columns in range(1, n_sets):
+        for sink in range(n_columns):
+            if columns >> sink & 1:
+                before = columns ^ (1 << sink)
+                value = total[before] + best[sink, before]
+                if value > total[columns]:
+                    total[columns] = value
+                    sinks[columns] = sink
+    return sinks

@@ -1,0 +1,250 @@
+"""Scores of Bayesian network structures: BIC and BDeu.
+
+Both are differences of one set function F. For a set S of columns let N run through the counts of its
+configurations that occur, q(S) be the product of its cardinalities, n the number of rows and a the equivalent
+sample size:
+
+- BIC:  F(S) = Σ N ln N − ln(n)/2 · q(S)
+- BDeu: F(S) = Σ [ln Γ(N + a/q(S)) − ln Γ(a/q(S))]
+
+A column X with parents P then adds F(P ∪ X) − F(P) to the score of its structure. So sets are counted and
+remembered instead of families: one set serves several families, and score equivalence is plain to see.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.errors import NetworkError, UnknownNameError
+from benchmark.network._constraints import column_label, find_cycle
+from benchmark.network._counts import Rows, collapse, group, members, score_counts, score_extensions
+
+__all__ = ["ScoreName", "SetScores", "structure_score"]
+
+ScoreName = Literal["bic", "bdeu"]
+
+_DENSE = 8  # full tables are counted up to this many cells per distinct row; beyond, grouping is faster
+_LEAST_DENSE = 4096
+_MOST_CELLS = 2**53  # no conditional probability table of this size could be stored
+
+
+class SetScores:
+    """The set function F of one table, computed on demand and remembered.
+
+    Parameters
+    ----------
+    rows : Rows
+        The collapsed table.
+    score : {"bic", "bdeu"}, default "bic"
+        BIC (Schwarz 1978) in natural logarithm: log-likelihood less ln(n)/2 per free parameter. BDeu
+        (Heckerman, Geiger & Chickering 1995): log marginal likelihood under uniform priors.
+    equivalent_sample_size : float, default 1.0
+        Weight of the BDeu prior, in rows.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such score.
+    NetworkError
+        If the equivalent sample size is not a positive number.
+
+    Notes
+    -----
+    Values do not depend on how a set was counted. They are rounded to a grid, some 1e-15 of their size, on which
+    sums and differences are exact (for sets of up to eight configurations per row; larger ones score too low to
+    be chosen). So steps to structures of equal score tie exactly.
+    """
+
+    def __init__(self, rows: Rows, score: ScoreName = "bic", equivalent_sample_size: float = 1.0) -> None:
+        if score not in get_args(ScoreName):
+            raise UnknownNameError("score", score, get_args(ScoreName))
+        if not (math.isfinite(equivalent_sample_size) and equivalent_sample_size > 0):
+            raise NetworkError(
+                "The equivalent sample size is not a positive number",
+                expected="a positive number of rows",
+                got=repr(equivalent_sample_size),
+                remedy="1 is the usual choice",
+            )
+        self.rows = rows
+        self.name = score
+        self.prior = float(equivalent_sample_size) if score == "bdeu" else 0.0
+        self.penalty = math.log(rows.total) / 2 if score == "bic" else 0.0
+        # Eight times the largest log-likelihood leaves room for sums; a double holds 53 binary digits.
+        _, exponent = math.frexp(8 * rows.total * math.log(rows.total + 1))
+        self._grid = 2.0 ** (exponent - 53)
+        self._dense = min(max(_DENSE * len(rows.weights), _LEAST_DENSE), 2**31 - 1)
+        self._sizes = np.array(rows.cardinalities, dtype=np.int64)
+        self._known: dict[int, float] = {}
+
+    @property
+    def evaluations(self) -> int:
+        """Number of sets counted so far."""
+        return len(self._known)
+
+    def cells(self, mask: int) -> int:
+        """Return q(S), the number of configurations of a set, occurring or not."""
+        return math.prod(self.rows.cardinalities[column] for column in members(mask))
+
+    def fits(self, child: int, parents: int) -> bool:
+        """Return whether a family is small enough to be scored: at most 2**53 configurations."""
+        return self.cells(parents | 1 << child) <= _MOST_CELLS
+
+    def of(self, mask: int) -> float:
+        """Return F of the set of columns in a bit mask, in nats; -inf for over 2**53 configurations."""
+        if mask not in self._known:
+            if mask == 0:
+                return self.record(0, np.array([self.rows.total]))
+            top = mask.bit_length() - 1
+            self._extend(mask ^ 1 << top, [top])
+        return self._known[mask]
+
+    def record(self, mask: int, counts: NDArray[np.int64]) -> float:
+        """Remember and return F of a set from the counts of its configurations, shape (n_occurring,)."""
+        cells = self.cells(mask)
+        return self._remember(mask, cells, score_counts(counts, self.prior / cells))
+
+    def family(self, child: int, parents: int) -> float:
+        """Return what ``child`` with the parents in a bit mask adds to a structure's score, in nats."""
+        joint = self.of(parents | 1 << child)
+        return joint - self.of(parents) if joint > -math.inf else joint
+
+    def structure(self, parents: Sequence[int]) -> float:
+        """Return the score of a structure given as one bit mask of parents per column, in nats."""
+        return math.fsum(self.family(child, mask) for child, mask in enumerate(parents))
+
+    def toggles(self, child: int, parents: int) -> NDArray[np.float64]:
+        """Return how the score changes when one column joins or leaves the parents of ``child``.
+
+        Parameters
+        ----------
+        child : int
+            A column.
+        parents : int
+            Bit mask of its present parents.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_columns,)
+            Change in nats for each column, -inf for ``child`` itself.
+        """
+        columns = [column for column in range(self.rows.n_columns) if column != child]
+        strangers = [column for column in columns if not parents >> column & 1]
+        self._extend(parents, strangers)
+        self._extend(parents | 1 << child, strangers)
+        present = self.family(child, parents)
+        changes = np.full(self.rows.n_columns, -math.inf)
+        changes[columns] = [self.family(child, parents ^ 1 << column) - present for column in columns]
+        return changes
+
+    def _extend(self, base: int, candidates: Iterable[int]) -> None:
+        """Count the sets ``base`` plus one candidate each, as far as they are not known."""
+        cells = self.cells(base)
+        dense = []
+        for column in candidates:
+            mask = base | 1 << column
+            size = cells * self.rows.cardinalities[column]
+            if mask in self._known:
+                continue
+            if size <= self._dense:
+                dense.append(column)
+            elif size <= _MOST_CELLS:
+                self.record(mask, group(self.rows.words, self.rows.bits(mask), self.rows.weights)[1])
+            else:
+                self._known[mask] = -math.inf
+        if not dense:
+            return
+        shared = np.fromiter(members(base), dtype=np.int64)
+        added = np.array(dense, dtype=np.int64)
+        sums = score_extensions(self.rows.codes, self.rows.weights, self._sizes, shared, added, self.prior)
+        for column, value in zip(dense, sums.tolist(), strict=True):
+            self._remember(base | 1 << column, cells * self.rows.cardinalities[column], value)
+
+    def _remember(self, mask: int, cells: int, total: float) -> float:
+        value = round((total - self.penalty * cells) / self._grid) * self._grid
+        self._known[mask] = value if cells <= _MOST_CELLS else -math.inf
+        return self._known[mask]
+
+
+def structure_score(
+    table_codes: NDArray[np.int16],
+    cardinalities: Sequence[int] | NDArray[np.integer[Any]],
+    parents: Sequence[Iterable[int]],
+    *,
+    score: ScoreName = "bic",
+    equivalent_sample_size: float = 1.0,
+    names: Sequence[str] | None = None,
+) -> float:
+    """Score a given structure.
+
+    Parameters
+    ----------
+    table_codes : ndarray of int16, shape (n_rows, n_columns)
+        Codes from 0 to the column's cardinality less 1.
+    cardinalities : sequence of int, length n_columns
+        Declared number of states of each column, occurring or not.
+    parents : sequence of iterables of int, length n_columns
+        The parents of each column, as column numbers.
+    score : {"bic", "bdeu"}, default "bic"
+        See :class:`SetScores`.
+    equivalent_sample_size : float, default 1.0
+        Weight of the BDeu prior, in rows.
+    names : sequence of str, optional
+        Column names for error messages.
+
+    Returns
+    -------
+    float
+        The score in nats; higher is better.
+
+    Raises
+    ------
+    NetworkError
+        If the codes do not fit the cardinalities, or the parents are not those of an acyclic graph over the
+        columns, or a column has over 2**53 configurations of itself and its parents.
+    """
+    scores = SetScores(collapse(table_codes, cardinalities), score, equivalent_sample_size)
+    n_columns = scores.rows.n_columns
+    masks = [_mask(child, columns, n_columns, names) for child, columns in enumerate(parents)]
+    if len(masks) != n_columns:
+        raise NetworkError(
+            "The structure does not fit the table",
+            expected=f"the parents of {n_columns} columns",
+            got=f"those of {len(masks)}",
+        )
+    if cycle := find_cycle(masks):
+        raise NetworkError(
+            "The structure is not acyclic",
+            got=" → ".join(column_label(column, names) for column in cycle),
+        )
+    check_sizes(scores, masks, names)
+    return scores.structure(masks)
+
+
+def check_sizes(scores: SetScores, parents: Sequence[int], names: Sequence[str] | None) -> None:
+    """Raise :class:`NetworkError` if a family of the structure is too large to be scored."""
+    for child, mask in enumerate(parents):
+        if not scores.fits(child, mask):
+            raise NetworkError(
+                f"The parents of {column_label(child, names)} are too many",
+                expected=f"at most {_MOST_CELLS} configurations of the column and its parents",
+                got=f"{scores.cells(mask | 1 << child):.3g}",
+                remedy="give it fewer parents, or merge states of its parents",
+            )
+
+
+def _mask(child: int, parents: Iterable[int], n_columns: int, names: Sequence[str] | None) -> int:
+    mask = 0
+    for parent in parents:
+        if not 0 <= parent < n_columns or parent == child:
+            raise NetworkError(
+                f"Invalid parent of {column_label(child, names)}",
+                expected=f"another column from 0 to {n_columns - 1}",
+                got=str(parent),
+            )
+        mask |= 1 << int(parent)
+    return mask

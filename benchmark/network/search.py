@@ -1,0 +1,265 @@
+"""Structure learning: hill climbing, tabu search with random restarts, exact search."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.errors import NetworkError, UnknownNameError
+from benchmark.network._constraints import Constraints
+from benchmark.network._counts import collapse, members
+from benchmark.network.exact import optimal_parents
+from benchmark.network.scores import ScoreName, SetScores, check_sizes
+
+__all__ = ["AlgorithmName", "Structure", "learn_structure"]
+
+AlgorithmName = Literal["hill_climbing", "tabu", "exact"]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A learned directed acyclic graph.
+
+    Parameters
+    ----------
+    parents : tuple of tuple of int
+        The parents of each column, ascending.
+    score : float
+        Score of the whole structure in nats; higher is better.
+    score_name : {"bic", "bdeu"}
+        Which score.
+    algorithm : {"hill_climbing", "tabu", "exact"}
+        How it was found.
+    evaluations : int
+        Number of sets of columns that were counted on the way.
+    """
+
+    parents: tuple[tuple[int, ...], ...]
+    score: float
+    score_name: ScoreName
+    algorithm: AlgorithmName
+    evaluations: int
+
+    @property
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        """Edges as (parent, child), ascending."""
+        return tuple(sorted((p, child) for child, parents in enumerate(self.parents) for p in parents))
+
+
+def learn_structure(
+    table_codes: NDArray[np.int16],
+    cardinalities: Sequence[int] | NDArray[np.integer[Any]],
+    *,
+    algorithm: AlgorithmName = "tabu",
+    score: ScoreName = "bic",
+    equivalent_sample_size: float = 1.0,
+    required_edges: Sequence[tuple[int, int]] = (),
+    forbidden_edges: Sequence[tuple[int, int]] = (),
+    max_indegree: int | None = None,
+    tabu_length: int = 10,
+    max_tabu: int = 10,
+    restarts: int = 0,
+    perturbations: int = 12,
+    rng: np.random.Generator | None = None,
+    names: Sequence[str] | None = None,
+) -> Structure:
+    """Learn the structure of a Bayesian network from a coded table.
+
+    Parameters
+    ----------
+    table_codes : ndarray of int16, shape (n_rows, n_columns)
+        Codes from 0 to the column's cardinality less 1. The order of rows has no influence.
+    cardinalities : sequence of int, length n_columns
+        Declared number of states of each column, occurring or not.
+    algorithm : {"hill_climbing", "tabu", "exact"}, default "tabu"
+        Hill climbing adds, deletes or reverses the edge that gains most until nothing gains. Tabu search
+        (Glover 1989) goes on from there by the best step to a structure that it did not visit lately. The
+        exact search finds a structure of highest score among all; it takes up to 16 columns.
+    score : {"bic", "bdeu"}, default "bic"
+        See :class:`benchmark.network.scores.SetScores`.
+    equivalent_sample_size : float, default 1.0
+        Weight of the BDeu prior, in rows.
+    required_edges, forbidden_edges : sequence of (int, int), default ()
+        Edges (parent, child) that every visited structure has, or that none has.
+    max_indegree : int, optional
+        Largest number of parents of a column; unlimited if None.
+    tabu_length : int, default 10
+        Number of structures visited last that tabu search does not return to.
+    max_tabu : int, default 10
+        Number of steps without a new best structure after which tabu search stops.
+    restarts : int, default 0
+        How often hill climbing or tabu search starts again from a random variation of the best structure.
+    perturbations : int, default 12
+        Number of random steps that make such a variation; about one per column works well.
+    rng : numpy.random.Generator, optional
+        Source of the random steps; needed if there are restarts.
+    names : sequence of str, length n_columns, optional
+        Column names for error messages.
+
+    Returns
+    -------
+    Structure
+        The best structure visited. Searches start from the required edges alone. Among steps of equal gain,
+        additions go before deletions before reversals, then the lowest parent column (before the step), then
+        the lowest child column.
+
+    Raises
+    ------
+    NetworkError
+        If the codes do not fit the cardinalities, the edges contradict each other or the in-degree, a
+        parameter is out of range, or there are too many columns for the exact search.
+    UnknownNameError
+        If there is no such algorithm or score.
+    """
+    if algorithm not in get_args(AlgorithmName):
+        raise UnknownNameError("algorithm", algorithm, get_args(AlgorithmName))
+    _check_settings(tabu_length, max_tabu, restarts, perturbations, rng)
+    scores = SetScores(collapse(table_codes, cardinalities), score, equivalent_sample_size)
+    constraints = Constraints.from_edges(
+        scores.rows.n_columns, required_edges, forbidden_edges, max_indegree, names
+    )
+    check_sizes(scores, constraints.required, names)
+    if algorithm == "exact":
+        best = optimal_parents(scores, constraints)
+    else:
+        patience = max_tabu if algorithm == "tabu" else 0
+        best = _climb(_Graph(scores, constraints, constraints.required), tabu_length, patience)
+        if rng is not None:
+            for _ in range(restarts):
+                graph = _Graph(scores, constraints, best)
+                graph.perturb(perturbations, rng)
+                best = max(best, _climb(graph, tabu_length, patience), key=scores.structure)
+    return Structure(
+        parents=tuple(tuple(members(mask)) for mask in best),
+        score=scores.structure(best),
+        score_name=score,
+        algorithm=algorithm,
+        evaluations=scores.evaluations,
+    )
+
+
+def _check_settings(
+    tabu_length: int, max_tabu: int, restarts: int, perturbations: int, rng: np.random.Generator | None
+) -> None:
+    least = {"tabu_length": (tabu_length, 1), "max_tabu": (max_tabu, 0)}
+    least |= {"restarts": (restarts, 0), "perturbations": (perturbations, 1)}
+    for name, (value, minimum) in least.items():
+        if value < minimum:
+            raise NetworkError(f"{name} is too small", expected=f"{minimum} or more", got=str(value))
+    if restarts and rng is None:
+        raise NetworkError(
+            "Random restarts need a source of randomness",
+            expected="a numpy.random.Generator as rng",
+            got="None",
+            remedy="pass benchmark.seeding.generator(seed, ...)",
+        )
+
+
+class _Graph:
+    """A structure on its way, with the gain of each step that it allows.
+
+    A step is a number: the position in an array of shape (3, n_columns, n_columns) for addition, deletion,
+    reversal of the edge from the row's column to the column's.
+    """
+
+    def __init__(self, scores: SetScores, constraints: Constraints, parents: Sequence[int]) -> None:
+        n_columns = scores.rows.n_columns
+        self.scores = scores
+        self.parents = tuple(parents)
+        self._limit = constraints.max_indegree
+        self._allowed = _matrix(constraints.allowed)
+        self._required = _matrix(constraints.required)
+        self._edges = _matrix(self.parents)
+        self._toggles = np.empty((n_columns, n_columns))
+        self._outdated = [True] * n_columns
+
+    def after(self, step: int) -> tuple[int, ...]:
+        """Return the parents of each column after a step."""
+        n_columns = len(self.parents)
+        kind, edge = divmod(step, n_columns * n_columns)
+        parent, child = divmod(edge, n_columns)
+        masks = list(self.parents)
+        masks[child] ^= 1 << parent
+        if kind == 2:
+            masks[parent] ^= 1 << child
+        return tuple(masks)
+
+    def move(self, parents: tuple[int, ...]) -> None:
+        """Go to another structure."""
+        for child, (old, new) in enumerate(zip(self.parents, parents, strict=True)):
+            if old != new:
+                self._edges[:, child] = _matrix([new], len(parents))[:, 0]
+                self._outdated[child] = True
+        self.parents = parents
+
+    def legal(self) -> NDArray[np.bool_]:
+        """Return which steps keep the graph acyclic and within its constraints, flat."""
+        edges = self._edges
+        # As float32, so that matrix products are fast; only their being positive matters.
+        direct = edges.astype(np.float32)
+        reach = direct
+        for _ in range(len(edges).bit_length()):
+            reach = ((reach + reach @ reach) > 0).astype(np.float32)
+        room = edges.sum(axis=0) < self._limit
+        deletions = edges & ~self._required
+        additions = self._allowed & room & ~edges & ~(reach.T > 0)
+        # A reversal closes a cycle exactly if a second path leads from parent to child.
+        reversals = deletions & self._allowed.T & room[:, None] & ~(reach @ direct > 0)
+        return np.stack([additions, deletions, reversals]).ravel()
+
+    def gains(self) -> NDArray[np.float64]:
+        """Return the gain in score of each step, -inf for illegal ones, flat."""
+        for child, outdated in enumerate(self._outdated):
+            if outdated:
+                self._toggles[:, child] = self.scores.toggles(child, self.parents[child])
+                self._outdated[child] = False
+        toggles = self._toggles
+        return np.where(self.legal(), np.stack([toggles, toggles, toggles + toggles.T]).ravel(), -np.inf)
+
+    def perturb(self, steps: int, rng: np.random.Generator) -> None:
+        """Take random legal steps, except those to families too large to be scored."""
+        for _ in range(steps):
+            legal = np.flatnonzero(self.legal())
+            if len(legal) == 0:
+                return
+            new = self.after(int(legal[rng.integers(len(legal))]))
+            if all(self.scores.fits(child, mask) for child, mask in enumerate(new)):
+                self.move(new)
+
+
+def _matrix(masks: Sequence[int], n_columns: int | None = None) -> NDArray[np.bool_]:
+    """Return parent masks as an adjacency matrix, shape (n_columns, len(masks)), [parent, child]."""
+    size = len(masks) if n_columns is None else n_columns
+    return np.array([[mask >> parent & 1 for mask in masks] for parent in range(size)], dtype=np.bool_)
+
+
+def _climb(graph: _Graph, tabu_length: int, patience: int) -> tuple[int, ...]:
+    """Take the best step to a structure not visited lately, again and again; return the best structure.
+
+    Stops after more than ``patience`` steps without a new best structure: hill climbing has no patience.
+    """
+    best = graph.parents
+    best_score = graph.scores.structure(best)
+    recent = deque([best], maxlen=tabu_length)
+    idle = 0
+    while True:
+        gains = graph.gains()
+        step = int(gains.argmax())
+        while (new := graph.after(step)) in recent and gains[step] > -math.inf:
+            gains[step] = -math.inf
+            step = int(gains.argmax())
+        if gains[step] == -math.inf:
+            return best
+        score = graph.scores.structure(new)
+        if score > best_score:
+            best, best_score, idle = new, score, 0
+        elif (idle := idle + 1) > patience:
+            return best
+        graph.move(new)
+        recent.append(new)
