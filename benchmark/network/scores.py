@@ -55,9 +55,9 @@ class SetScores:
 
     Notes
     -----
-    Values do not depend on how a set was counted. They are rounded to a grid, some 1e-15 of their size, on which
-    sums and differences are exact (for sets of up to eight configurations per row; larger ones score too low to
-    be chosen). So steps to structures of equal score tie exactly.
+    Values do not depend on how a set was counted. They are rounded to a grid, some 1e-15 of their size, on
+    which sums and differences are exact (for sets of up to eight configurations per row; larger ones score
+    too low to be chosen). So steps to structures of equal score tie exactly.
     """
 
     def __init__(self, rows: Rows, score: ScoreName = "bic", equivalent_sample_size: float = 1.0) -> None:
