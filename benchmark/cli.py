@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import os
+import sqlite3
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -44,15 +46,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 when all went well, 1 when cells of a run failed, 2 when the input was at fault, 130 when
         interrupted.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows another
+            stream.reconfigure(errors="replace")
     options = _parser().parse_args(arguments)
     try:
         code: int = options.command(options)
     except BetabenchError as error:
         print(f"betabench: {error}", file=sys.stderr)
         return EXIT_USAGE
+    except BrokenPipeError:
+        # The reader of a pipe has left ("betabench list ... | head"); nothing is left to say to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except (OSError, MemoryError, sqlite3.Error) as error:
+        print(
+            f"betabench: The machine refused: {type(error).__name__}: {error}. What to do: check the path, "
+            "its permissions, and the room on disk and in memory; what was finished is stored.",
+            file=sys.stderr,
+        )
+        return EXIT_USAGE
     except KeyboardInterrupt:
         print(
-            "\nbetabench: interrupted; what was finished is stored, the same command goes on", file=sys.stderr
+            "\nbetabench: interrupted; a run's finished blocks are stored, and the same command goes on",
+            file=sys.stderr,
         )
         return EXIT_INTERRUPTED
     return code
@@ -70,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_list(commands)
     _add_learn(commands)
     _add_sample(commands)
+    _add_compare(commands)
     return parser
 
 
@@ -136,16 +154,19 @@ def _run(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.experiment.plan import load_experiment, narrow
-    from benchmark.experiment.run import STORE_NAME, compute
+    from benchmark.experiment.run import STORE_NAME, check_experiment, compute
     from benchmark.experiment.store import Store
     from benchmark.experiment.world import build_world
+    from benchmark.report.console import print_report
+    from benchmark.report.folder import write_run_folder
     from benchmark.techniques import list_techniques, load_plugin
 
     started = time.perf_counter()
     console = Console()
     if options.workers < 1:
         raise ExperimentError("Too few workers", expected="--workers 1 or more", got=str(options.workers))
-    for plugin in options.plugin:
+    plugins = tuple(str(Path(plugin).expanduser().resolve()) for plugin in options.plugin)
+    for plugin in plugins:
         load_plugin(plugin)
     experiment = narrow(
         load_experiment(options.experiment),
@@ -156,18 +177,19 @@ def _run(options: argparse.Namespace) -> int:
         known_techniques=tuple(list_techniques()),
     )
     output: Path = options.output or Path("results") / experiment.name
-    # The store comes first: while it is held, no other run can write to the folder.
+    check_experiment(experiment)
+    world = build_world(
+        experiment,
+        data_dir=options.data_dir,
+        offline=options.offline,
+        require_real_data=options.require_real_data,
+        plugins=plugins,
+        say=lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True),
+    )
+    # Everything that can be wrong with the input is known by now: only then is a store made or set aside.
     with Store(output / STORE_NAME, fresh=options.fresh) as store:
         if store.aside:
             console.print(f"The old store is kept as {store.aside}", highlight=False, soft_wrap=True)
-        world = build_world(
-            experiment,
-            data_dir=options.data_dir,
-            offline=options.offline,
-            require_real_data=options.require_real_data,
-            plugins=tuple(str(Path(plugin).resolve()) for plugin in options.plugin),
-            say=lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True),
-        )
         with _progress(console) as progress:
             outcome = compute(
                 world,
@@ -176,51 +198,21 @@ def _run(options: argparse.Namespace) -> int:
                 retry_failed=options.retry_failed,
                 progress=progress,
             )
-        written = [store.path, *_write(output, world, outcome, figures=not options.no_figures)]
-    _print_outcome(console, world, outcome, output, written, time.perf_counter() - started)
-    return EXIT_OK if outcome.ok else EXIT_FAILED_CELLS
-
-
-def _write(output: Path, world: Any, outcome: Any, *, figures: bool) -> list[Path]:
-    from benchmark.experiment.export import failures_frame, results_frame
-    from benchmark.experiment.run import manifest
-    from benchmark.report import write_report
-    from benchmark.report.files import write_atomically
-    from benchmark.report.from_world import describe_run
-    from benchmark.report.summary import csv_text
-
-    metrics = world.experiment.metrics
-    results = results_frame(outcome.cells, metrics)
-    failures = failures_frame(outcome.cells, metrics)
-    return [
-        write_atomically(output / "results.csv", csv_text(results)),
-        write_atomically(output / "failures.csv", csv_text(failures)),
-        write_atomically(output / "manifest.json", json.dumps(manifest(world, outcome), indent=2) + "\n"),
-        *write_report(output, results, failures, describe_run(world), figures=figures),
-    ]
-
-
-def _print_outcome(
-    console: Console, world: Any, outcome: Any, output: Path, written: list[Path], seconds: float
-) -> None:
-    from benchmark.experiment.export import failures_frame, results_frame
-    from benchmark.report.console import print_report
-    from benchmark.report.from_world import describe_run
-
-    metrics = world.experiment.metrics
+        folder = write_run_folder(output, world, outcome, figures=not options.no_figures)
     print_report(
         console,
-        results_frame(outcome.cells, metrics),
-        failures_frame(outcome.cells, metrics),
-        describe_run(world),
+        folder.results,
+        folder.failures,
+        folder.description,
         output_dir=output,
-        written=written,
+        written=[store.path, *folder.written],
     )
     console.print(
-        f"{len(outcome.cells):,} cells, {outcome.computed:,} of them computed now in "
-        f"{outcome.seconds:.1f} s on {outcome.workers} worker(s); {seconds:.1f} s in all",
+        f"{len(outcome.cells):,} cells, {outcome.computed:,} of them computed now in {outcome.seconds:.1f} s "
+        f"on {outcome.workers} worker(s); {time.perf_counter() - started:.1f} s in all",
         highlight=False,
     )
+    return EXIT_OK if outcome.ok else EXIT_FAILED_CELLS
 
 
 @contextlib.contextmanager
@@ -436,7 +428,7 @@ def _add_sample(commands: Any) -> None:
     add("--rows", type=int, metavar="N", help="number of rows; default: as the real data")
     add("--seed", type=int, default=0, metavar="N", help="seed of the sample; default: 0")
     add("--out", type=Path, required=True, metavar="FILE", help="file to write: .csv, .parquet or .arff")
-    add("--experiment", default="paper", metavar="NAME|FILE", help="whose bias edits to use; default: paper")
+    add("--experiment", metavar="NAME|FILE", help="whose bias edits to use; default: paper")
     add(
         "--edit",
         action="append",
@@ -455,16 +447,16 @@ def _sample(options: argparse.Namespace) -> int:
     card = load_card(options.dataset)
     edits: tuple[BiasEdit, ...] = tuple(map(parse_edit, options.edit))
     if not edits:
-        edits = default_edits(options.experiment, card)
+        edits = default_edits(card, options.experiment)
     network: Network
-    network, source = learned_network(card, data_dir=options.data_dir, offline=options.offline)
+    network, real_rows, source = learned_network(card, data_dir=options.data_dir, offline=options.offline)
     facts = write_sample(
         options.out,
         card,
         network,
         edits=edits,
         beta=options.beta,
-        rows=options.rows if options.rows is not None else card.rows or 0,
+        rows=options.rows if options.rows is not None else real_rows or 0,
         seed=options.seed,
         network_source=source,
     )
@@ -475,6 +467,55 @@ def _sample(options: argparse.Namespace) -> int:
     )
     if not facts["acting_edits"] and options.beta > 0:
         print("no bias was planted: no edited attribute is a parent of the label in this network")
+    return EXIT_OK
+
+
+# --------------------------------------------------------------------------------------------- compare
+
+
+def _add_compare(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "compare",
+        _compare,
+        "put the numbers of a run beside the published ones that it repeats",
+        "betabench compare results/paper",
+    )
+    add = parser.add_argument
+    add(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=Path("results") / "paper",
+        metavar="FOLDER",
+        help="folder of a finished run, where the comparison goes as well; default: results/paper",
+    )
+    add(
+        "--experiment",
+        metavar="NAME|FILE",
+        help="take the published numbers and their counterparts from this experiment, not from the run's own",
+    )
+    add(
+        "--allow-embedded",
+        action="store_true",
+        help="compare a run on embedded networks, though the published numbers are of real data",
+    )
+    add("--no-figures", action="store_true", help="write no figures")
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from benchmark.experiment.plan import load_experiment
+    from benchmark.report.compare import compare_folder, print_comparison, write_comparison
+
+    comparison = compare_folder(
+        options.folder,
+        experiment=load_experiment(options.experiment) if options.experiment else None,
+        allow_embedded=options.allow_embedded,
+    )
+    written = write_comparison(options.folder, comparison, figures=not options.no_figures)
+    print_comparison(Console(), comparison, output_dir=options.folder, written=written)
     return EXIT_OK
 
 

@@ -43,10 +43,14 @@ def find_declaration(kind: Kind, name_or_path: str) -> Path:
     UnknownNameError
         If it is neither.
     """
-    path = Path(name_or_path)
+    path = Path(name_or_path).expanduser()
     if path.suffix == ".toml" and path.is_file():
         return path
     known = list_declarations(kind)
     if name_or_path in known:
         return known[name_or_path]
-    raise UnknownNameError(kind.removesuffix("s"), name_or_path, known)
+    error = UnknownNameError(kind.removesuffix("s"), name_or_path, known)
+    if path.suffix or len(path.parts) > 1:
+        error.what = f"There is no {kind.removesuffix('s')} file {name_or_path!r}"
+        error.expected = "an existing file whose name ends in .toml, or one of " + ", ".join(known)
+    raise error

@@ -23,6 +23,9 @@ __all__ = [
     "UnknownNameError",
 ]
 
+# What the command "betabench list" lists.
+_LISTED = ("datasets", "techniques", "metrics", "classifiers", "experiments")
+
 
 class BetabenchError(Exception):
     """Base of all errors of this package.
@@ -125,10 +128,12 @@ class UnknownNameError(BetabenchError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}? " if close else ""
+        remedies = [f"did you mean {close[0]!r}?"] if close else []
+        if f"{kind}s" in _LISTED:
+            remedies.append(f"'betabench list {kind}s' shows all of them")
         super().__init__(
             f"There is no {kind} called {name!r}",
             expected="one of " + ", ".join(names) if names else f"a {kind}, but none is known",
             got=repr(name),
-            remedy=f"{hint}'betabench list {kind}s' shows all of them",
+            remedy=" ".join(remedies) or None,
         )

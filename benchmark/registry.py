@@ -132,7 +132,7 @@ class Registry(Generic[T]):
         before = dict(self._items)
         try:
             _run_file(file)
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             self._items = before
             if isinstance(problem, BetabenchError):
                 raise

@@ -1,7 +1,7 @@
 """Classifiers: an own C4.5, any scikit-learn classifier by name, and the ranker."""
 
 from benchmark.classifiers.factories import (
-    ClassifierEntry,
+    ClassifierDeclaration,
     ClassifierFactory,
     list_classifiers,
     make_classifier,
@@ -9,7 +9,7 @@ from benchmark.classifiers.factories import (
 )
 
 __all__ = [
-    "ClassifierEntry",
+    "ClassifierDeclaration",
     "ClassifierFactory",
     "list_classifiers",
     "make_classifier",

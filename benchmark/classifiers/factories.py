@@ -22,7 +22,7 @@ from benchmark.errors import ClassifierError
 from benchmark.registry import Registry
 
 __all__ = [
-    "ClassifierEntry",
+    "ClassifierDeclaration",
     "ClassifierFactory",
     "OneHotClassifier",
     "list_classifiers",
@@ -32,7 +32,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class ClassifierEntry:
+class ClassifierDeclaration:
     """A classifier that has a short name.
 
     Parameters
@@ -54,34 +54,34 @@ class ClassifierEntry:
     cardinality_parameter: str | None = None
 
 
-_REGISTRY: Registry[ClassifierEntry] = Registry(
+_REGISTRY: Registry[ClassifierDeclaration] = Registry(
     "classifier", ClassifierError, entry_points="betabench.classifiers"
 )
 for _entry in (
-    ClassifierEntry(
+    ClassifierDeclaration(
         "c45",
         "benchmark.classifiers.c45.C45Classifier",
         "C4.5 decision tree with pruning and subtree raising, as Weka's J48",
         "categories",
     ),
-    ClassifierEntry(
+    ClassifierDeclaration(
         "naive_bayes", "sklearn.naive_bayes.CategoricalNB", "Naive Bayes on categories", "min_categories"
     ),
-    ClassifierEntry(
+    ClassifierDeclaration(
         "logistic_regression",
         "sklearn.linear_model.LogisticRegression",
         "Logistic regression on one-hot columns",
     ),
-    ClassifierEntry(
+    ClassifierDeclaration(
         "linear_svm", "sklearn.svm.LinearSVC", "Linear support vector machine on one-hot columns"
     ),
-    ClassifierEntry(
+    ClassifierDeclaration(
         "decision_tree", "sklearn.tree.DecisionTreeClassifier", "CART decision tree on one-hot columns"
     ),
-    ClassifierEntry(
+    ClassifierDeclaration(
         "random_forest", "sklearn.ensemble.RandomForestClassifier", "Random forest on one-hot columns"
     ),
-    ClassifierEntry(
+    ClassifierDeclaration(
         "gradient_boosting",
         "sklearn.ensemble.HistGradientBoostingClassifier",
         "Histogram gradient boosting on one-hot columns",
@@ -90,7 +90,7 @@ for _entry in (
     _REGISTRY.add(_entry.name, _entry)
 
 
-def list_classifiers() -> dict[str, ClassifierEntry]:
+def list_classifiers() -> dict[str, ClassifierDeclaration]:
     """Return all classifiers that have a short name, sorted by it."""
     return _REGISTRY.items()
 
@@ -153,17 +153,18 @@ class ClassifierFactory:
 
     Parameters
     ----------
-    entry : ClassifierEntry
+    entry : ClassifierDeclaration
         What is built.
     parameters : dict
         Its parameters that differ from their defaults, sorted by name.
     """
 
-    entry: ClassifierEntry
+    entry: ClassifierDeclaration
     parameters: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def _class(self) -> type[Any]:
+    def estimator_class(self) -> type[Any]:
+        """The class that is built."""
         return _import_class(self.entry.path)
 
     def build(self, cardinalities: NDArray[np.int64], seed: int) -> Any:
@@ -183,11 +184,13 @@ class ClassifierFactory:
             classifier has it; ``X`` holds codes, ``y`` 0 and 1.
         """
         given = dict(self.parameters)
-        if "random_state" in _defaults(self._class):
+        if "random_state" in _defaults(self.estimator_class):
             given["random_state"] = seed % 2**32
         if self.entry.cardinality_parameter is not None:
-            return self._class(**given, **{self.entry.cardinality_parameter: np.asarray(cardinalities)})
-        return OneHotClassifier(self._class(**given), cardinalities)
+            return self.estimator_class(
+                **given, **{self.entry.cardinality_parameter: np.asarray(cardinalities)}
+            )
+        return OneHotClassifier(self.estimator_class(**given), cardinalities)
 
     def describe(self) -> dict[str, Any]:
         """Return what identifies the classifier in a store: class, version and parameters, as plain values.
@@ -200,7 +203,7 @@ class ClassifierFactory:
     @property
     def version(self) -> str:
         """The class's own ``version``, or that of the package it comes from."""
-        own = getattr(self._class, "version", None)
+        own = getattr(self.estimator_class, "version", None)
         if isinstance(own, str):
             return own
         package = importlib.import_module(self.entry.path.partition(".")[0])
@@ -226,7 +229,7 @@ def make_classifier(name: str, parameters: dict[str, Any] | None = None) -> Clas
     """
     by_path = {entry.path: entry for entry in list_classifiers().values()}
     if "." in name:
-        entry = by_path.get(name) or ClassifierEntry(name.rpartition(".")[2].lower(), name, "")
+        entry = by_path.get(name) or ClassifierDeclaration(name.rpartition(".")[2].lower(), name, "")
     else:
         entry = _REGISTRY.get(name)
     defaults = _defaults(_import_class(entry.path))

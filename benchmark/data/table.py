@@ -86,6 +86,14 @@ class Schema:
         names = self.names
         if len(set(names)) != len(names):
             raise DataError("Column names repeat", expected="distinct names", got=", ".join(names))
+        large = [c.name for c in self.columns if c.cardinality > np.iinfo(CODE_DTYPE).max]
+        if large:
+            raise DataError(
+                "Columns have too many states",
+                expected=f"at most {np.iinfo(CODE_DTYPE).max:,} states",
+                got=", ".join(large),
+                remedy="merge states, or cut numbers into bins",
+            )
         if self.label == self.sensitive_feature:
             raise DataError("The label cannot be its own sensitive feature", got=repr(self.label))
         if self.column(self.label).cardinality != 2:

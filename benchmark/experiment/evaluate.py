@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
 from benchmark.data.table import Table
-from benchmark.errors import BetabenchError
+from benchmark.errors import BetabenchError, ClassifierError, UnknownNameError
 from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
 from benchmark.experiment.store import CellResult, MetricValue, Status
 from benchmark.experiment.versions import source_digest
@@ -22,7 +22,7 @@ from benchmark.experiment.world import Scene, World
 from benchmark.metrics import evaluate
 from benchmark.network.sample import sample
 from benchmark.seeding import axis_seed, generator
-from benchmark.techniques import Technique, Tools, get_technique, load_plugin
+from benchmark.techniques import Technique, Tools, get_technique, list_techniques, load_plugin
 
 __all__ = ["Cell", "Evaluator", "configured_techniques", "describe_classifier", "describe_technique"]
 
@@ -46,8 +46,12 @@ class Cell:
 
 def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Technique]:
     """Return the techniques of an experiment by card and name; raises if one does not exist."""
+    for dataset in experiment.datasets:
+        for name in dataset.parameters:
+            if name not in list_techniques():
+                raise UnknownNameError("technique", name, list_techniques())
     return {
-        (dataset.card, entry.name): get_technique(
+        (dataset.name, entry.name): get_technique(
             entry.technique, **experiment.technique_parameters(dataset, entry)
         )
         for dataset in experiment.datasets
@@ -66,8 +70,23 @@ def describe_technique(technique: Technique) -> dict[str, Any]:
 
 
 def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
-    """Return what identifies a classifier in a cell's key; raises if it does not exist."""
-    return make_classifier(entry.classifier, entry.parameters).describe()
+    """Return what identifies a classifier in a cell's key; raises if it cannot be built.
+
+    The versions of scikit-learn and of this package's own code are in every key; a class of the user's own
+    counts by its source.
+    """
+    factory = make_classifier(entry.classifier, entry.parameters)
+    try:
+        factory.build(np.array([2]), 0)
+    except Exception as error:
+        raise ClassifierError(
+            f"The classifier {entry.name!r} cannot be built",
+            got=f"{type(error).__name__}: {error}",
+            remedy="correct its parameters in the experiment file",
+        ) from error
+    root = factory.estimator_class.__module__.partition(".")[0]
+    own = {} if root in {"sklearn", "benchmark"} else {"source": source_digest(factory.estimator_class)}
+    return {**factory.describe(), **own}
 
 
 class Evaluator:
@@ -111,7 +130,14 @@ class Evaluator:
         }
         seed = self.world.experiment.seed
         network, _ = scene.biased(block.bias, block.beta)
-        train = sample(network, scene.n_train, generator(seed, purpose="sample", **axes))
+        try:
+            train = sample(network, scene.n_train, generator(seed, purpose="sample", **axes))
+        except Exception as error:
+            reason = f"the training sample could not be drawn: {_in_words(error)}"
+            for cell in cells:
+                where = (cell.key, scene.name, block.bias, block.beta, block.repetition)
+                yield CellResult(*where, cell.technique, cell.classifier, "failed", reason)
+            return
         ranker = _Ranker(train)
         for cell in cells:
             technique = self.techniques[block.dataset, cell.technique]
@@ -139,11 +165,12 @@ class Evaluator:
         try:
             declined = technique.skip(train)
             if declined is not None:
-                return result("skipped", declined)
+                if not (isinstance(declined, str) and declined.strip()):
+                    return result("failed", f"its skip() returned {declined!r} in place of a reason or None")
+                return result("skipped", _storable(declined))
             predicted = technique.fit(train, tools).predict(self._hidden_test(block.dataset, scene))
         except Exception as error:
-            text = str(error) if isinstance(error, BetabenchError) else f"{type(error).__name__}: {error}"
-            return result("failed", text)
+            return result("failed", _in_words(error))
         scores = evaluate(scene.test.y, predicted, scene.test.deprived, metrics=self.world.experiment.metrics)
         metrics = tuple(
             MetricValue(name, None if np.isnan(value) else float(value), scores.reasons.get(name, ""))
@@ -155,6 +182,15 @@ class Evaluator:
         if dataset not in self._hidden:
             self._hidden[dataset] = scene.test.hide_label()
         return self._hidden[dataset]
+
+
+def _in_words(error: Exception) -> str:
+    return _storable(str(error) if isinstance(error, BetabenchError) else f"{type(error).__name__}: {error}")
+
+
+def _storable(text: str) -> str:
+    """Return text that every file and database takes, whatever a plugin put into its message."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
 class _Ranker:

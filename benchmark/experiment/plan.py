@@ -9,8 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
+from benchmark.data.card import Edges, NetworkSettings
 from benchmark.declarations import find_declaration, list_declarations
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.network.bias import BiasEdit
@@ -21,6 +30,8 @@ __all__ = [
     "ClassifierEntry",
     "DatasetEntry",
     "Experiment",
+    "PublishedDataset",
+    "PublishedEntry",
     "TechniqueEntry",
     "load_experiment",
     "narrow",
@@ -60,17 +71,16 @@ class BiasEntry(_Strict):
     edits: tuple[EditEntry, ...] = Field(min_length=1)
 
 
-class NetworkEntry(_Strict):
+class NetworkEntry(NetworkSettings):
     """Learning settings that replace those of the dataset's card; what is left out stays as in the card."""
 
-    algorithm: Literal["hill_climbing", "tabu", "exact"] | None = None
-    score: Literal["bic", "bdeu"] | None = None
-    equivalent_sample_size: Annotated[float, Field(gt=0)] | None = None
-    max_indegree: Annotated[int, Field(ge=1)] | None = None
-    restarts: Annotated[int, Field(ge=0)] | None = None
-    pseudo_count: Annotated[float, Field(ge=0)] | None = None
-    required_edges: tuple[tuple[str, str], ...] | None = None
-    forbidden_edges: tuple[tuple[str, str], ...] | None = None
+    required_edges: Edges = ()
+    forbidden_edges: Edges = ()
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The settings that the experiment file names."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
 
 
 class DatasetEntry(_Strict):
@@ -79,7 +89,9 @@ class DatasetEntry(_Strict):
     Attributes
     ----------
     card : str
-        Its card: a shipped name, or the path of a TOML file.
+        Its card: a shipped name, or the path of a TOML file, relative to the experiment file.
+    name : str
+        Its name in results; that of the card unless given.
     bias : tuple of BiasEntry
         How bias is planted in it.
     baseline : str
@@ -91,10 +103,21 @@ class DatasetEntry(_Strict):
     """
 
     card: str
+    name: Identifier = ""
     bias: tuple[BiasEntry, ...] = Field(min_length=1)
     baseline: Identifier = "none"
     network: NetworkEntry = NetworkEntry()
     parameters: dict[str, Parameters] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_name(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "card" in data:
+            return {
+                "name": str(data["card"]).replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".toml"),
+                **data,
+            }
+        return data
 
 
 class TechniqueEntry(_Strict):
@@ -129,6 +152,77 @@ class ClassifierEntry(_Strict):
         return data
 
 
+class PublishedDataset(_Strict):
+    """Which of the experiment's datasets repeats the published numbers of one.
+
+    Attributes
+    ----------
+    name : str
+        The dataset's published name.
+    techniques : tuple of str
+        Published names of the techniques that this holds for; empty for all that no other entry names.
+    entry : str
+        Name of the experiment's dataset.
+    bias, classifier : str or None
+        Names of its bias and of the classifier; only needed where the experiment has several.
+    """
+
+    name: str
+    techniques: tuple[str, ...] = ()
+    entry: str
+    bias: Identifier | None = None
+    classifier: Identifier | None = None
+
+
+class PublishedEntry(_Strict):
+    """Published numbers that the experiment repeats; they are compared with, and change nothing.
+
+    A dataset or technique that is not mentioned has the same name in both.
+
+    Attributes
+    ----------
+    title : str
+        Whose numbers they are, for headings.
+    file : str
+        CSV file, relative to the folder of the shipped experiments, or absolute.
+    baseline : str or None
+        The published technique that is each dataset's ``baseline``.
+    techniques : dict of str to str
+        Entry by published technique, where names differ.
+    datasets : tuple of PublishedDataset
+        Where the datasets' counterparts are, if not under the same name.
+    groups : dict of str to tuple of int
+        Tables that are summarised together, by heading.
+    """
+
+    title: str
+    file: str
+    baseline: str | None = None
+    techniques: dict[str, Identifier] = {}
+    datasets: tuple[PublishedDataset, ...] = ()
+    groups: dict[str, tuple[int, ...]] = {}
+
+    @field_validator("datasets")
+    @classmethod
+    def _one_answer_each(cls, datasets: tuple[PublishedDataset, ...]) -> tuple[PublishedDataset, ...]:
+        asked = [(d.name, technique) for d in datasets for technique in d.techniques or ("all others",)]
+        repeated = [pair for i, pair in enumerate(asked) if pair in asked[:i]]
+        if repeated:
+            raise ValueError("two entries answer for {!r}, technique {!r}".format(*repeated[0]))
+        return datasets
+
+    def dataset(self, name: str, technique: str) -> PublishedDataset:
+        """Return where a published technique's numbers on a published dataset have their counterpart."""
+        same = PublishedDataset(name=name, entry=name)
+        own = [entry for entry in self.datasets if entry.name == name]
+        general = next((entry for entry in own if not entry.techniques), same)
+        return next((entry for entry in own if technique in entry.techniques), general)
+
+    def technique(self, name: str, baseline: str) -> str:
+        """Return the entry that repeats a published technique on a dataset with that baseline."""
+        return baseline if name == self.baseline else self.techniques.get(name, name)
+
+
 class Experiment(_Strict):
     """The content of an experiment file.
 
@@ -150,16 +244,18 @@ class Experiment(_Strict):
         What is crossed.
     metrics : tuple of str
         What every cell is scored by; the paper's four unless given.
+    published : PublishedEntry or None
+        Published numbers that the experiment repeats.
     """
 
     name: Identifier
     title: str
     description: str = ""
-    seed: int = Field(ge=0)
-    repetitions: int = Field(ge=1)
+    seed: StrictInt = Field(ge=0)
+    repetitions: StrictInt = Field(ge=1)
     betas: tuple[Beta, ...] = Field(min_length=1)
-    train_rows: Literal["data"] | Annotated[int, Field(ge=2)] = "data"
-    time_limit: float = Field(default=300.0, gt=0)
+    train_rows: Literal["data"] | Annotated[StrictInt, Field(ge=2)] = "data"
+    time_limit: float = Field(default=300.0, gt=0, allow_inf_nan=False)
     datasets: tuple[DatasetEntry, ...] = Field(min_length=1)
     techniques: tuple[TechniqueEntry, ...] = Field(min_length=1)
     metrics: tuple[str, ...] = Field(
@@ -168,25 +264,34 @@ class Experiment(_Strict):
     classifiers: tuple[ClassifierEntry, ...] = Field(
         default=(ClassifierEntry(classifier="c45"),), min_length=1
     )
+    published: PublishedEntry | None = None
 
     @field_validator("betas")
     @classmethod
     def _betas_ascend(cls, betas: tuple[float, ...]) -> tuple[float, ...]:
         if list(betas) != sorted(set(betas)):
             raise ValueError("must be ascending and distinct")
-        return betas
+        return tuple(beta + 0.0 for beta in betas)  # -0.0 is 0.0, but would seed other samples
 
     @model_validator(mode="after")
     def _names_are_distinct(self) -> Experiment:
         for what, names in (
-            ("datasets", [d.card for d in self.datasets]),
+            ("datasets", [d.name for d in self.datasets]),
             ("techniques", [t.name for t in self.techniques]),
             ("classifiers", [c.name for c in self.classifiers]),
+            ("metrics", list(self.metrics)),
             *((f"bias of {d.card}", [b.name for b in d.bias]) for d in self.datasets),
         ):
             repeated = sorted({name for name in names if names.count(name) > 1})
             if repeated:
                 raise ValueError(f"{what}: the name {repeated[0]!r} is used twice; give each its own name")
+        names = [t.name for t in self.techniques]
+        for dataset in self.datasets:
+            if dataset.baseline not in names:
+                raise ValueError(
+                    f"datasets: the baseline {dataset.baseline!r} of {dataset.name!r} is not among the "
+                    f"techniques: {', '.join(names)}"
+                )
         return self
 
     def technique_parameters(self, dataset: DatasetEntry, technique: TechniqueEntry) -> Parameters:
@@ -201,7 +306,7 @@ class Block:
     Attributes
     ----------
     dataset : str
-        Card name.
+        Name of the dataset in the experiment.
     bias : str
         Name of the way in which bias is planted.
     beta : float
@@ -236,9 +341,15 @@ def load_experiment(name_or_path: str | Path) -> Experiment:
     """
     path = find_declaration("experiments", str(name_or_path))
     try:
-        return Experiment.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ExperimentError(f"The experiment file {path} is not valid TOML", got=str(error)) from error
+    for entry in content.get("datasets", ()):
+        card = entry.get("card") if isinstance(entry, dict) else None
+        if isinstance(card, str) and (path.parent / card).is_file():
+            entry["card"] = str(path.parent / card)
+    try:
+        return Experiment.model_validate(content)
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']} (got {e['input']!r:.80})"
@@ -285,7 +396,7 @@ def narrow(
     """
     changes: dict[str, Any] = {}
     if datasets is not None:
-        listed = [d.card for d in experiment.datasets]
+        listed = [d.name for d in experiment.datasets]
         for name in datasets:
             if name not in listed:
                 shipped = name in list_declarations("datasets")
@@ -294,7 +405,7 @@ def narrow(
                     error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
                     error.remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
                 raise error
-        changes["datasets"] = tuple(d for d in experiment.datasets if d.card in datasets)
+        changes["datasets"] = tuple(d for d in experiment.datasets if d.name in datasets)
     if techniques is not None:
         listed = [t.name for t in experiment.techniques]
         for name in techniques:
@@ -312,7 +423,7 @@ def narrow(
                 expected="numbers from 0 to 1",
                 got=", ".join(map(str, bad)) or "none",
             )
-        changes["betas"] = tuple(sorted({float(beta) for beta in betas}))
+        changes["betas"] = tuple(sorted({float(beta) + 0.0 for beta in betas}))
     if repetitions is not None:
         if repetitions < 1:
             raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
@@ -327,4 +438,4 @@ def plan_blocks(experiment: Experiment) -> Iterator[Block]:
         for bias in dataset.bias:
             for beta in experiment.betas:
                 for repetition in range(experiment.repetitions):
-                    yield Block(dataset.card, bias.name, float(beta), repetition, cells)
+                    yield Block(dataset.name, bias.name, beta, repetition, cells)

@@ -143,7 +143,8 @@ def run_tasks(
 def _start(context: Any, make_handler: Callable[[], Handler]) -> _Worker:
     here, there = context.Pipe()
     process = context.Process(target=_work, args=(there, make_handler), daemon=True)
-    process.start()
+    with _sigint_ignored():
+        process.start()
     there.close()  # so that the pipe ends when the worker does
     return _Worker(process, here)
 
@@ -215,6 +216,19 @@ def _stop(worker: _Worker) -> None:
 
 
 @contextlib.contextmanager
+def _sigint_ignored() -> Iterator[None]:
+    """Let a process started inside be born deaf to Ctrl-C, which is the parent's to handle."""
+    if threading.current_thread() is not threading.main_thread():  # only there can signals be set
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
 def _one_thread_each() -> Iterator[None]:
     """Let processes started inside inherit one thread per library."""
     before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
@@ -231,7 +245,6 @@ def _one_thread_each() -> Iterator[None]:
 
 def _work(connection: Connection, make_handler: Callable[[], Handler]) -> None:
     """Run in the worker: take tasks until the pipe ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_die_with_parent, daemon=True).start()
     handler = make_handler()
     connection.send(("ready", None))

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from benchmark.errors import StoreError
@@ -23,13 +24,14 @@ from benchmark.experiment.evaluate import (
 )
 from benchmark.experiment.plan import Block, Experiment, plan_blocks
 from benchmark.experiment.pool import Failure, Task, run_tasks
-from benchmark.experiment.store import CellResult, Store
-from benchmark.experiment.versions import package_versions
+from benchmark.experiment.store import CellResult, Status, Store
+from benchmark.experiment.versions import harness_digest, package_versions
 from benchmark.experiment.world import Scene, World, cell_key, network_digest
+from benchmark.metrics import get_metric
 from benchmark.network.bias import active_edits
 from benchmark.network.inference import discrimination
 
-__all__ = ["STORE_NAME", "Outcome", "Progress", "compute", "manifest"]
+__all__ = ["STORE_NAME", "Outcome", "Progress", "check_experiment", "compute", "manifest"]
 
 STORE_NAME = "results.sqlite"
 
@@ -100,10 +102,11 @@ def compute(
     planned = _planned_cells(world)
     stored = store.statuses()
     again = {"failed", "crashed", "timeout"} if retry_failed else set()
+    limit = world.experiment.time_limit
     missing = [
         Task(block, left)
         for block, cells in planned
-        if (left := tuple(c for c in cells if c.key not in stored or stored[c.key] in again))
+        if (left := tuple(c for c in cells if _is_missing(stored.get(c.key), again, limit)))
     ]
     total = sum(len(cells) for _, cells in planned)
     to_do = sum(len(task.cells) for task in missing)
@@ -114,7 +117,7 @@ def compute(
         missing,
         functools.partial(Evaluator, world),
         n_workers=workers,
-        time_limit=world.experiment.time_limit,
+        time_limit=limit,
     ):
         store.write(_filled(world, task, results))
         done += len(results)
@@ -130,6 +133,14 @@ def compute(
             remedy="check the disk, and run the same command again",
         )
     return Outcome(finished, to_do, seconds, workers)
+
+
+def _is_missing(stored: tuple[Status, float] | None, again: set[str], time_limit: float) -> bool:
+    """Return whether a cell is to be computed: never was, is to be retried, or now has more time."""
+    if stored is None:
+        return True
+    status, seconds = stored
+    return status in again or (status == "timeout" and seconds < time_limit)
 
 
 def _planned_cells(world: World) -> list[tuple[Block, tuple[Cell, ...]]]:
@@ -170,11 +181,30 @@ def _filled(world: World, task: Task, results: list[CellResult | Failure]) -> It
             yield CellResult(*where, result.status, result.reason, seconds=result.seconds)
 
 
+def check_experiment(experiment: Experiment) -> None:
+    """Raise an error unless every technique, classifier and metric exists and can be built as declared."""
+    configured_techniques(experiment)
+    for classifier in experiment.classifiers:
+        describe_classifier(classifier)
+    for metric in experiment.metrics:
+        get_metric(metric)
+
+
 def manifest(world: World, outcome: Outcome) -> dict[str, Any]:
     """Return what is needed to judge and to repeat a run: versions, digests, seeds, settings, durations."""
     experiment = world.experiment
+    techniques = configured_techniques(experiment)
     return {
         "experiment": _plain(experiment),
+        "code": {
+            "harness": harness_digest(),
+            "techniques": {
+                f"{technique} on {dataset}": describe_technique(configured)
+                for (dataset, technique), configured in techniques.items()
+            },
+            "classifiers": {c.name: describe_classifier(c) for c in experiment.classifiers},
+            "plugins": [Path(plugin).name for plugin in world.plugins],
+        },
         "real_data": {scene.name: not scene.embedded for scene in world.scenes.values()},
         "datasets": {scene.name: _describe_scene(experiment, scene) for scene in world.scenes.values()},
         "cells": {
@@ -211,7 +241,7 @@ def _describe_scene(experiment: Experiment, scene: Scene) -> Mapping[str, Any]:
     return {
         "card": scene.card.name,
         "card_digest": scene.card.digest,
-        "test_data": "sample of the embedded network" if scene.embedded else "real data",
+        "test_data": scene.test_data,
         "embedded": scene.embedded,
         "test_digest": scene.test.digest,
         "test_rows": len(scene.test),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from benchmark.data import Card, Table
+from benchmark.data import Card, Table, load_card
 from benchmark.errors import BiasError, ExperimentError
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.versions import package_versions
@@ -46,14 +46,24 @@ def parse_edit(text: str) -> BiasEdit:
     return BiasEdit(attribute, rest, "favor" if direction == "favor" else "deprive")
 
 
-def default_edits(experiment: str, card: Card) -> tuple[BiasEdit, ...]:
+def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, ...]:
     """Return the edits of a dataset's first bias in an experiment.
 
-    A dataset that the experiment does not have gets equation 4 on its sensitive feature.
+    Without an experiment they are those of the paper's, or else equation 4 on the sensitive feature.
+
+    Raises
+    ------
+    ExperimentError
+        If an experiment is named and does not have the dataset.
     """
-    for entry in load_experiment(experiment).datasets:
-        if entry.card == card.name:
+    for entry in load_experiment(experiment or "paper").datasets:
+        if load_card(entry.card).digest == card.digest:
             return tuple(edit.to_edit() for edit in entry.bias[0].edits)
+    if experiment is not None:
+        raise ExperimentError(
+            f"The experiment {experiment!r} does not have the dataset {card.name!r}",
+            remedy="name the bias edits with --edit, or another experiment",
+        )
     return (BiasEdit(card.sensitive_feature, card.deprived_group),)
 
 

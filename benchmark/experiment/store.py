@@ -133,7 +133,15 @@ class Store:
             raise
 
     def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, isolation_level=None)
+        try:
+            connection = sqlite3.connect(self.path, isolation_level=None)
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"The store {self.path} cannot be opened",
+                expected="a file in a folder that can be written to",
+                got=str(error),
+                remedy="choose another folder with --output",
+            ) from error
         try:
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if tables == 0:
@@ -171,9 +179,10 @@ class Store:
         self._connection.close()
         self._lock.release()
 
-    def statuses(self) -> dict[str, str]:
-        """Return the status of every stored cell by key."""
-        return dict(self._connection.execute("SELECT key, status FROM cells"))
+    def statuses(self) -> dict[str, tuple[Status, float]]:
+        """Return the status of every stored cell by key, and the seconds that it took."""
+        rows = self._connection.execute("SELECT key, status, seconds FROM cells")
+        return {key: (status, seconds) for key, status, seconds in rows}
 
     def write(self, cells: Iterable[CellResult]) -> None:
         """Store cells in one transaction; a cell that is there already is replaced."""
@@ -224,4 +233,8 @@ def _set_aside(path: Path) -> Path:
     number = 1
     while (aside := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
         number += 1
+    # A journal belongs to its database: without it, what a killed run left half-written could not be undone.
+    journal = path.with_name(path.name + "-journal")
+    if journal.exists():
+        journal.rename(aside.with_name(aside.name + "-journal"))
     return path.rename(aside)

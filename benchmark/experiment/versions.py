@@ -11,19 +11,24 @@ import functools
 import hashlib
 import inspect
 import platform
+import sys
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["harness_digest", "package_versions", "source_digest"]
+__all__ = ["HARNESS", "harness_digest", "package_versions", "source_digest"]
 
-# What a cell's numbers pass through, apart from the technique's own file. Data and networks are not among
-# it: the keys hold digests of the table and the network themselves.
-_HARNESS = (
+PACKAGE = Path(__file__).resolve().parent.parent
+
+# What every cell's numbers pass through. Learning, biasing and loading are not among it: the keys hold
+# digests of the biased network and of the test table themselves.
+HARNESS = (
     "seeding.py",
+    "data/table.py",
+    "network/model.py",
     "network/sample.py",
     "classifiers",
     "metrics",
-    "techniques/base.py",
     "experiment/evaluate.py",
 )
 
@@ -57,19 +62,52 @@ def _file_digest(path: Path) -> str:
 
 
 def source_digest(item: type) -> str:
-    """Return the digest of the file that defines a class: that of a technique, built in or a plugin."""
-    return _file_digest(Path(inspect.getfile(item)))
+    """Return the digest of the code of a class: a technique or a classifier, built in or a user's own.
+
+    It covers the files of the class and its bases and, from there, every imported file of
+    ``benchmark.techniques`` and of the folder that the class's own file lies in, so that a helper module
+    counts as well. Other packages count by their version alone.
+    """
+    folders = (PACKAGE / "techniques", Path(inspect.getfile(item)).resolve().parent)
+    files = _files_of_modules(base.__module__ for base in item.__mro__)
+    found: set[Path] = set()
+    pending = [file for file in files if _counts(file, folders)]
+    while pending:
+        file = pending.pop()
+        if file not in found:
+            found.add(file)
+            pending += [path for path in _imported_files(file) if _counts(path, folders)]
+    return hashlib.sha256("\n".join(sorted(map(_file_digest, found))).encode()).hexdigest()
+
+
+def _counts(file: Path, folders: tuple[Path, ...]) -> bool:
+    return file.suffix == ".py" and any(file.is_relative_to(folder) for folder in folders)
+
+
+def _imported_files(file: Path) -> list[Path]:
+    """Return the files of the modules that a file imports, as far as they are loaded."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return _files_of_modules(sorted(names))
+
+
+def _files_of_modules(names: Iterable[str]) -> list[Path]:
+    found = [getattr(sys.modules.get(name), "__file__", None) for name in names]
+    return [Path(path).resolve() for path in found if path]
 
 
 @functools.cache
 def harness_digest() -> str:
     """Return the digest of the shared code that every number passes through, and of its packages."""
-    package = Path(__file__).resolve().parent.parent
     h = hashlib.sha256()
-    for part in _HARNESS:
-        path = package / part
+    for part in HARNESS:
+        path = PACKAGE / part
         for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
-            h.update(f"{file.relative_to(package).as_posix()} {_file_digest(file)}\n".encode())
+            h.update(f"{file.relative_to(PACKAGE).as_posix()} {_file_digest(file)}\n".encode())
     for name in _COMPUTING:
         h.update(f"{name} {_version(name)}\n".encode())
     return h.hexdigest()

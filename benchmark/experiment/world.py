@@ -8,12 +8,12 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from benchmark.data import Card, DataNotFoundError, Dataset, Table, load_card, load_dataset
-from benchmark.declarations import declaration_dir
+from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import ExperimentError
 from benchmark.experiment.plan import Block, DatasetEntry, Experiment
 from benchmark.experiment.versions import harness_digest
@@ -46,13 +46,11 @@ class Scene:
     Attributes
     ----------
     name : str
-        As results show it: the card's name, marked where the embedded network stands in for real data.
+        As results show it: the entry's name, marked where the embedded network stands in for real data.
     card : Card
         The dataset's card.
     embedded : bool
         Whether the test data are a sample of the embedded network.
-    source : str
-        Where the data came from, for people.
     network : Network
         The learned network, nothing planted.
     test : Table
@@ -66,12 +64,16 @@ class Scene:
     name: str
     card: Card
     embedded: bool
-    source: str
     network: Network
     test: Table
     n_train: int
     edits: Mapping[str, tuple[BiasEdit, ...]]
     _biased: dict[tuple[str, float], tuple[Network, str]] = field(default_factory=dict, repr=False)
+
+    @property
+    def test_data(self) -> Literal["real data", "sample of the learned network"]:
+        """What the test data are, in the words that tables and the manifest use."""
+        return "sample of the learned network" if self.embedded else "real data"
 
     def biased(self, bias: str, beta: float) -> tuple[Network, str]:
         """Return the network with bias planted, and its digest; made once."""
@@ -90,7 +92,7 @@ class World:
     experiment : Experiment
         What is to be done.
     scenes : mapping of str to Scene
-        By card name.
+        By the dataset's name in the experiment.
     plugins : tuple of str
         Files that register techniques of the user's own.
     """
@@ -100,9 +102,14 @@ class World:
     plugins: tuple[str, ...] = ()
 
 
-def embedded_network_path(card: Card) -> Path:
-    """Return where the shipped network of a card is, or would be."""
-    return declaration_dir("datasets") / "networks" / f"{card.name}.bif"
+def embedded_network_path(card: Card) -> Path | None:
+    """Return the file of the shipped network of a card, or None if there is none.
+
+    A card of the user's own that shares a shipped one's name but not its facts has none.
+    """
+    path = declaration_dir("datasets") / "networks" / f"{card.name}.bif"
+    shipped = card.name in list_declarations("datasets") and path.is_file()
+    return path if shipped and load_card(card.name).digest == card.digest else None
 
 
 def build_world(
@@ -138,7 +145,7 @@ def build_world(
     """
     load = functools.partial(load_dataset, data_dir=data_dir, offline=offline, progress=_announce(say))
     scenes = {
-        entry.card: _build_scene(experiment, entry, load, require_real_data, say)
+        entry.name: _build_scene(experiment, entry, load, require_real_data, say)
         for entry in experiment.datasets
     }
     return World(experiment, scenes, plugins)
@@ -164,7 +171,7 @@ def _build_scene(
     say: Callable[[str], None],
 ) -> Scene:
     card = load_card(entry.card)
-    changes = entry.network.model_dump(exclude_none=True)
+    changes = entry.network.changes
     required = changes.pop("required_edges", card.required_edges)
     forbidden = changes.pop("forbidden_edges", card.forbidden_edges)
     settings = merge_settings(card.network, changes)
@@ -175,21 +182,21 @@ def _build_scene(
         if require_real_data:
             raise
         network = _embedded_network(card, relearn, missing)
-        embedded, source = True, "sample of the embedded network"
-        test = sample(network, card.rows or 0, generator(experiment.seed, purpose="test", dataset=card.name))
+        embedded = True
+        rng = generator(experiment.seed, purpose="test", dataset=entry.name)
+        test = sample(network, card.rows or 0, rng)
         say(f"{card.title}: no real data found, using the embedded network. {missing.what}.")
     else:
         network = learn_network(dataset.table, settings, required_edges=required, forbidden_edges=forbidden)
-        embedded, source, test = False, dataset.source, dataset.table
-        say(f"{card.title}: {len(test):,} real rows from {source}")
+        embedded, test = False, dataset.table
+        say(f"{card.title}: {len(test):,} real rows from {dataset.source}")
     edits = {bias.name: tuple(edit.to_edit() for edit in bias.edits) for bias in entry.bias}
     for edit in edits.values():
         active_edits(network, edit)
     return Scene(
-        name=card.name + (EMBEDDED_SUFFIX if embedded else ""),
+        name=entry.name + (EMBEDDED_SUFFIX if embedded else ""),
         card=card,
         embedded=embedded,
-        source=source,
         network=network,
         test=test,
         n_train=len(test) if experiment.train_rows == "data" else experiment.train_rows,
@@ -199,8 +206,8 @@ def _build_scene(
 
 def learned_network(
     card: Card, *, data_dir: Path | None = None, offline: bool = False
-) -> tuple[Network, str]:
-    """Return a card's network and, in words, where it comes from.
+) -> tuple[Network, int | None, str]:
+    """Return a card's network, the number of rows that it was learned from, and where it comes from.
 
     A shipped network is taken as it is, because learning it again gives the same; for a card without one
     the data are loaded and the network is learned.
@@ -211,8 +218,8 @@ def learned_network(
         If there is no shipped network and the data cannot be had, or the file is damaged.
     """
     path = embedded_network_path(card)
-    if path.is_file():
-        return read_bif(path, card.schema()), f"embedded network {path.name}"
+    if path is not None:
+        return read_bif(path, card.schema()), card.rows, f"embedded network {path.name}"
     dataset = load_dataset(card, data_dir=data_dir, offline=offline)
     network = learn_network(
         dataset.table,
@@ -220,7 +227,7 @@ def learned_network(
         required_edges=card.required_edges,
         forbidden_edges=card.forbidden_edges,
     )
-    return network, f"learned from {dataset.source}"
+    return network, len(dataset.table), f"learned from {dataset.source}"
 
 
 def _embedded_network(card: Card, relearn: bool, missing: DataNotFoundError) -> Network:
@@ -233,7 +240,7 @@ def _embedded_network(card: Card, relearn: bool, missing: DataNotFoundError) -> 
             got=missing.what,
             remedy="get the data (--data-dir), or leave the network settings to the card",
         ) from missing
-    if not path.is_file() or card.rows is None:
+    if path is None or card.rows is None:
         raise ExperimentError(
             f"There is neither real data nor an embedded network for {card.name!r}",
             got=missing.what,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -35,15 +35,19 @@ def _token(text: str) -> str:
     return text if _TOKEN.fullmatch(text) else f"v{text}"
 
 
-def state_tokens(column: Column) -> tuple[str, ...]:
-    """Return the BIF token of each state of a column: letters, digits and underscores, all distinct."""
+def _distinct_tokens(texts: Iterable[str]) -> tuple[str, ...]:
     tokens: list[str] = []
-    for state in column.states:
-        token = _token(state)
+    for text in texts:
+        token = _token(text)
         while token in tokens:
             token += "_"
         tokens.append(token)
     return tuple(tokens)
+
+
+def state_tokens(column: Column) -> tuple[str, ...]:
+    """Return the BIF token of each state of a column: letters, digits and underscores, all distinct."""
+    return _distinct_tokens(column.states)
 
 
 def write_bif(network: Network, path: Path | str, *, name: str = "network") -> None:
@@ -62,7 +66,7 @@ def write_bif(network: Network, path: Path | str, *, name: str = "network") -> N
     lines = [f"network {_token(name)} {{", "}"]
     columns = network.schema.columns
     tokens = [state_tokens(column) for column in columns]
-    names = [_token(column.name) for column in columns]
+    names = _distinct_tokens(network.schema.names)
     for i, column in enumerate(columns):
         states = ", ".join(tokens[i])
         lines += [
@@ -108,7 +112,7 @@ def read_bif(path: Path | str, schema: Schema) -> Network:
         text = re.sub(r"/\*.*?\*/|//[^\n]*", "", source.read_text(encoding="utf-8"), flags=re.DOTALL)
     except (OSError, UnicodeDecodeError) as error:
         raise NetworkError(f"Cannot read the network file {source}", got=str(error)) from error
-    position = {_token(column.name): i for i, column in enumerate(schema.columns)}
+    position = {token: i for i, token in enumerate(_distinct_tokens(schema.names))}
     codes = _state_codes(text, schema, position, source)
     parents: dict[int, tuple[int, ...]] = {}
     cpts: dict[int, NDArray[np.float64]] = {}

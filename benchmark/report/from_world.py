@@ -34,7 +34,7 @@ def describe_run(world: World) -> RunDescription:
             MetricDescription(metric.name, metric.title, metric.ideal)
             for metric in map(get_metric, experiment.metrics)
         ),
-        datasets=tuple(_describe_scene(entry, world.scenes[entry.card]) for entry in experiment.datasets),
+        datasets=tuple(_describe_scene(entry, world.scenes[entry.name]) for entry in experiment.datasets),
         versions=_shown_versions(package_versions()),
     )
 
@@ -45,7 +45,7 @@ def _describe_scene(entry: DatasetEntry, scene: Scene) -> DatasetDescription:
     return DatasetDescription(
         name=scene.name,
         title=card.title,
-        test_data="sample of the learned network" if scene.embedded else "real data",
+        test_data=scene.test_data,
         embedded=scene.embedded,
         digest=test.digest,
         n_train=scene.n_train,

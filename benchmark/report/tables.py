@@ -176,8 +176,15 @@ class _Builder:
             groups=tuple(s.heading for s in shown),
             columns=_headings(metrics),
             blocks=(Block("", rows),),
-            notes=self.notes(shown, [self.baseline_note(shown)]),
+            notes=self.notes(shown, [self.baseline_note(shown), *self.absent_baselines()]),
         )
+
+    def absent_baselines(self) -> list[str]:
+        """Say which datasets a baseline table lacks, because their baseline was not run."""
+        absent = [s for s in self.scenarios if not self.has(s, s.dataset.baseline)]
+        return [
+            f"Not shown, because its baseline {s.dataset.baseline} was not run: {s.heading}." for s in absent
+        ]
 
     def by_technique(
         self, name: str, subject: str, methods: Sequence[str], metrics: Sequence[MetricDescription]

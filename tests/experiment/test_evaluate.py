@@ -6,13 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmark.data import Table
 from benchmark.errors import BiasError, ExperimentError
-from benchmark.experiment.evaluate import Cell, Evaluator, configured_techniques, describe_technique
+from benchmark.experiment.evaluate import Evaluator, configured_techniques, describe_technique
 from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
 from benchmark.experiment.run import _planned_cells
 from benchmark.experiment.store import CellResult
 from benchmark.experiment.world import World, build_world
 from benchmark.metrics import evaluate
+from benchmark.techniques import Predictor, Technique, Tools
 
 TEXT = """
 name = "small"
@@ -78,7 +80,7 @@ def test_every_cell_has_a_key_of_its_own(tmp_path: Path) -> None:
     [
         ("seed = 3", "seed = 4", "all"),
         ("train_rows = 1500", "train_rows = 1600", "all"),
-        ('technique = "none"', 'technique = "drop_sensitive"', "none"),
+        ('technique = "none"', 'technique = "drop_sensitive"\nname = "none"', "none"),
         ("{ level = 0.5 }", "{ level = 0.6 }", "repair"),
         ("{ level = 0.5 }", "{ level = 0.5, repair_label = true }", "repair"),
         ("[[techniques]]\ntechnique = \"none\"", "[[classifiers]]\nclassifier = \"naive_bayes\"\n"
@@ -143,8 +145,30 @@ def test_the_stored_counts_give_the_stored_metrics(tmp_path: Path) -> None:
         assert {m.metric: m.value for m in cell.metrics} == pytest.approx(dict(again.values))
 
 
-def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitions(tmp_path: Path) -> None:
-    found = results(world(tmp_path))
+def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[tuple[float, int], set[str]] = {}
+    found = {}
+    evaluator = Evaluator(world(tmp_path))
+
+    def watch(technique: Technique) -> None:
+        fit = type(technique).fit
+
+        def watched(self: Technique, train: Table, tools: Tools) -> Predictor:
+            seen[where].add(train.digest)
+            return fit(self, train, tools)
+
+        monkeypatch.setattr(type(technique), "fit", watched)
+
+    for technique in evaluator.techniques.values():
+        watch(technique)
+    for block, cells in _planned_cells(evaluator.world):
+        where = (block.beta, block.repetition)
+        seen[where] = set()
+        found.update({(*where, r.technique): r for r in evaluator(block, cells)})
+    assert all(len(digests) == 1 for digests in seen.values())
+    assert len(set.union(*seen.values())) == 4
     assert found[0.0, 0, "none"].metrics != found[0.0, 1, "none"].metrics
     assert found[0.0, 0, "none"].metrics != found[0.5, 0, "none"].metrics
 
@@ -199,5 +223,4 @@ def test_descriptions_are_plain_and_complete(tmp_path: Path) -> None:
         facts = describe_technique(technique)
         assert set(facts) == {"name", "parameters", "version", "source"}
         assert len(facts["source"]) == 64
-    assert Cell("a", "b", "c") == Cell("a", "b", "c")
     assert len(list(plan_blocks(narrow(experiment, repetitions=1)))) == 2

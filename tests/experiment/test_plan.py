@@ -71,6 +71,11 @@ def test_blocks_come_in_the_order_of_the_result_table(tmp_path: Path) -> None:
         ('group = "Wife"', 'group = "Wife", direction = "up"', "direction"),
         ("seed = 7", "seed = ", "not valid TOML"),
         ('card = "adult"', 'cart = "adult"', r"datasets\.0\.card"),
+        ('card = "adult"', 'card = "adult"\nbaseline = "nun"', "baseline 'nun' of 'adult'"),
+        ('card = "adult"', 'card = "adult"\nnetwork.max_indegree = 0', "max_indegree"),
+        ("seed = 7", "seed = true", "seed"),
+        ("seed = 7", "seed = 7\ntime_limit = inf", "time_limit"),
+        ("seed = 7", 'seed = 7\nmetrics = ["accuracy", "accuracy"]', "metrics: the name 'accuracy' is used"),
     ],
 )
 def test_a_broken_file_is_refused_by_field_and_value(
@@ -80,6 +85,38 @@ def test_a_broken_file_is_refused_by_field_and_value(
     with pytest.raises(ExperimentError, match=message) as caught:
         load(tmp_path, SMALL.replace(old, new))
     assert "e.toml" in str(caught.value)
+
+
+def test_minus_zero_is_zero(tmp_path: Path) -> None:
+    experiment = load(tmp_path, SMALL.replace("betas = [0.0, 0.5]", "betas = [-0.0, 0.5]"))
+    assert [str(beta) for beta in experiment.betas] == ["0.0", "0.5"]
+    assert [str(beta) for beta in narrow(experiment, betas=[-0.0]).betas] == ["0.0"]
+
+
+def test_two_entries_of_one_card_need_names(tmp_path: Path) -> None:
+    entry = SMALL[SMALL.index("[[datasets]]") : SMALL.index("[[techniques]]")]
+    with pytest.raises(ExperimentError, match="'adult' is used twice"):
+        load(tmp_path, SMALL + entry)
+    named = entry.replace(
+        'card = "adult"', 'card = "adult"\nname = "adult_exact"\nnetwork.algorithm = "exact"'
+    )
+    experiment = load(tmp_path, SMALL + named)
+    assert [d.name for d in experiment.datasets] == ["adult", "adult_exact"]
+    assert experiment.datasets[1].network.changes == {"algorithm": "exact"}
+
+
+def test_a_cards_path_is_relative_to_the_experiment_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("")
+    experiment = load(tmp_path, SMALL.replace('card = "adult"', 'card = "mine.toml"'))
+    assert experiment.datasets[0].card == str(tmp_path / "mine.toml")
+    assert experiment.datasets[0].name == "mine"
+    assert narrow(experiment, datasets=["mine"]).datasets == experiment.datasets
+
+
+@pytest.mark.parametrize("name", ["nowhere/e.toml", "e.yaml", "."])
+def test_a_path_that_is_no_experiment_file_says_so(name: str) -> None:
+    with pytest.raises(UnknownNameError, match=r"ends in \.toml|There is no experiment"):
+        load_experiment(name)
 
 
 def test_an_unknown_experiment_suggests_the_nearest() -> None:

@@ -38,7 +38,7 @@ def test_what_was_written_comes_back_exactly_and_in_the_asked_order(tmp_path: Pa
         store.write(cells[:2])
         store.write(cells[2:])
         assert store.read(["c", "unknown", "a", "b"]) == [cells[2], cells[0], cells[1]]
-        assert store.statuses() == {"a": "ok", "b": "failed", "c": "ok"}
+        assert store.statuses() == {"a": ("ok", 0.5), "b": ("failed", 0.5), "c": ("ok", 0.5)}
     with Store(tmp_path / "x" / "s.sqlite") as store:
         assert store.read(["a"]) == [cells[0]]
 
@@ -57,7 +57,7 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
             store.write([cell("a"), cell("b", status="nonsense")])
         assert store.statuses() == {}
         store.write([cell("a")])
-        assert store.statuses() == {"a": "ok"}
+        assert list(store.statuses()) == ["a"]
 
 
 def test_a_second_run_on_one_store_is_refused_until_the_first_ends(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ time.sleep(600)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     with Store(path) as store:
-        assert store.statuses() == {"a": "ok", "b": "ok"}
+        assert list(store.statuses()) == ["a", "b"]
 
 
 def test_a_fresh_store_sets_the_old_one_aside(tmp_path: Path) -> None:
@@ -103,6 +103,36 @@ def test_a_fresh_store_sets_the_old_one_aside(tmp_path: Path) -> None:
             assert store.aside == tmp_path / f"s.{number}.sqlite"
         with Store(tmp_path / f"s.{number}.sqlite") as old:
             assert list(old.statuses()) == [f"run {number}"]
+
+
+def test_a_fresh_store_takes_the_journal_of_the_old_one_along(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    script = f"""
+import os, sys
+sys.path.insert(0, {str(Path(__file__).resolve().parents[2])!r})
+from pathlib import Path
+from benchmark.experiment.store import Store
+from tests.experiment.test_store import cell
+store = Store(Path({str(path)!r}))
+store.write([cell(str(i)) for i in range(400)])
+store._connection.execute("PRAGMA cache_size = 2")
+store._connection.execute("BEGIN IMMEDIATE")
+store._connection.execute("UPDATE cells SET status = 'failed'")
+os.kill(os.getpid(), 9)
+"""
+    subprocess.run([sys.executable, "-c", script], check=False)
+    assert (tmp_path / "s.sqlite-journal").exists(), "the kill came too early to prove anything"
+    with Store(path, fresh=True) as store:
+        assert store.statuses() == {}
+    with Store(tmp_path / "s.1.sqlite") as old:
+        assert {status for status, _ in old.statuses().values()} == {"ok"}
+        assert len(old.statuses()) == 400
+
+
+def test_a_store_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "s.sqlite").mkdir()
+    with pytest.raises(StoreError, match="cannot be opened"):
+        Store(tmp_path / "s.sqlite")
 
 
 def test_files_that_are_no_stores_are_refused_and_left_alone(tmp_path: Path) -> None:

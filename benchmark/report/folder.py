@@ -1,0 +1,95 @@
+"""The folder of a run: everything that is drawn from its cells."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from benchmark.experiment.export import failures_frame, results_frame
+from benchmark.experiment.run import Outcome, manifest
+from benchmark.experiment.world import World
+from benchmark.report.describe import RunDescription
+from benchmark.report.files import write_atomically
+from benchmark.report.from_world import describe_run
+from benchmark.report.summary import csv_text
+from benchmark.report.writer import write_report
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MANIFEST_NAME", "RunFolder", "write_run_folder"]
+
+MANIFEST_NAME = "manifest.json"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """What was written.
+
+    Attributes
+    ----------
+    results, failures : DataFrame
+        Content of ``results.csv`` and ``failures.csv``.
+    description : RunDescription
+        What the numbers are of.
+    written : list of Path
+        Every file.
+    """
+
+    results: pd.DataFrame
+    failures: pd.DataFrame
+    description: RunDescription
+    written: list[Path]
+
+
+def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: bool = True) -> RunFolder:
+    """Write results, failures, report and manifest of a run.
+
+    Files that an earlier run wrote here and this one did not are removed, so that the folder never shows
+    two runs at once; the store keeps their numbers. Files of others are left alone.
+
+    Parameters
+    ----------
+    output : Path
+        Folder; made if it does not exist.
+    world : World
+        What was run.
+    outcome : Outcome
+        Its cells.
+    figures : bool, default True
+        Whether to draw figures.
+    """
+    metrics = world.experiment.metrics
+    results = results_frame(outcome.cells, metrics)
+    failures = failures_frame(outcome.cells, metrics)
+    description = describe_run(world)
+    before = _files_of_manifest(output)
+    written = [
+        write_atomically(output / "results.csv", csv_text(results)),
+        write_atomically(output / "failures.csv", csv_text(failures)),
+        *write_report(output, results, failures, description, figures=figures),
+    ]
+    names = sorted(path.relative_to(output).as_posix() for path in written)
+    facts = {**manifest(world, outcome), "files": names}
+    for name in sorted(before - set(names)):
+        _remove(output, name)
+    written.append(write_atomically(output / MANIFEST_NAME, json.dumps(facts, indent=2) + "\n"))
+    return RunFolder(results, failures, description, written)
+
+
+def _files_of_manifest(output: Path) -> set[str]:
+    try:
+        names = json.loads((output / MANIFEST_NAME).read_text(encoding="utf-8"))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()  # the first run in this folder, or a manifest that nobody can rely on
+    return {n for n in names if not PurePosixPath(n).is_absolute() and ".." not in PurePosixPath(n).parts}
+
+
+def _remove(output: Path, name: str) -> None:
+    path = output / name
+    with contextlib.suppress(OSError):
+        path.unlink()
+        path.parent.rmdir()  # refused unless it was the last file
