@@ -17,7 +17,7 @@ def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["list"], ["learn"], ["sample"]])
+@pytest.mark.parametrize("command", [[], ["run"], ["list"], ["learn"], ["sample"], ["compare"]])
 def test_help_shows_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main([*command, "--help"])
@@ -151,3 +151,33 @@ def test_a_network_is_learned_to_a_file(
 def test_learning_without_data_says_where_to_get_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["learn", "--dataset", "dutch", "--offline"]) == 2
     assert "BETABENCH_DATA" in capsys.readouterr().err
+
+
+def test_a_run_is_compared_with_what_was_published(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = str(tmp_path / "run")
+    words = ["run", "--datasets", "compas_leaky", "--techniques", "none", "drop_sensitive", "reweighing"]
+    words += ["--betas", "0", "--repetitions", "2", "--workers", "1", "--offline", "--no-figures"]
+    assert main([*words, "--output", output]) == 0
+    assert main(["compare", output]) == 2
+    assert "--allow-embedded" in capsys.readouterr().err
+    assert not (tmp_path / "run" / "comparison.csv").exists()
+    assert main(["compare", output, "--allow-embedded", "--no-figures"]) == 0
+    shown = capsys.readouterr().out
+    assert "8/652" in shown
+    assert "EMBEDDED NETWORK, NOT REAL DATA" in shown
+    rows = pd.read_csv(tmp_path / "run" / "comparison.csv")
+    compared = rows[rows["ours"].notna()]
+    assert set(compared["our_technique"]) == {"drop_sensitive", "reweighing"}
+    assert set(compared["our_dataset"]) == {"compas_leaky:embedded"}
+    assert (compared["difference"].abs() < 0.1).all()
+
+
+def test_a_comparison_of_nothing_says_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", str(tmp_path / "nowhere")]) == 2
+    assert "There is no folder" in capsys.readouterr().err
+    assert main(["compare", str(tmp_path)]) == 2
+    assert "manifest.json cannot be read" in capsys.readouterr().err

@@ -1,0 +1,290 @@
+"""What a comparison starts from: published numbers, and the folder of a finished run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ValidationError
+
+from benchmark.declarations import declaration_dir
+from benchmark.errors import ReportError
+from benchmark.experiment.export import FAILURE_COLUMNS
+from benchmark.experiment.plan import PublishedEntry
+from benchmark.report.folder import MANIFEST_NAME
+from benchmark.report.summary import SUMMARY_COLUMNS
+
+__all__ = [
+    "PUBLISHED_COLUMNS",
+    "FinishedRun",
+    "RunDataset",
+    "published_numbers",
+    "read_published",
+    "read_run",
+]
+
+PUBLISHED_COLUMNS = ("table", "dataset", "technique", "beta", "metric", "value")
+"""Columns of a file of published numbers; ``experiments/published/README.md`` says what each holds."""
+
+_TEXTS = {"dataset", "bias", "technique", "classifier", "metric", "status", "reason"}
+_WHOLE = {"table", "n", "repetition"}
+
+
+@dataclass(frozen=True)
+class RunDataset:
+    """A dataset of a finished run.
+
+    Attributes
+    ----------
+    entry : str
+        Its name in the experiment.
+    name : str
+        Its name in the results, which says so where the shipped network stood in for real data.
+    embedded : bool
+        Whether it did.
+    warning : str or None
+        What readers must know before they trust a number of it.
+    baseline : str
+        The technique entry that counts as doing nothing.
+    biases : tuple of str
+        Names of the ways in which bias was planted.
+    """
+
+    entry: str
+    name: str
+    embedded: bool
+    warning: str | None
+    baseline: str
+    biases: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """What a run left in its folder.
+
+    Attributes
+    ----------
+    name, title : str
+        The experiment's name and title.
+    seed : int
+        Root seed.
+    repetitions : int
+        Planned samples per dataset, bias and beta.
+    betas : tuple of float
+        Levels of planted bias.
+    techniques : mapping of str to str
+        Name to title.
+    classifiers, metrics : tuple of str
+        Names.
+    datasets : tuple of RunDataset
+        In the experiment's order.
+    published : PublishedEntry or None
+        The published numbers that the experiment repeats.
+    versions : mapping of str to str
+        Package name to version.
+    summary, failures : DataFrame
+        Columns :data:`~benchmark.report.summary.SUMMARY_COLUMNS` and
+        :data:`~benchmark.experiment.export.FAILURE_COLUMNS`.
+    """
+
+    name: str
+    title: str
+    seed: int
+    repetitions: int
+    betas: tuple[float, ...]
+    techniques: Mapping[str, str]
+    classifiers: tuple[str, ...]
+    metrics: tuple[str, ...]
+    datasets: tuple[RunDataset, ...]
+    published: PublishedEntry | None
+    versions: Mapping[str, str]
+    summary: pd.DataFrame
+    failures: pd.DataFrame
+
+
+def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
+    """Return the numbers that an experiment names; raises as :func:`read_published` does."""
+    return read_published(declaration_dir("experiments") / entry.file)
+
+
+def read_published(path: Path) -> pd.DataFrame:
+    """Read and check a file of published numbers.
+
+    Parameters
+    ----------
+    path : Path
+        CSV file with the columns :data:`PUBLISHED_COLUMNS`.
+
+    Returns
+    -------
+    DataFrame
+        Those columns, in the file's order; ``table`` is an integer, ``beta`` and ``value`` are floats.
+
+    Raises
+    ------
+    ReportError
+        If the file is missing, empty or malformed, a number is not finite, or a place is filled twice.
+    """
+    published = _read_csv(path, PUBLISHED_COLUMNS, "get it back, or correct 'file' under [published]")
+    if published.empty or not np.isfinite(published[["beta", "value"]].to_numpy()).all():
+        raise ReportError(
+            f"{path} has no number, or one that is not finite", expected="a finite number in every row"
+        )
+    repeated = published.duplicated(list(PUBLISHED_COLUMNS[:-1]))
+    if repeated.any():
+        raise ReportError(
+            f"{path} gives some numbers twice",
+            expected="distinct " + ", ".join(PUBLISHED_COLUMNS[:-1]),
+            got="line " + ", ".join(str(i + 2) for i in np.flatnonzero(repeated)[:5]),
+            remedy="keep one row of each",
+        )
+    return published
+
+
+def read_run(folder: Path) -> FinishedRun:
+    """Read what ``betabench run`` wrote to a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds ``manifest.json``, ``summary.csv`` and ``failures.csv``.
+
+    Raises
+    ------
+    ReportError
+        If the folder or a file is missing, or a file is not what a run writes.
+    """
+    again = f"'betabench run' writes it; run the experiment with --output {folder}"
+    if not folder.is_dir():
+        raise ReportError(
+            f"There is no folder {folder}", expected="the folder of a finished run", remedy=again
+        )
+    manifest = _read_manifest(folder / MANIFEST_NAME, again)
+    experiment = manifest.experiment
+    return FinishedRun(
+        name=experiment.name,
+        title=experiment.title,
+        seed=experiment.seed,
+        repetitions=experiment.repetitions,
+        betas=experiment.betas,
+        techniques={technique.name: technique.title for technique in experiment.techniques},
+        classifiers=tuple(classifier.name for classifier in experiment.classifiers),
+        metrics=experiment.metrics,
+        # A manifest lists the datasets in the experiment's order.
+        datasets=tuple(
+            RunDataset(
+                entry=entry.name or entry.card,
+                name=name,
+                embedded=facts.embedded,
+                warning=facts.warning,
+                baseline=entry.baseline,
+                biases=tuple(bias.name for bias in entry.bias),
+            )
+            for entry, (name, facts) in zip(experiment.datasets, manifest.datasets.items(), strict=True)
+        ),
+        published=experiment.published,
+        versions=manifest.versions,
+        summary=_read_csv(folder / "summary.csv", SUMMARY_COLUMNS, again),
+        failures=_read_csv(folder / "failures.csv", FAILURE_COLUMNS, again),
+    )
+
+
+# What a comparison needs of a manifest. All else is left unread, so that folders of earlier versions and of
+# narrowed experiments, which need not be valid experiment files, can be compared as well.
+
+
+class _Named(BaseModel):
+    name: str
+    title: str = ""
+
+
+class _ManifestEntry(BaseModel):
+    card: str
+    name: str = ""
+    baseline: str
+    bias: tuple[_Named, ...]
+
+
+class _ManifestExperiment(BaseModel):
+    name: str
+    title: str
+    seed: int
+    repetitions: int
+    betas: tuple[float, ...]
+    techniques: tuple[_Named, ...]
+    classifiers: tuple[_Named, ...]
+    metrics: tuple[str, ...]
+    datasets: tuple[_ManifestEntry, ...]
+    published: PublishedEntry | None = None
+
+
+class _ManifestDataset(BaseModel):
+    embedded: bool
+    warning: str | None
+
+
+class _Manifest(BaseModel):
+    experiment: _ManifestExperiment
+    datasets: dict[str, _ManifestDataset]
+    versions: dict[str, str]
+
+
+def _read_manifest(path: Path, remedy: str) -> _Manifest:
+    try:
+        manifest = _Manifest.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ReportError(
+            f"{path} is not the manifest of a run",
+            got=f"{'.'.join(map(str, first['loc'])) or 'file'}: {first['msg']}",
+            remedy=remedy,
+        ) from error
+    if len(manifest.experiment.datasets) != len(manifest.datasets):
+        raise ReportError(
+            f"{path} describes other datasets than its experiment names",
+            expected=", ".join(entry.name or entry.card for entry in manifest.experiment.datasets),
+            got=", ".join(manifest.datasets),
+            remedy=remedy,
+        )
+    return manifest
+
+
+def _read_csv(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
+    try:
+        # Names stay text whatever they look like.
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except OSError as error:
+        raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
+    except ValueError as error:
+        raise ReportError(f"{path} is malformed", got=" ".join(str(error).split()), remedy=remedy) from error
+    if tuple(frame.columns) != tuple(columns):
+        raise ReportError(
+            f"{path} has other columns",
+            expected=", ".join(columns),
+            got=", ".join(map(str, frame.columns)),
+            remedy=remedy,
+        )
+    for column in columns:
+        if column not in _TEXTS:
+            frame[column] = _numbers(frame[column], path, remedy)
+    return frame
+
+
+def _numbers(column: pd.Series, path: Path, remedy: str) -> pd.Series:
+    whole = column.name in _WHOLE
+    try:
+        # Python's float reads back what was written to the last bit, which not every pandas does.
+        values = [int(text) if whole else float(text or "nan") for text in column]
+    except ValueError as error:
+        raise ReportError(
+            f"{path} has text in the column {column.name}",
+            expected="whole numbers" if whole else "numbers",
+            got=str(error),
+            remedy=remedy,
+        ) from error
+    return pd.Series(values, index=column.index, dtype="int64" if whole else "float64")

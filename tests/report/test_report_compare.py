@@ -1,0 +1,870 @@
+"""A run beside published numbers: the join, the statistics by hand, the files, and what is refused."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from figure_checks import colorbars, cut_off, overlapping, panels, texts_of
+from matplotlib.collections import QuadMesh
+from rich.console import Console
+
+from benchmark.errors import ExperimentError, ReportError
+from benchmark.experiment.export import FAILURE_COLUMNS
+from benchmark.experiment.plan import PublishedEntry, load_experiment, narrow, plan_blocks
+from benchmark.experiment.world import build_world, cell_key
+from benchmark.report.compare import compare_folder, print_comparison, write_comparison
+from benchmark.report.compare_figure import draw_differences
+from benchmark.report.compare_inputs import FinishedRun, published_numbers, read_published, read_run
+from benchmark.report.compare_numbers import (
+    AGREEMENT_COLUMNS,
+    COMPARISON_COLUMNS,
+    RANK_COLUMNS,
+    Comparison,
+    build_comparison,
+    compare,
+    rank_correlations,
+)
+from benchmark.report.compare_text import summary_markdown, table_markdown, worst_blocks
+from benchmark.report.summary import SUMMARY_COLUMNS
+
+PAPER = load_experiment("paper")
+PAPERS_TECHNIQUES = {
+    2: ("none",),
+    3: ("massaging", "reweighing", "uniform_sampling", "preferential_sampling"),
+    4: ("repair_0.25", "repair_0.50", "repair_0.75"),
+    10: ("zafar_accuracy", "zafar_fairness", "zafar_misclassification"),
+    11: ("zafar_fpr", "zafar_fnr", "zafar_fpr_fnr"),
+}
+PAPERS_TECHNIQUES |= {5: PAPERS_TECHNIQUES[2], 6: PAPERS_TECHNIQUES[3], 7: PAPERS_TECHNIQUES[4]}
+
+
+# ------------------------------------------------------------------------------------- the shipped file
+
+
+@pytest.fixture(scope="module")
+def papers() -> pd.DataFrame:
+    assert PAPER.published is not None
+    return published_numbers(PAPER.published)
+
+
+def test_the_papers_numbers_are_complete(papers: pd.DataFrame) -> None:
+    assert len(papers) == 652
+    counts = papers["table"].value_counts().to_dict()
+    assert counts == {2: 30, 3: 116, 4: 90, 5: 30, 6: 116, 7: 90, 10: 90, 11: 90}
+    for table, rows in papers.groupby("table"):
+        assert tuple(rows["technique"].unique()) == PAPERS_TECHNIQUES[table]
+        pair = (
+            ("overestimation", "underestimation")
+            if table in (5, 6, 7, 11)
+            else ("discrimination", "accuracy")
+        )
+        assert set(rows["metric"]) == set(pair)
+
+
+def test_four_dutch_cells_are_missing_and_nothing_else(papers: pd.DataFrame) -> None:
+    key = ["table", "dataset", "technique", "beta", "metric"]
+    present = set(papers[key].itertuples(index=False, name=None))
+    full = {
+        (table, dataset, technique, beta, metric)
+        for table, techniques in PAPERS_TECHNIQUES.items()
+        for dataset, technique, beta in itertools.product(
+            ("adult", "compas", "dutch"), techniques, (0.0, 0.25, 0.5, 0.75, 1.0)
+        )
+        for metric in papers.loc[papers["table"] == table, "metric"].unique()
+    }
+    assert len(present) == len(papers)
+    missing = full - present
+    assert present <= full
+    assert {cell[:4] for cell in missing} == {
+        (table, "dutch", technique, 1.0)
+        for table in (3, 6)
+        for technique in ("uniform_sampling", "preferential_sampling")
+    }
+    assert len(missing) == 8
+
+
+def test_the_papers_numbers_are_possible(papers: pd.DataFrame) -> None:
+    assert papers["value"].between(-1, 1).all()
+    accuracy = papers.loc[papers["metric"] == "accuracy", "value"]
+    assert accuracy.between(0.5, 0.9).all()
+    assert (papers["value"].round(3) == papers["value"]).all()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ((2, "adult", "none", 1.0, "discrimination"), 0.602),
+        ((3, "dutch", "reweighing", 1.0, "discrimination"), 0.483),
+        ((4, "dutch", "repair_0.75", 0.0, "accuracy"), 0.815),
+        ((5, "dutch", "none", 1.0, "underestimation"), 0.870),
+        ((10, "adult", "zafar_accuracy", 0.5, "discrimination"), 0.181),
+    ],
+)
+def test_the_papers_numbers_are_the_printed_ones(
+    papers: pd.DataFrame, key: tuple[object, ...], value: float
+) -> None:
+    indexed = papers.set_index(["table", "dataset", "technique", "beta", "metric"])["value"]
+    assert indexed[key] == value
+
+
+# ------------------------------------------------------------------------------------- the declaration
+
+
+def test_the_paper_experiment_maps_everything_it_runs(papers: pd.DataFrame) -> None:
+    entry = PAPER.published
+    assert entry is not None
+    datasets = {dataset.name: dataset for dataset in PAPER.datasets}
+    run = {technique.name for technique in PAPER.techniques}
+    reached = set()
+    for name, technique in papers[["dataset", "technique"]].drop_duplicates().itertuples(index=False):
+        place = entry.dataset(name, technique)
+        ours = datasets.get(place.entry)
+        counterpart = entry.technique(technique, ours.baseline if ours else "none")
+        if counterpart in run:
+            assert ours is not None, f"{technique} on {name} needs the dataset {place.entry}"
+            assert place.bias in {b.name for b in ours.bias} or (place.bias is None and len(ours.bias) == 1)
+            reached.add(counterpart)
+    assert run == reached | {dataset.baseline for dataset in PAPER.datasets}
+    assert {"massaging", "reweighing", "repair_0.25"} <= reached
+
+
+def test_the_zafar_rows_of_compas_are_of_the_clean_card() -> None:
+    entry = PAPER.published
+    assert entry is not None
+    for technique in (*PAPERS_TECHNIQUES[10], *PAPERS_TECHNIQUES[11]):
+        assert entry.dataset("compas", technique).entry == "compas"
+        assert entry.dataset("dutch", technique).entry == "dutch"
+    for technique in (*PAPERS_TECHNIQUES[2], *PAPERS_TECHNIQUES[3], *PAPERS_TECHNIQUES[4]):
+        assert entry.dataset("compas", technique).entry == "compas_leaky"
+
+
+def test_the_paper_experiment_groups_every_table_once(papers: pd.DataFrame) -> None:
+    assert PAPER.published is not None
+    tables = [table for group in PAPER.published.groups.values() for table in group]
+    assert sorted(tables) == sorted(papers["table"].unique())
+
+
+def entry_of(**fields: Any) -> PublishedEntry:
+    return PublishedEntry.model_validate({"title": "Doe (2020)", "file": "doe.csv", **fields})
+
+
+def test_names_that_are_not_mentioned_are_the_same() -> None:
+    entry = entry_of(
+        baseline="nothing",
+        techniques={"rw": "reweighing"},
+        datasets=[
+            {"name": "a", "entry": "a_general"},
+            {"name": "a", "entry": "a_special", "techniques": ["rw"], "bias": "mild"},
+        ],
+    )
+    assert entry.dataset("b", "rw").entry == "b"
+    assert entry.dataset("a", "massaging").entry == "a_general"
+    assert entry.dataset("a", "rw").entry == "a_special"
+    assert entry.dataset("a", "rw").bias == "mild"
+    assert entry.technique("nothing", "drop_sensitive") == "drop_sensitive"
+    assert entry.technique("rw", "none") == "reweighing"
+    assert entry.technique("massaging", "none") == "massaging"
+
+
+def test_a_mapping_with_two_answers_is_refused(tmp_path: Path) -> None:
+    double = '[[published.datasets]]\nname = "compas"\nentry = "adult"\ntechniques = ["zafar_fpr"]\n'
+    shipped = Path(__file__).parents[2] / "experiments" / "paper.toml"
+    path = tmp_path / "double.toml"
+    path.write_text(shipped.read_text(encoding="utf-8") + double, encoding="utf-8")
+    with pytest.raises(ExperimentError, match="two entries answer for 'compas', technique 'zafar_fpr'"):
+        load_experiment(path)
+
+
+def test_published_numbers_change_no_cell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path))
+    experiment = narrow(PAPER, datasets=["compas_leaky"], repetitions=1)
+    world = build_world(experiment, offline=True)
+    without = replace(world, experiment=experiment.model_copy(update={"published": None}))
+    block = next(plan_blocks(experiment))
+    keys = [cell_key(w, block, {"name": "none"}, {"name": "c45"}) for w in (world, without)]
+    assert keys[0] == keys[1]
+    assert experiment.published is not None, "a narrowed experiment still knows the published numbers"
+
+
+# --------------------------------------------------------------------------------------- a made-up run
+
+PUBLISHED = """\
+table,dataset,technique,beta,metric,value
+1,a,none,0.00,accuracy,0.800
+1,a,none,0.50,accuracy,0.700
+1,b,none,0.00,accuracy,0.900
+1,b,none,0.50,accuracy,0.900
+2,a,massaging,0.00,accuracy,0.210
+2,a,massaging,0.50,accuracy,0.650
+2,a,rw,0.00,accuracy,0.750
+2,a,rw,0.50,accuracy,0.640
+2,b,massaging,0.00,accuracy,0.500
+2,b,rw,0.00,accuracy,0.400
+"""
+
+MEANS = {
+    ("a", 0.0, "drop"): 0.81,
+    ("a", 0.5, "drop"): 0.67,
+    ("b_leaky", 0.0, "none"): 0.9,
+    ("b_leaky", 0.5, "none"): 0.98,
+    ("a", 0.0, "massaging"): 0.26,
+    ("a", 0.5, "massaging"): 0.655,
+    ("a", 0.0, "reweighing"): 0.76,
+    ("a", 0.5, "reweighing"): 0.64,
+    ("b_leaky", 0.0, "massaging"): math.nan,
+    ("b_leaky", 0.0, "reweighing"): 0.44,
+}
+
+ENTRY = {
+    "title": "Doe (2020)",
+    "file": "doe.csv",
+    "baseline": "none",
+    "techniques": {"rw": "reweighing"},
+    "datasets": [{"name": "b", "entry": "b_leaky"}],
+    "groups": {"Both tables": [1, 2]},
+}
+
+
+def manifest(*, embedded: Sequence[str] = (), published: Mapping[str, Any] | None = ENTRY) -> dict[str, Any]:
+    datasets = {"a": "drop", "b_leaky": "none"}
+    titles = {"none": "None", "drop": "Dropped", "massaging": "Massaging", "reweighing": "Re|weighing"}
+    return {
+        "experiment": {
+            "name": "made_up",
+            "title": "Made up",
+            "seed": 7,
+            "repetitions": 3,
+            "betas": [0.0, 0.5],
+            "datasets": [
+                {"card": card, "name": card, "bias": [{"name": "cpt"}], "baseline": baseline}
+                for card, baseline in datasets.items()
+            ],
+            "techniques": [
+                {"technique": name, "name": name, "title": title} for name, title in titles.items()
+            ],
+            "metrics": ["accuracy"],
+            "classifiers": [{"classifier": "c45", "name": "c45"}],
+            "published": published,
+        },
+        "datasets": {
+            name + (":embedded" if name in embedded else ""): {
+                "embedded": name in embedded,
+                "warning": "b_leaky leaks." if name == "b_leaky" else None,
+            }
+            for name in datasets
+        },
+        "versions": {"betabench": "0.1.0", "python": "3.11.7", "numpy": "2.4.6"},
+        "finished": "not to be shown",
+    }
+
+
+def write_run(
+    folder: Path, facts: dict[str, Any], means: Mapping[tuple[str, float, str], float] = MEANS
+) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "doe.csv").write_text(PUBLISHED)
+    if facts["experiment"]["published"]:
+        published = {**facts["experiment"]["published"], "file": str(folder / "doe.csv")}
+        facts["experiment"]["published"] = published
+    (folder / "manifest.json").write_text(json.dumps(facts))
+    names = {name.removesuffix(":embedded"): name for name in facts["datasets"]}
+    rows = []
+    for (dataset, beta, technique), mean in means.items():
+        where = (names[dataset], "cpt", beta, technique, "c45", "accuracy")
+        rows.append((*where, mean, 0.01, mean - 0.02, mean + 0.02, 0 if math.isnan(mean) else 3))
+    pd.DataFrame(rows, columns=list(SUMMARY_COLUMNS)).to_csv(folder / "summary.csv", index=False)
+    failures = [
+        (names["b_leaky"], "cpt", 0.0, "massaging", "c45", r, "", "skipped", f"{r} rows of <none>")
+        for r in range(3)
+    ]
+    pd.DataFrame(failures, columns=list(FAILURE_COLUMNS)).to_csv(folder / "failures.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def run_dir(tmp_path: Path) -> Path:
+    return write_run(tmp_path / "run", manifest())
+
+
+@pytest.fixture
+def comparison(run_dir: Path) -> Comparison:
+    return compare_folder(run_dir)
+
+
+def lookup(rows: pd.DataFrame, dataset: str, technique: str, beta: float) -> pd.Series:
+    found = rows[(rows["dataset"] == dataset) & (rows["technique"] == technique) & (rows["beta"] == beta)]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+# ------------------------------------------------------------------------------------------- the join
+
+
+def test_every_published_number_has_its_row_in_order(comparison: Comparison) -> None:
+    rows = comparison.rows
+    assert tuple(rows.columns) == COMPARISON_COLUMNS
+    printed = pd.read_csv(io.StringIO(PUBLISHED))
+    assert rows["published"].tolist() == printed["value"].tolist()
+    assert rows["technique"].tolist() == printed["technique"].tolist()
+
+
+def test_a_row_names_both_numbers_and_where_ours_stands(comparison: Comparison) -> None:
+    row = lookup(comparison.rows, "a", "none", 0.5)
+    assert (row["published"], row["ours"], row["difference"]) == (0.7, 0.67, -0.03)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((0.65, 0.69))
+    assert (row["within_0.02"], row["within_0.05"], row["n"], row["reason"]) == (False, True, 3, "")
+    where = ["our_dataset", "our_bias", "our_technique", "our_classifier", "test_data"]
+    assert row[where].tolist() == ["a", "cpt", "drop", "c45", "real data"]
+    renamed = lookup(comparison.rows, "b", "rw", 0.0)
+    assert renamed[where[:3]].tolist() == ["b_leaky", "cpt", "reweighing"]
+
+
+def test_a_difference_at_the_tolerance_is_within_it(comparison: Comparison) -> None:
+    row = lookup(comparison.rows, "a", "massaging", 0.0)
+    assert 0.26 - 0.21 > 0.05, "the case needs binary fractions that do not add up"
+    assert row["difference"] == 0.05
+    assert row["within_0.05"]
+
+
+def test_a_skipped_cell_has_its_reason(comparison: Comparison) -> None:
+    row = lookup(comparison.rows, "b", "massaging", 0.0)
+    assert row["reason"] == "3 × skipped: 0 rows of <none>"
+    assert row[["ours", "ci_low", "ci_high", "difference", "within_0.02", "within_0.05"]].isna().all()
+    assert row["n"] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "reason", "n"),
+    [
+        ({"datasets": []}, "dataset b is not part of this run", 4),
+        ({"techniques": {}}, "technique rw is not part of this run", 3),
+    ],
+)
+def test_what_the_run_lacks_is_a_reason(tmp_path: Path, change: dict[str, Any], reason: str, n: int) -> None:
+    rows = compare_folder(write_run(tmp_path, manifest(published={**ENTRY, **change}))).rows
+    assert (rows["reason"] == reason).sum() == n
+    assert rows.loc[rows["reason"] == reason, "ours"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("betas", [0.0], "β = 0.5 is not part of this run"),
+        ("metrics", ["accuracy"], "the summary has no such row"),
+    ],
+)
+def test_a_narrowed_run_says_what_it_left_out(tmp_path: Path, field: str, value: Any, reason: str) -> None:
+    facts = manifest()
+    facts["experiment"][field] = value
+    means = {key: mean for key, mean in MEANS.items() if key[1] == 0}
+    rows = compare_folder(write_run(tmp_path, facts, means)).rows
+    assert (rows["reason"] == reason).sum() == 4
+
+
+def test_an_unmeasured_metric_is_a_reason(run_dir: Path) -> None:
+    published = pd.read_csv(io.StringIO(PUBLISHED + "3,a,none,0,overestimation,0.1\n"))
+    run = read_run(run_dir)
+    assert run.published is not None
+    rows = compare(run, run.published, published)
+    assert rows["reason"].iloc[-1] == "metric overestimation is not part of this run"
+
+
+# ------------------------------------------------------------------------------------- the statistics
+
+
+def test_the_agreement_is_that_of_a_hand_count(comparison: Comparison) -> None:
+    # Differences in order: .01 -.03 | 0 .08 | .05 .005 | .01 0 | none .04; hence nine numbers.
+    agreement = comparison.agreement
+    assert tuple(agreement.columns) == AGREEMENT_COLUMNS
+    found = {tuple(row[:4]): tuple(row[4:9]) for row in agreement.itertuples(index=False, name=None)}
+    expected = {
+        ("overall", "", "", ""): (10, 9, 5 / 9, 8 / 9, 0.225 / 9),
+        ("tables", "Both tables", "", ""): (10, 9, 5 / 9, 8 / 9, 0.225 / 9),
+        ("table", "1", "", ""): (4, 4, 0.5, 0.75, 0.03),
+        ("table", "2", "", ""): (6, 5, 0.6, 1.0, 0.021),
+        ("dataset", "", "a", ""): (6, 6, 4 / 6, 1.0, 0.105 / 6),
+        ("dataset", "", "b", ""): (4, 3, 1 / 3, 2 / 3, 0.04),
+        ("technique", "", "", "none"): (4, 4, 0.5, 0.75, 0.03),
+        ("technique", "", "", "massaging"): (3, 2, 0.5, 1.0, 0.0275),
+        ("technique", "", "", "rw"): (3, 3, 2 / 3, 1.0, 0.05 / 3),
+        ("dataset and technique", "", "a", "none"): (2, 2, 0.5, 1.0, 0.02),
+        ("dataset and technique", "", "b", "none"): (2, 2, 0.5, 0.5, 0.04),
+        ("dataset and technique", "", "a", "massaging"): (2, 2, 0.5, 1.0, 0.0275),
+        ("dataset and technique", "", "a", "rw"): (2, 2, 1.0, 1.0, 0.005),
+        ("dataset and technique", "", "b", "massaging"): (1, 0, math.nan, math.nan, math.nan),
+        ("dataset and technique", "", "b", "rw"): (1, 1, 0.0, 1.0, 0.04),
+    }
+    assert list(found) == list(expected)
+    for key, numbers in expected.items():
+        assert found[key] == pytest.approx(numbers, nan_ok=True), key
+    assert worst_blocks(agreement)[["dataset", "technique"]].to_numpy().tolist() == [
+        ["b", "none"],
+        ["b", "rw"],
+    ]
+
+
+def ranked(published: Sequence[float], ours: Sequence[float]) -> pd.Series:
+    n = len(published)
+    rows = pd.DataFrame(
+        {
+            "dataset": ["a"] * n,
+            "technique": [f"t{i}" for i in range(n)],
+            "beta": [0.5] * n,
+            "metric": ["accuracy"] * n,
+            "published": list(published),
+            "ours": list(ours),
+            "test_data": ["real data"] * n,
+        }
+    )
+    ranks = rank_correlations(rows)
+    assert tuple(ranks.columns) == RANK_COLUMNS
+    assert len(ranks) == 1
+    return ranks.iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("published", "ours", "tau"),
+    [
+        ([0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8], 1.0),
+        ([0.1, 0.2, 0.3, 0.4], [0.8, 0.7, 0.6, 0.5], -1.0),
+        ([0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.4, 0.3], (5 - 1) / 6),
+        ([0.1, 0.2, 0.2], [0.1, 0.2, 0.3], 2 / math.sqrt(2 * 3)),  # a pair tied in print
+        ([0.1, 0.2, 0.2], [0.1, 0.2001, 0.2004], 1.0),  # tied at the printed decimals in both
+        ([0.1, 0.2, 0.3], [0.1, math.nan, 0.3], 1.0),
+        ([0.1, 0.2, 0.3], [0.4, 0.4, 0.4], math.nan),
+        ([0.1, 0.2], [0.1, math.nan], math.nan),
+    ],
+)
+def test_ranks_by_hand(published: list[float], ours: list[float], tau: float) -> None:
+    row = ranked(published, ours)
+    assert row["tau_b"] == pytest.approx(tau, nan_ok=True)
+    assert row["techniques"] == sum(not math.isnan(value) for value in ours)
+
+
+def test_ranks_are_within_dataset_beta_and_metric(comparison: Comparison) -> None:
+    # a, 0: 0.8, 0.21, 0.75 against 0.81, 0.26, 0.76; a, 0.5: 0.7, 0.65, 0.64 against 0.67, 0.655, 0.64.
+    found = comparison.ranks[["dataset", "beta", "techniques", "tau_b"]].to_numpy().tolist()
+    assert found[:3] == [["a", 0.0, 3, 1.0], ["a", 0.5, 3, 1.0], ["b", 0.0, 2, 1.0]]
+    assert found[3][:3] == ["b", 0.5, 1]
+    assert math.isnan(found[3][3])
+
+
+# ------------------------------------------------------------------------------------------- the files
+
+
+def test_a_table_has_both_numbers_in_a_cell(comparison: Comparison) -> None:
+    assert table_markdown(comparison, 1).splitlines()[:7] == [
+        "**Table 1 of Doe (2020): accuracy, published → ours**",
+        "",
+        "| Dataset | β | None Acc. |",
+        "| :-- | :-- | --: |",
+        "| a | 0.00 | 0.800 → 0.810 |",
+        "| a | 0.50 | 0.700 → 0.670 |",
+        "| b | 0.00 | 0.900 → 0.900 |",
+    ]
+    lines = table_markdown(comparison, 2).splitlines()
+    assert lines[2] == r"| Dataset | β | Massaging Acc. | Re\|weighing Acc. |"
+    assert "| b | 0.00 | 0.500 → – | 0.400 → 0.440 |" in lines
+    assert "| b | 0.50 |  |  |" in lines
+    assert "- – (1 numbers): 3 × skipped: 0 rows of &lt;none>." in lines
+
+
+def test_only_differences_beyond_the_tolerance_are_marked(comparison: Comparison) -> None:
+    text = table_markdown(comparison, 1) + table_markdown(comparison, 2)
+    assert "| b | 0.50 | **0.900 → 0.980** |" in text
+    assert text.count(" → ") - text.count("published → ours") == 10
+    assert text.count("**0.") == 1
+
+
+def test_a_table_says_what_it_shows(comparison: Comparison) -> None:
+    text = table_markdown(comparison, 1)
+    assert "a: ours is a (bias cpt, classifier c45; none is drop), tested on real data." in text
+    assert (
+        r"b: ours is b_leaky (bias cpt, classifier c45), tested on real data. Warning: b_leaky leaks." in text
+    )
+    assert "Experiment made_up (Made up), mean of 3 repetitions, seed 7; betabench 0.1.0" in text
+
+
+def test_the_summary_gathers_everything(comparison: Comparison) -> None:
+    text = summary_markdown(comparison, tables=["comparison/table1.md"], figure="comparison/differences.png")
+    assert "| All | 9 of 10 | 55.6 % | 88.9 % | 0.025 |" in text
+    assert "| Both tables | 9 of 10 | 55.6 % | 88.9 % | 0.025 |" in text
+    worst = text[text.index("## Where they differ most") : text.index("## Ranks")]
+    assert [line.split(" |")[0] for line in worst.splitlines() if "0.040" in line] == [
+        "| b, None",
+        "| b, Re\\|weighing",
+    ]
+    assert "| a | Accuracy | 1.00 | 1.00 | 1.00 |" in text
+    assert "| b | Accuracy | 1.00 | – | 1.00 |" in text
+    assert "| 3 × skipped: 0 rows of &lt;none> | 1 |" in text
+    assert "[Table 1](comparison/table1.md)" in text
+    assert "![Differences between ours and the published numbers](comparison/differences.png)" in text
+    assert "not to be shown" not in text
+
+
+def test_a_perfect_run_has_nothing_to_list(tmp_path: Path) -> None:
+    means = {
+        ("a", 0.0, "drop"): 0.8,
+        ("a", 0.5, "drop"): 0.7,
+        ("b_leaky", 0.0, "none"): 0.9,
+        ("b_leaky", 0.5, "none"): 0.9,
+        ("a", 0.0, "massaging"): 0.21,
+        ("a", 0.5, "massaging"): 0.65,
+        ("a", 0.0, "reweighing"): 0.75,
+        ("a", 0.5, "reweighing"): 0.64,
+        ("b_leaky", 0.0, "massaging"): 0.5,
+        ("b_leaky", 0.0, "reweighing"): 0.4,
+    }
+    text = summary_markdown(compare_folder(write_run(tmp_path, manifest(), means)), tables=[], figure=None)
+    assert "| All | 10 of 10 | 100.0 % | 100.0 % | 0.000 |" in text
+    assert "No technique on any dataset has a mean absolute error above 0.03." in text
+    assert "Every published number has one." in text
+    assert "![" not in text
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def test_the_files_are_complete_and_readable(run_dir: Path, comparison: Comparison) -> None:
+    before = files_of(run_dir)
+    written = [path.relative_to(run_dir).as_posix() for path in write_comparison(run_dir, comparison)]
+    after = files_of(run_dir)
+    assert set(written) == after.keys() - before.keys()
+    assert set(written) == {
+        "comparison.csv",
+        "comparison_summary.csv",
+        "comparison_ranks.csv",
+        "comparison.md",
+        "comparison/table1.md",
+        "comparison/table2.md",
+        "comparison/differences.png",
+        "comparison/differences.pdf",
+    }
+    assert all(after[name] == content for name, content in before.items())
+    back = pd.read_csv(run_dir / "comparison.csv", keep_default_na=False, na_values={"ours": [""]})
+    assert back["ours"].equals(comparison.rows["ours"])
+    summary = (run_dir / "comparison.md").read_text(encoding="utf-8")
+    for name in written:
+        if name.endswith((".md", ".csv", ".png")) and name != "comparison.md":
+            assert f"({name})" in summary
+
+
+def test_without_figures_none_is_written_or_shown(run_dir: Path, comparison: Comparison) -> None:
+    written = write_comparison(run_dir, comparison, figures=False)
+    assert {path.suffix for path in written} == {".csv", ".md"}
+    assert "![" not in (run_dir / "comparison.md").read_text(encoding="utf-8")
+
+
+def test_what_an_earlier_comparison_left_is_removed(run_dir: Path, comparison: Comparison) -> None:
+    write_comparison(run_dir, comparison)
+    (run_dir / "comparison" / "table9.md").write_text("of an earlier mapping")
+    (run_dir / "comparison" / "notes.md").write_text("of the user")
+    write_comparison(run_dir, comparison, figures=False)
+    left = {path.name for path in (run_dir / "comparison").iterdir()}
+    assert left == {"table1.md", "table2.md", "notes.md"}
+
+
+def test_the_same_run_gives_the_same_bytes_whatever_the_hash_seed(run_dir: Path) -> None:
+    outputs = []
+    for seed in ("1", "2"):
+        subprocess.run(
+            [sys.executable, "-m", "benchmark.cli", "compare", str(run_dir)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[2],
+            check=True,
+            capture_output=True,
+        )
+        outputs.append(files_of(run_dir))
+    assert "comparison/differences.pdf" in outputs[0]
+    assert outputs[0] == outputs[1]
+
+
+# ------------------------------------------------------------------------------------------ the figure
+
+
+def wide_comparison(n_datasets: int, betas: Sequence[float], name: str = "dataset") -> Comparison:
+    """Return a comparison of made-up numbers with every class of difference."""
+    techniques = ("none", "massaging", "constrained_regression_with_threshold")
+    differences = itertools.cycle([0.0, 0.019, -0.03, 0.07, -0.15, 0.31, -0.25, 0.0004, -1.2])
+    published, summary = [], []
+    for table, metrics in ((2, ("discrimination", "accuracy")), (11, ("overestimation",))):
+        for i, technique, beta, metric in itertools.product(range(n_datasets), techniques, betas, metrics):
+            published.append((table, f"{name}_{i}", technique, beta, metric, 0.5))
+            mean = 0.5 + next(differences)
+            summary.append((f"{name}_{i}", "cpt", beta, technique, "c45", metric, mean, 0.0, mean, mean, 2))
+    from benchmark.report.compare_inputs import PUBLISHED_COLUMNS, RunDataset
+
+    run = FinishedRun(
+        name="wide",
+        title="Wide",
+        seed=1,
+        repetitions=2,
+        betas=tuple(betas),
+        techniques=dict.fromkeys(techniques, ""),
+        classifiers=("c45",),
+        metrics=("discrimination", "accuracy", "overestimation"),
+        datasets=tuple(
+            RunDataset(f"{name}_{i}", f"{name}_{i}", False, None, "none", ("cpt",)) for i in range(n_datasets)
+        ),
+        published=None,
+        versions={},
+        summary=pd.DataFrame(summary, columns=list(SUMMARY_COLUMNS)),
+        failures=pd.DataFrame(columns=list(FAILURE_COLUMNS)),
+    )
+    return build_comparison(run, entry_of(), pd.DataFrame(published, columns=list(PUBLISHED_COLUMNS)))
+
+
+FIGURES: dict[str, Callable[[], Comparison]] = {
+    "one column": lambda: wide_comparison(1, (1.0,)),
+    "three datasets": lambda: wide_comparison(3, (0.0, 0.25, 0.5, 0.75, 1.0)),
+    "narrow blocks, long names": lambda: wide_comparison(4, (0.0, 1.0), "a rather long name of a dataset"),
+}
+
+
+@pytest.mark.parametrize("variant", FIGURES)
+def test_no_text_of_the_heat_map_overlaps_or_is_cut(variant: str) -> None:
+    figure = draw_differences(FIGURES[variant]())
+    assert overlapping(figure) == []
+    assert cut_off(figure) == []
+
+
+def test_the_heat_map_prints_every_difference(comparison: Comparison) -> None:
+    figure = draw_differences(comparison)
+    (axes,) = panels(figure)
+    printed = {text.get_position(): text.get_text() for text in axes.texts if text.get_position()[1] < 4}
+    # Columns: a at 0 and 0.5, then b; rows: none, massaging, rw.
+    expected = [
+        ["+.010", "−.030", ".000", "+.080"],
+        ["+.050", "+.005", "–", None],
+        ["+.010", ".000", "+.040", None],
+    ]
+    cells = {(x, y): text for y, row in enumerate(expected) for x, text in enumerate(row) if text is not None}
+    assert {place: printed[place] for place in cells} == cells
+    assert (3, 1) not in printed
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        "None  T1",
+        "Massaging  T2",
+        "Re|weighing  T2",
+    ]
+    assert len(colorbars(figure)) == 1
+
+
+def test_a_difference_beyond_one_keeps_its_digits() -> None:
+    assert "−1.200" in texts_of(draw_differences(FIGURES["one column"]()))
+
+
+def test_colours_of_the_heat_map_change_at_the_tolerances() -> None:
+    comparison = wide_comparison(3, (0.0, 0.25, 0.5))
+    axes = panels(draw_differences(comparison))[0]
+    (mesh,) = (child for child in axes.collections if isinstance(child, QuadMesh))
+    colors = mesh.get_array()
+    rows = comparison.rows[comparison.rows["metric"] == "discrimination"]
+    bounds = (-0.2, -0.1, -0.05, -0.02, 0.02, 0.05, 0.1, 0.2)
+    classes: dict[int, set[tuple[float, ...]]] = {}
+    for dataset, technique, beta, value in rows[["dataset", "technique", "beta", "difference"]].itertuples(
+        index=False
+    ):
+        line = list(rows["technique"].unique()).index(technique)
+        column = 3 * list(rows["dataset"].unique()).index(dataset) + [0.0, 0.25, 0.5].index(beta)
+        classes.setdefault(sum(value > bound for bound in bounds), set()).add(tuple(colors[line, column]))
+    assert len(classes) >= 6
+    assert all(len(shades) == 1 for shades in classes.values())
+    assert len(set.union(*classes.values())) == len(classes)
+    (middle,) = classes[4]
+    assert min(middle[:3]) > 0.95, "what is met stays nearly white"
+
+
+# ------------------------------------------------------------------------------------ embedded networks
+
+
+def test_a_run_on_embedded_networks_is_refused(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, manifest(embedded=["b_leaky"]))
+    with pytest.raises(ReportError, match=r"b_leaky:embedded.*--allow-embedded") as caught:
+        compare_folder(folder)
+    assert caught.value.got == "b_leaky:embedded"
+
+
+def test_embedded_datasets_that_are_not_compared_do_not_matter(tmp_path: Path) -> None:
+    published = {**ENTRY, "datasets": [{"name": "b", "entry": "elsewhere"}]}
+    folder = write_run(tmp_path, manifest(embedded=["b_leaky"], published=published))
+    assert compare_folder(folder).warning is None
+
+
+def test_numbers_of_embedded_networks_say_so_everywhere(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, manifest(embedded=["a", "b_leaky"]))
+    comparison = compare_folder(folder, allow_embedded=True)
+    for path in write_comparison(folder, comparison, figures=False):
+        text = path.read_text(encoding="utf-8")
+        assert "embedded network" in text, path.name
+        if path.suffix == ".md":
+            assert "> **EMBEDDED NETWORK, NOT REAL DATA" in text, path.name
+    assert "EMBEDDED NETWORK, NOT REAL DATA" in texts_of(draw_differences(comparison))
+    assert "EMBEDDED NETWORK, NOT REAL DATA" in printed(comparison)
+
+
+def test_a_mixture_of_real_and_embedded_is_told_apart(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, manifest(embedded=["b_leaky"]))
+    comparison = compare_folder(folder, allow_embedded=True)
+    assert comparison.agreement["test_data"].iloc[0] == "embedded network and real data"
+    assert comparison.ranks["test_data"].tolist() == ["real data"] * 2 + ["embedded network"] * 2
+    assert comparison.warning is not None
+    assert "b_leaky:embedded" in comparison.warning
+
+
+def test_a_run_on_real_data_is_not_called_embedded(comparison: Comparison) -> None:
+    assert comparison.warning is None
+    assert "embedded" not in table_markdown(comparison, 1).lower()
+    assert "embedded" not in texts_of(draw_differences(comparison)).lower()
+
+
+# ------------------------------------------------------------------------------------------ the console
+
+
+def printed(comparison: Comparison, width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    print_comparison(console, comparison, output_dir=Path("out"), written=[Path("out/comparison.csv")])
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_the_console_fits_80_columns() -> None:
+    lines = printed(wide_comparison(3, (0.0, 0.5), "a rather long name of a dataset")).splitlines()
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_console_shows_the_summary(comparison: Comparison) -> None:
+    text = printed(comparison)
+    rows = [line.split() for line in text.splitlines()]
+    assert ["All", "9/10", "55.6", "%", "88.9", "%", "0.025"] in rows
+    assert ["Table", "2", "5/6", "60.0", "%", "100.0", "%", "0.021"] in rows
+    assert ["b,", "None", "2/2", "50.0", "%", "50.0", "%", "0.040"] in rows
+    assert "mean Kendall τ-b 1.00 over 3 triples" in text
+
+
+# ------------------------------------------------------------------------------------- what is refused
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match=r"There is no folder .*nowhere.*betabench run"):
+        read_run(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "summary.csv", "failures.csv"])
+def test_a_missing_file_is_named(run_dir: Path, name: str) -> None:
+    (run_dir / name).unlink()
+    with pytest.raises(ReportError, match=f"{name} cannot be read.*betabench run"):
+        read_run(run_dir)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("manifest.json", "{", "is not the manifest of a run"),
+        ("manifest.json", "{}", "experiment: Field required"),
+        ("summary.csv", "", "is malformed"),
+        ("summary.csv", "a,b\n1,2\n", "has other columns"),
+        ("summary.csv", ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,m,x,0,0,0,1\n", "text in the column mean"),
+        ("summary.csv", ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,m,0,0,0,0,\n", "text in the column n"),
+    ],
+)
+def test_a_damaged_file_is_named(run_dir: Path, name: str, content: str, message: str) -> None:
+    (run_dir / name).write_text(content)
+    with pytest.raises(ReportError, match=message):
+        read_run(run_dir)
+
+
+def test_a_manifest_must_describe_its_own_datasets(run_dir: Path) -> None:
+    facts = json.loads((run_dir / "manifest.json").read_text())
+    del facts["datasets"]["b_leaky"]
+    (run_dir / "manifest.json").write_text(json.dumps(facts))
+    with pytest.raises(ReportError, match="other datasets than its experiment names"):
+        read_run(run_dir)
+
+
+def test_a_run_without_published_numbers_is_refused(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, manifest(published=None))
+    with pytest.raises(ReportError, match=r"'made_up' names no published numbers.*--experiment"):
+        compare_folder(folder)
+    with pytest.raises(ReportError, match="'smoke' names no published numbers"):
+        compare_folder(folder, experiment=load_experiment("smoke"))
+
+
+def test_another_experiments_published_numbers_can_be_named(run_dir: Path) -> None:
+    with pytest.raises(ReportError, match="No published number has a counterpart"):
+        compare_folder(run_dir, experiment=PAPER)
+
+
+def test_a_run_that_repeats_nothing_is_refused(tmp_path: Path) -> None:
+    published = {**ENTRY, "datasets": [{"name": "a", "entry": "x"}, {"name": "b", "entry": "y"}]}
+    with pytest.raises(ReportError, match="for all 10 numbers: dataset x is not part of this run"):
+        compare_folder(write_run(tmp_path, manifest(published=published)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"baseline": "nothing"}, "a technique that was not published.*nothing"),
+        ({"techniques": {"rv": "reweighing"}}, "a technique that was not published.*rv"),
+        ({"datasets": [{"name": "c", "entry": "a"}]}, "a dataset that was not published.*c"),
+        ({"groups": {"All": [1, 2, 3]}}, "a table that was not published.*3"),
+        ({"datasets": [{"name": "b", "entry": "b_leaky", "bias": "mild"}]}, "which bias on b_leaky.*mild"),
+        ({"datasets": [{"name": "b", "entry": "b_leaky", "classifier": "svm"}]}, "which classifier.*svm"),
+    ],
+)
+def test_a_mapping_that_names_what_is_not_there_is_refused(
+    tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    folder = write_run(tmp_path, manifest(published={**ENTRY, **change}))
+    with pytest.raises(ReportError, match=message):
+        compare_folder(folder)
+
+
+def test_one_of_several_biases_has_to_be_named(tmp_path: Path) -> None:
+    facts = manifest()
+    facts["experiment"]["datasets"][0]["bias"].append({"name": "mild"})
+    folder = write_run(tmp_path, facts)
+    with pytest.raises(ReportError, match=r"which bias on a repeats.*cpt, mild"):
+        compare_folder(folder)
+    facts["experiment"]["published"]["datasets"] = [
+        {"name": "a", "entry": "a", "bias": "cpt"},
+        {"name": "b", "entry": "b_leaky"},
+    ]
+    assert compare_folder(write_run(tmp_path, facts)).rows["ours"].notna().sum() == 9
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is malformed"),
+        ("table,dataset\n1,a\n", "has other columns"),
+        (PUBLISHED.splitlines()[0] + "\n", "has no number"),
+        (PUBLISHED + "1,a,none,0,accuracy,\n", "not finite"),
+        (PUBLISHED + "1,a,none,0,accuracy,0.7\n", "gives some numbers twice.*line 12"),
+        (PUBLISHED + "1,a,none,zero,accuracy,0.7\n", "text in the column beta"),
+    ],
+)
+def test_a_damaged_file_of_published_numbers_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "published.csv"
+    path.write_text(content)
+    with pytest.raises(ReportError, match=message):
+        read_published(path)
+
+
+def test_a_missing_file_of_published_numbers_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match=r"gone\.csv cannot be read"):
+        published_numbers(entry_of(file=str(tmp_path / "gone.csv")))
