@@ -13,7 +13,7 @@ import hashlib
 import itertools
 import json
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
@@ -32,7 +32,7 @@ from pydantic import (
 
 from benchmark.data.table import Column, Schema
 from benchmark.declarations import find_declaration, list_declarations
-from benchmark.errors import CardError
+from benchmark.errors import CardError, UnknownNameError
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -390,6 +390,36 @@ class Card(_Declaration):
             sensitive_feature=self.sensitive_feature,
             deprived_group=self.deprived_group,
         )
+
+    def with_columns(self, changes: Mapping[str, Mapping[str, Any]]) -> Card:
+        """Return the card with columns read in another way.
+
+        Parameters
+        ----------
+        changes : mapping of str to mapping
+            For a column of the card, the fields that replace its own: ``{"age": {"bins": [...], "states":
+            [...]}}``.
+
+        Raises
+        ------
+        UnknownNameError
+            If the card has no such column.
+        CardError
+            If the changed card breaks rules.
+        """
+        if not changes:
+            return self
+        content = self.model_dump()
+        for name, fields in changes.items():
+            if name not in self.columns:
+                raise UnknownNameError("column", name, self.columns)
+            content["columns"][name] |= fields
+        try:
+            card = Card.model_validate(content)
+        except ValidationError as error:
+            raise _card_error(self._path or Path(self.name), error) from None
+        card._path = self._path
+        return card
 
     @property
     def digest(self) -> str:

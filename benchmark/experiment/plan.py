@@ -98,6 +98,9 @@ class DatasetEntry(_Strict):
         The technique entry that counts as doing nothing, for the paper's Tables 2 and 5.
     network : NetworkEntry
         Changes of how its network is learned.
+    columns : dict of str to dict
+        Columns that are read in another way than the card says, in the card's own words: other bins, merged
+        states. They need real data.
     parameters : dict of str to dict
         Parameters of techniques that differ for this dataset, by the technique's registered name.
     """
@@ -107,6 +110,7 @@ class DatasetEntry(_Strict):
     bias: tuple[BiasEntry, ...] = Field(min_length=1)
     baseline: Identifier = "none"
     network: NetworkEntry = NetworkEntry()
+    columns: dict[str, dict[str, Any]] = {}
     parameters: dict[str, Parameters] = {}
 
     @model_validator(mode="before")
@@ -193,6 +197,9 @@ class PublishedEntry(_Strict):
         Where the datasets' counterparts are, if not under the same name.
     groups : dict of str to tuple of int
         Tables that are summarised together, by heading.
+    variants : dict of str to tuple of str
+        Datasets of the experiment that repeat a published dataset in different ways, by its published name;
+        each is summarised on its own.
     """
 
     title: str
@@ -201,6 +208,7 @@ class PublishedEntry(_Strict):
     techniques: dict[str, Identifier] = {}
     datasets: tuple[PublishedDataset, ...] = ()
     groups: dict[str, tuple[int, ...]] = {}
+    variants: dict[str, tuple[str, ...]] = {}
 
     @field_validator("datasets")
     @classmethod

@@ -170,7 +170,7 @@ def _build_scene(
     require_real_data: bool,
     say: Callable[[str], None],
 ) -> Scene:
-    card = load_card(entry.card)
+    card = load_card(entry.card).with_columns(entry.columns)
     changes = entry.network.changes
     required = changes.pop("required_edges", card.required_edges)
     forbidden = changes.pop("forbidden_edges", card.forbidden_edges)
@@ -185,11 +185,11 @@ def _build_scene(
         embedded = True
         rng = generator(experiment.seed, purpose="test", dataset=entry.name)
         test = sample(network, card.rows or 0, rng)
-        say(f"{card.title}: no real data found, using the embedded network. {missing.what}.")
+        say(f"{entry.name}: no real data found, using the embedded network. {missing.what}.")
     else:
         network = learn_network(dataset.table, settings, required_edges=required, forbidden_edges=forbidden)
         embedded, test = False, dataset.table
-        say(f"{card.title}: {len(test):,} real rows from {dataset.source}")
+        say(f"{entry.name}: {len(test):,} real rows from {dataset.source}")
     edits = {bias.name: tuple(edit.to_edit() for edit in bias.edits) for bias in entry.bias}
     for edit in edits.values():
         active_edits(network, edit)

@@ -72,8 +72,9 @@ def write_comparison(folder: Path, comparison: Comparison, *, figures: bool = Tr
     Parameters
     ----------
     folder : Path
-        Gets ``comparison.csv``, ``comparison_summary.csv``, ``comparison_ranks.csv``, ``comparison.md`` and
-        ``comparison/`` with a Markdown table for each published table and the heat map of differences.
+        Gets ``comparison.csv``, ``comparison_summary.csv``, ``comparison_ranks.csv``, ``comparison.md``,
+        ``comparison_variants.csv`` where the experiment names variants, and ``comparison/`` with a Markdown
+        table for each published table and the heat map of differences.
     comparison : Comparison
         From :func:`compare_folder`.
     figures : bool, default True
@@ -94,6 +95,8 @@ def write_comparison(folder: Path, comparison: Comparison, *, figures: bool = Tr
         "comparison_ranks.csv": csv_text(comparison.ranks),
         **tables,
     }
+    if len(comparison.variants):
+        texts["comparison_variants.csv"] = csv_text(comparison.variants)
     written = [write_atomically(folder / name, text) for name, text in texts.items()]
     drawn = list(_write_figures(folder / "comparison", comparison)) if figures else []
     # The summary links to everything else, so it comes last.
@@ -154,6 +157,9 @@ def print_comparison(
         console.print(_grid(worst.head(_MOST_SHOWN), comparison))
         if len(worst) > _MOST_SHOWN:
             console.print(f"and {len(worst) - _MOST_SHOWN} more, see comparison.md", highlight=False)
+    if len(comparison.variants):
+        console.print("\nEach variant beside the published numbers:", highlight=False)
+        console.print(_variants_grid(comparison.variants))
     console.print(
         f"\n{len(written)} files written to {escape(str(output_dir))}; begin with comparison.md",
         highlight=False,
@@ -162,16 +168,24 @@ def print_comparison(
 
 
 def _grid(rows: pd.DataFrame, comparison: Comparison) -> Table:
+    return _table([(heading(row, comparison), row) for _, row in rows.iterrows()])
+
+
+def _variants_grid(variants: pd.DataFrame) -> Table:
+    overall = variants[variants["technique"] == ""]
+    return _table([(f"{row['dataset']}: {row['variant']}", row) for _, row in overall.iterrows()])
+
+
+def _table(rows: Sequence[tuple[str, pd.Series]]) -> Table:
     grid = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
     grid.add_column("", overflow="fold")
     for title in ("compared", *(f"±{tolerance:g}" for tolerance in TOLERANCES), "mean error"):
         grid.add_column(title, justify="right", no_wrap=True)
-    for _, row in rows.iterrows():
-        error = row["mean_absolute_error"]
+    for name, row in rows:
         grid.add_row(
-            escape(heading(row, comparison)),
+            escape(name),
             f"{row['compared']}/{row['published']}",
             *(share_text(row[f"within_{tolerance}"]) for tolerance in TOLERANCES),
-            f"{error:.3f}" if row["compared"] else "–",
+            f"{row['mean_absolute_error']:.3f}" if row["compared"] else "–",
         )
     return grid

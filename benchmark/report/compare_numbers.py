@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 from benchmark.errors import ReportError
-from benchmark.experiment.plan import PublishedEntry
+from benchmark.experiment.plan import PublishedDataset, PublishedEntry
 from benchmark.report.compare_inputs import FinishedRun, RunDataset
 
 __all__ = [
@@ -45,6 +45,9 @@ AGREEMENT_COLUMNS = (
 )
 """Columns of ``comparison_summary.csv``; what a scope spans is empty."""
 
+VARIANT_COLUMNS = ("dataset", "variant", *AGREEMENT_COLUMNS[3:])
+"""Columns of ``comparison_variants.csv``; ``technique`` is empty over all of them."""
+
 RANK_COLUMNS = ("dataset", "beta", "metric", "techniques", "tau_b", "test_data")
 """Columns of ``comparison_ranks.csv``."""
 
@@ -73,8 +76,8 @@ class Comparison:
         Whose numbers are ours.
     entry : PublishedEntry
         Where each published number has its counterpart.
-    rows, agreement, ranks : DataFrame
-        From :func:`compare`, :func:`agreement` and :func:`rank_correlations`.
+    rows, agreement, ranks, variants : DataFrame
+        From :func:`compare`, :func:`agreement`, :func:`rank_correlations` and :func:`variant_agreement`.
     """
 
     run: FinishedRun
@@ -82,6 +85,7 @@ class Comparison:
     rows: pd.DataFrame
     agreement: pd.DataFrame
     ranks: pd.DataFrame
+    variants: pd.DataFrame
 
     @property
     def datasets(self) -> tuple[RunDataset, ...]:
@@ -106,7 +110,8 @@ def build_comparison(
 ) -> Comparison:
     """Compare a run with published numbers; parameters and errors are those of :func:`compare`."""
     rows = compare(run, entry, published, allow_embedded=allow_embedded)
-    return Comparison(run, entry, rows, agreement(rows, entry), rank_correlations(rows))
+    variants = variant_agreement(run, entry, published, allow_embedded=allow_embedded)
+    return Comparison(run, entry, rows, agreement(rows, entry), rank_correlations(rows), variants)
 
 
 def compare(
@@ -170,6 +175,40 @@ def compare(
         within = (rows["difference"].abs() <= tolerance).astype("boolean")
         rows[f"within_{tolerance}"] = within.where(rows["ours"].notna())
     return rows[list(COMPARISON_COLUMNS)]
+
+
+def variant_agreement(
+    run: FinishedRun, entry: PublishedEntry, published: pd.DataFrame, *, allow_embedded: bool = False
+) -> pd.DataFrame:
+    """Summarise how far each variant of a dataset is from the published numbers.
+
+    Parameters
+    ----------
+    run, entry, published, allow_embedded
+        As for :func:`compare`; ``entry.variants`` names the variants.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`VARIANT_COLUMNS`: each variant over all techniques (``technique`` empty) and by
+        technique, variants in the order in which the experiment lists them.
+    """
+    rows = []
+    for dataset, variants in entry.variants.items():
+        others = tuple(other for other in entry.datasets if other.name != dataset)
+        for variant in variants:
+            mapping = {"datasets": (PublishedDataset(name=dataset, entry=variant), *others)}
+            compared = compare(
+                run, entry.model_copy(update=mapping), published, allow_embedded=allow_embedded
+            )
+            compared = compared[(compared["dataset"] == dataset) & compared["ours"].notna()]
+            where = {"dataset": dataset, "variant": variant}
+            rows.append({**where, "technique": "", **_agreement_of(compared)})
+            rows += [
+                {**where, "technique": technique, **_agreement_of(part)}
+                for technique, part in compared.groupby("technique", sort=False)
+            ]
+    return pd.DataFrame(rows, columns=list(VARIANT_COLUMNS))
 
 
 def agreement(comparison: pd.DataFrame, entry: PublishedEntry) -> pd.DataFrame:

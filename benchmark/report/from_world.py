@@ -44,7 +44,7 @@ def _describe_scene(entry: DatasetEntry, scene: Scene) -> DatasetDescription:
     acting = {bias: active_edits(scene.network, edits) for bias, edits in scene.edits.items()}
     return DatasetDescription(
         name=scene.name,
-        title=card.title,
+        title=card.title if entry.name == card.name else f"{card.title} ({entry.name})",
         test_data=scene.test_data,
         embedded=scene.embedded,
         digest=test.digest,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmark.data import Table
-from benchmark.errors import BiasError, ExperimentError
+from benchmark.errors import BiasError, CardError, ExperimentError, UnknownNameError
 from benchmark.experiment.evaluate import Evaluator, configured_techniques, describe_technique
 from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
 from benchmark.experiment.run import _planned_cells
@@ -186,6 +186,27 @@ def test_learning_settings_cannot_be_changed_without_real_data(tmp_path: Path) -
         world(tmp_path, text)
     same = TEXT.replace('card = "compas"', 'card = "compas"\nnetwork.score = "bic"')
     assert world(tmp_path, same).scenes["compas"].embedded
+
+
+@pytest.mark.real_data
+def test_columns_can_be_read_in_another_way(tmp_path: Path, data_dir: Path) -> None:
+    path = tmp_path / "e.toml"
+    entry = 'card = "compas"\ncolumns.priors_count = { bins = [0, 1, inf], states = ["none", "some"] }'
+    path.write_text(TEXT.replace('card = "compas"', entry))
+    found = build_world(load_experiment(path), data_dir=data_dir, offline=True)
+    assert found.scenes["compas"].test.schema.column("priors_count").states == ("none", "some")
+    with pytest.raises(ExperimentError, match="neither real data nor an embedded network"):
+        build_world(load_experiment(path), offline=True)
+    path.write_text(
+        TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.prior_count = { bins = [0, 1] }')
+    )
+    with pytest.raises(UnknownNameError, match="did you mean 'priors_count'"):
+        build_world(load_experiment(path), data_dir=data_dir, offline=True)
+    path.write_text(
+        TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.priors_count = { bins = [3, 1] }')
+    )
+    with pytest.raises(CardError, match="increase strictly"):
+        build_world(load_experiment(path), data_dir=data_dir, offline=True)
 
 
 @pytest.mark.real_data

@@ -31,6 +31,7 @@ from benchmark.report.compare_numbers import (
     AGREEMENT_COLUMNS,
     COMPARISON_COLUMNS,
     RANK_COLUMNS,
+    VARIANT_COLUMNS,
     Comparison,
     build_comparison,
     compare,
@@ -414,6 +415,31 @@ def test_the_agreement_is_that_of_a_hand_count(comparison: Comparison) -> None:
         ["b", "none"],
         ["b", "rw"],
     ]
+
+
+def test_each_variant_of_a_dataset_is_summarised_on_its_own(tmp_path: Path) -> None:
+    entry = {**ENTRY, "variants": {"b": ["b_leaky", "a"]}}
+    comparison = compare_folder(write_run(tmp_path / "run", manifest(published=entry)))
+    assert tuple(comparison.variants.columns) == VARIANT_COLUMNS
+    found = {
+        tuple(row[:3]): tuple(row[4:8]) for row in comparison.variants.itertuples(index=False, name=None)
+    }
+    expected = {
+        ("b", "b_leaky", ""): (3, 1 / 3, 2 / 3, 0.04),
+        ("b", "b_leaky", "none"): (2, 0.5, 0.5, 0.04),
+        ("b", "b_leaky", "rw"): (1, 0.0, 1.0, 0.04),
+        # .81 and .67 for .9 twice, .26 for .5, .76 for .4
+        ("b", "a", ""): (4, 0.0, 0.0, (0.09 + 0.23 + 0.24 + 0.36) / 4),
+        ("b", "a", "none"): (2, 0.0, 0.0, 0.16),
+        ("b", "a", "massaging"): (1, 0.0, 0.0, 0.24),
+        ("b", "a", "rw"): (1, 0.0, 0.0, 0.36),
+    }
+    assert list(found) == list(expected)
+    for key, numbers in expected.items():
+        assert found[key] == pytest.approx(numbers), key
+    written = write_comparison(tmp_path / "run", comparison, figures=False)
+    assert "comparison_variants.csv" in {path.name for path in written}
+    assert "b: b_leaky" in printed(comparison)
 
 
 def ranked(published: Sequence[float], ours: Sequence[float]) -> pd.Series:
