@@ -17,6 +17,7 @@ __all__ = [
     "DownloadError",
     "ExperimentError",
     "NetworkError",
+    "NotConvergedError",
     "ReportError",
     "StoreError",
     "TechniqueError",
@@ -110,6 +111,28 @@ class StoreError(BetabenchError):
 
 class ReportError(BetabenchError):
     """A table or figure cannot be drawn from what the store holds."""
+
+
+class NotConvergedError(TechniqueError):
+    """An optimisation ran out of steps before it reached its optimum.
+
+    Parameters
+    ----------
+    what : str
+        What was optimised.
+    steps : int
+        How many steps it took.
+    residual, tolerance : float
+        How far from the optimum it was left, and how near it should have come.
+    """
+
+    def __init__(self, what: str, steps: int, residual: float, tolerance: float) -> None:
+        super().__init__(
+            f"The {what} did not converge in {steps} steps",
+            expected=f"a residual of at most {tolerance:g}",
+            got=f"{residual:g}",
+            remedy="loosen the constraint, merge rare states of the columns, or draw a larger sample",
+        )
 
 
 class UnknownNameError(BetabenchError):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
 from benchmark.data.table import Table
-from benchmark.errors import BetabenchError, ClassifierError, UnknownNameError
+from benchmark.errors import BetabenchError, ClassifierError, NotConvergedError, UnknownNameError
 from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
 from benchmark.experiment.store import CellResult, MetricValue, Status
 from benchmark.experiment.versions import source_digest
@@ -169,6 +169,8 @@ class Evaluator:
                     return result("failed", f"its skip() returned {declined!r} in place of a reason or None")
                 return result("skipped", _storable(declined))
             predicted = technique.fit(train, tools).predict(self._hidden_test(block.dataset, scene))
+        except NotConvergedError as error:
+            return result("not_converged", _in_words(error))
         except Exception as error:
             return result("failed", _in_words(error))
         scores = evaluate(scene.test.y, predicted, scene.test.deprived, metrics=self.world.experiment.metrics)

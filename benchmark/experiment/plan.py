@@ -101,6 +101,8 @@ class DatasetEntry(_Strict):
     columns : dict of str to dict
         Columns that are read in another way than the card says, in the card's own words: other bins, merged
         states. They need real data.
+    techniques : tuple of str
+        Names of the technique entries to run on it; all unless given.
     parameters : dict of str to dict
         Parameters of techniques that differ for this dataset, by the technique's registered name.
     """
@@ -111,6 +113,7 @@ class DatasetEntry(_Strict):
     baseline: Identifier = "none"
     network: NetworkEntry = NetworkEntry()
     columns: dict[str, dict[str, Any]] = {}
+    techniques: tuple[Identifier, ...] = ()
     parameters: dict[str, Parameters] = {}
 
     @model_validator(mode="before")
@@ -295,10 +298,17 @@ class Experiment(_Strict):
                 raise ValueError(f"{what}: the name {repeated[0]!r} is used twice; give each its own name")
         names = [t.name for t in self.techniques]
         for dataset in self.datasets:
-            if dataset.baseline not in names:
+            for name in dataset.techniques:
+                if name not in names:
+                    raise ValueError(
+                        f"datasets: {dataset.name!r} asks for {name!r}, which is not among the techniques: "
+                        f"{', '.join(names)}"
+                    )
+            own = dataset.techniques or names
+            if dataset.baseline not in own:
                 raise ValueError(
                     f"datasets: the baseline {dataset.baseline!r} of {dataset.name!r} is not among the "
-                    f"techniques: {', '.join(names)}"
+                    f"techniques: {', '.join(own)}"
                 )
         return self
 
@@ -403,6 +413,7 @@ def narrow(
         If a level or the number of repetitions is out of range.
     """
     changes: dict[str, Any] = {}
+    kept = experiment.datasets
     if datasets is not None:
         listed = [d.name for d in experiment.datasets]
         for name in datasets:
@@ -413,15 +424,20 @@ def narrow(
                     error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
                     error.remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
                 raise error
-        changes["datasets"] = tuple(d for d in experiment.datasets if d.name in datasets)
+        kept = tuple(d for d in experiment.datasets if d.name in datasets)
     if techniques is not None:
         listed = [t.name for t in experiment.techniques]
         for name in techniques:
             if name not in listed and name not in known_techniques:
                 raise UnknownNameError("technique", name, {*listed, *known_techniques})
+        added = [n for n in dict.fromkeys(techniques) if n not in listed]
         changes["techniques"] = (
             *(t for t in experiment.techniques if t.name in techniques),
-            *(TechniqueEntry(technique=n) for n in dict.fromkeys(techniques) if n not in listed),
+            *(TechniqueEntry(technique=n) for n in added),
+        )
+        # Whoever asks for a technique that the file does not list wants it on every dataset.
+        kept = tuple(
+            d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d for d in kept
         )
     if betas is not None:
         bad = [beta for beta in betas if not 0 <= beta <= 1 or math.isnan(beta)]
@@ -436,13 +452,18 @@ def narrow(
         if repetitions < 1:
             raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
         changes["repetitions"] = repetitions
-    return experiment.model_copy(update=changes)
+    return experiment.model_copy(update={**changes, "datasets": kept})
 
 
 def plan_blocks(experiment: Experiment) -> Iterator[Block]:
     """Yield the experiment's blocks in the order of its result table."""
-    cells = tuple((t.name, c.name) for t in experiment.techniques for c in experiment.classifiers)
     for dataset in experiment.datasets:
+        cells = tuple(
+            (t.name, c.name)
+            for t in experiment.techniques
+            if not dataset.techniques or t.name in dataset.techniques
+            for c in experiment.classifiers
+        )
         for bias in dataset.bias:
             for beta in experiment.betas:
                 for repetition in range(experiment.repetitions):

@@ -101,7 +101,7 @@ def compute(
     """
     planned = _planned_cells(world)
     stored = store.statuses()
-    again = {"failed", "crashed", "timeout"} if retry_failed else set()
+    again = {"not_converged", "failed", "crashed", "timeout"} if retry_failed else set()
     limit = world.experiment.time_limit
     missing = [
         Task(block, left)

@@ -20,7 +20,7 @@ from benchmark.errors import StoreError
 
 __all__ = ["CellResult", "MetricValue", "Status", "Store"]
 
-Status = Literal["ok", "skipped", "failed", "timeout", "crashed"]
+Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed"]
 
 FORMAT = 1
 
@@ -30,7 +30,8 @@ CREATE TABLE cells (
     key TEXT PRIMARY KEY,      -- SHA-256 of everything that can change the cell's numbers
     dataset TEXT NOT NULL, bias TEXT NOT NULL, beta REAL NOT NULL, repetition INTEGER NOT NULL,
     technique TEXT NOT NULL, classifier TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('ok', 'skipped', 'failed', 'timeout', 'crashed')),
+    status TEXT NOT NULL
+        CHECK (status IN ('ok', 'skipped', 'not_converged', 'failed', 'timeout', 'crashed')),
     reason TEXT NOT NULL,      -- why it is not ok, else empty
     counts TEXT NOT NULL,      -- JSON: test rows by [deprived][favorable label][favorable prediction]
     seconds REAL NOT NULL      -- wall time of the cell
@@ -64,7 +65,7 @@ class CellResult:
         Identity of the cell; see :func:`benchmark.experiment.world.cell_key`.
     dataset, bias, beta, repetition, technique, classifier
         Where it stands in the result table.
-    status : {"ok", "skipped", "failed", "timeout", "crashed"}
+    status : {"ok", "skipped", "not_converged", "failed", "timeout", "crashed"}
         How it ended.
     reason : str
         Why it did not end well; empty if it did.

@@ -24,7 +24,7 @@ __all__ = [
 CELL_COLUMNS = RESULT_COLUMNS[:5]
 """What one mean is about, apart from the metric: dataset, bias, beta, technique and classifier."""
 
-STATUSES = ("skipped", "failed", "timeout", "crashed", "undefined")
+STATUSES = ("skipped", "not_converged", "failed", "timeout", "crashed", "undefined")
 """Ways of having no value; *undefined* is a metric that does not exist for a cell that did run."""
 
 

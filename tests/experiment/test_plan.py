@@ -87,6 +87,18 @@ def test_a_broken_file_is_refused_by_field_and_value(
     assert "e.toml" in str(caught.value)
 
 
+def test_a_dataset_can_have_fewer_techniques_than_the_experiment(tmp_path: Path) -> None:
+    fewer = SMALL.replace('card = "adult"', 'card = "adult"\ntechniques = ["none"]')
+    experiment = load(tmp_path, fewer)
+    assert {block.cells for block in plan_blocks(experiment)} == {(("none", "c45"),)}
+    more = narrow(experiment, techniques=["none", "massaging"], known_techniques=["massaging"])
+    assert {block.cells for block in plan_blocks(more)} == {(("none", "c45"), ("massaging", "c45"))}
+    with pytest.raises(ExperimentError, match="asks for 'massage', which is not among"):
+        load(tmp_path, SMALL.replace('card = "adult"', 'card = "adult"\ntechniques = ["massage"]'))
+    with pytest.raises(ExperimentError, match="baseline 'none' of 'adult'"):
+        load(tmp_path, SMALL.replace('card = "adult"', 'card = "adult"\ntechniques = ["repair_0.5"]'))
+
+
 def test_minus_zero_is_zero(tmp_path: Path) -> None:
     experiment = load(tmp_path, SMALL.replace("betas = [0.0, 0.5]", "betas = [-0.0, 0.5]"))
     assert [str(beta) for beta in experiment.betas] == ["0.0", "0.5"]

@@ -30,6 +30,8 @@ BUILT_IN = [
     "repair",
     "reweighing",
     "uniform_sampling",
+    "zafar_2015",
+    "zafar_2017",
 ]
 
 PLUGIN = '''

@@ -1,0 +1,405 @@
+"""Logistic regression on coded tables, to which Zafar's classifiers add constraints.
+
+Equal rows are collapsed into one weighted row, and no design matrix is ever built: sums over rows are
+weighted counts of states, and the Gram matrix of the indicators is the set of weighted two-way tables.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, pairwise
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.errors import NotConvergedError
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools
+
+__all__ = [
+    "ConstrainedLogistic",
+    "Design",
+    "Encoding",
+    "LogisticLoss",
+    "Objective",
+    "minimise",
+    "moved_to",
+    "sigmoid",
+]
+
+Array: TypeAlias = NDArray[np.float64]
+Codes: TypeAlias = NDArray[np.intp]
+
+_STEPS = 200  # Newton's method takes 5 to 40
+_NOISE = 1e-14  # relative rounding of an objective, which must not stop a line search
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How the columns of a table become the features of a linear model.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        Positions of the visible columns.
+    cardinalities : tuple of int
+        Their numbers of states; with the intercept in front, n_indicators = 1 + their sum.
+    matrix : ndarray of float, shape (n_indicators, n_features)
+        Features of each indicator: of an intercept, and of each state of each visible column.
+    """
+
+    columns: tuple[int, ...]
+    cardinalities: tuple[int, ...]
+    matrix: Array
+
+    @classmethod
+    def of(
+        cls, train: Table, *, use_sensitive: bool, treatment: Literal["schema", "categorical", "ordinal"]
+    ) -> Encoding:
+        """Encode what a training table shows.
+
+        A categorical column has an indicator for each of its states, none left out, but a single one (of its
+        second state) if it has two; an ordered column has a single feature, the position of the state, scaled
+        to mean 0 and variance 1 over the training rows.
+        """
+        schema = train.schema
+        hidden = () if use_sensitive else (schema.sensitive_index,)
+        columns = tuple(i for i in schema.feature_indices if i not in hidden)
+        blocks = [np.ones((1, 1))]
+        for i in columns:
+            numeric = treatment == "ordinal" or (treatment == "schema" and schema.columns[i].ordered)
+            states = np.arange(schema.columns[i].cardinality, dtype=np.float64)
+            indicators = np.eye(len(states))[:, len(states) == 2 :]
+            blocks.append(_scaled(states, train.codes[:, i]) if numeric else indicators)
+        return cls(columns, tuple(len(block) for block in blocks[1:]), _block_diagonal(blocks))
+
+    @cached_property
+    def blocks(self) -> tuple[slice, ...]:
+        """Where the indicators of each visible column are."""
+        ends = np.cumsum([1, *self.cardinalities]).tolist()
+        return tuple(slice(start, end) for start, end in pairwise(ends))
+
+    def codes(self, table: Table) -> Codes:
+        """Return the codes of the visible columns, shape (n_columns, n_rows)."""
+        return np.ascontiguousarray(table.codes.T[list(self.columns)], dtype=np.intp)
+
+    def scores(self, codes: Codes, theta: Array) -> Array:
+        """Return the signed distances to the boundary, shape (n_rows,), of visible codes."""
+        effects = self.matrix @ theta
+        scores = np.full(codes.shape[1], effects[0])
+        for block, column in zip(self.blocks, codes, strict=True):
+            scores += effects[block].take(column)
+        return scores
+
+
+def _scaled(states: Array, codes: NDArray[np.int16]) -> Array:
+    spread = codes.std()
+    scaled: Array = (states - codes.mean()) / (spread if spread > 0 else 1.0)
+    return scaled[:, None]
+
+
+def _block_diagonal(blocks: list[Array]) -> Array:
+    matrix = np.zeros(np.sum([block.shape for block in blocks], axis=0))
+    row = column = 0
+    for block in blocks:
+        matrix[row : row + block.shape[0], column : column + block.shape[1]] = block
+        row, column = row + block.shape[0], column + block.shape[1]
+    return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The distinct rows of a training table as a linear model sees them.
+
+    Parameters
+    ----------
+    encoding : Encoding
+        What the model sees.
+    codes : ndarray of intp, shape (n_columns, n_distinct)
+        Visible codes of each distinct row.
+    weight : ndarray of float, shape (n_distinct, 2, 2)
+        Share of the training rows that look so, by group (0 favored, 1 deprived) and class (0 negative,
+        1 positive); they sum to 1.
+    """
+
+    encoding: Encoding
+    codes: Codes
+    weight: Array
+
+    @classmethod
+    def of(cls, train: Table, encoding: Encoding, positive: NDArray[np.bool_]) -> Design:
+        """Collapse a training table whose rows belong to the positive class where ``positive`` says so."""
+        codes = encoding.codes(train)
+        first, inverse = _distinct(codes, encoding.cardinalities)
+        cell = inverse * 4 + train.deprived * 2 + positive
+        weight = np.bincount(cell, minlength=4 * len(first)) / len(train)
+        return cls(encoding, np.ascontiguousarray(codes[:, first]), weight.reshape(-1, 2, 2))
+
+    @cached_property
+    def _pairs(self) -> tuple[tuple[slice, slice, Codes], ...]:
+        blocks, states = self.encoding.blocks, self.encoding.cardinalities
+        return tuple(
+            (blocks[a], blocks[b], self.codes[a] * states[b] + self.codes[b])
+            for a, b in combinations(range(len(blocks)), 2)
+        )
+
+    @cached_property
+    def _indicators(self) -> Any:
+        from scipy.sparse import csr_matrix
+
+        columns, n = self.codes.shape
+        starts = np.array([block.start for block in self.encoding.blocks])[:, None]
+        positions = np.vstack([np.zeros((1, n), dtype=np.intp), self.codes + starts])
+        ones = np.ones(positions.size)
+        ends = np.arange(n + 1) * (columns + 1)
+        return csr_matrix((ones, positions.T.ravel(), ends), shape=(n, len(self.encoding.matrix)))
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Vector a for which a·theta is the covariance of group and distance, shape (n_features,).
+
+        The group counts as 1 for the favored and 0 for the deprived: equation 2 of Zafar et al. (2015).
+        """
+        favored, everyone = self.weight[:, 0].sum(axis=1), self.weight.sum(axis=(1, 2))
+        return self.moments(favored - favored.sum() * everyone)
+
+    def scores(self, theta: Array) -> Array:
+        """Return the signed distance of each distinct row to the boundary, shape (n_distinct,)."""
+        return np.asarray(self._indicators @ (self.encoding.matrix @ theta))
+
+    def moments(self, v: Array) -> Array:
+        """Return the sums of v x over distinct rows x.
+
+        Parameters
+        ----------
+        v : ndarray of float, shape (n_distinct,) or (n_distinct, k)
+            Weights of the rows, for one sum or for k.
+
+        Returns
+        -------
+        ndarray of float, shape (n_features,) or (n_features, k)
+            The sums.
+        """
+        return np.asarray(self.encoding.matrix.T @ (self._indicators.T @ v))
+
+    def gram(self, v: Array) -> Array:
+        """Return the sum of v x xᵀ over distinct rows x, shape (n_features, n_features)."""
+        if len(few := np.flatnonzero(v)) < len(v) // 20:
+            rows = self.rows(few)
+            return np.asarray(rows.T @ (v[few, None] * rows))
+        size = len(self.encoding.matrix)
+        upper, diagonal = np.zeros((size, size)), np.empty(size)
+        diagonal[0] = v.sum()
+        for block, column in zip(self.encoding.blocks, self.codes, strict=True):
+            diagonal[block] = upper[0, block] = np.bincount(column, v, minlength=block.stop - block.start)
+        for a, b, cell in self._pairs:
+            shape = a.stop - a.start, b.stop - b.start
+            upper[a, b] = np.bincount(cell, v, minlength=shape[0] * shape[1]).reshape(shape)
+        full = upper + upper.T
+        full[np.diag_indices(size)] = diagonal
+        matrix = self.encoding.matrix
+        return np.asarray(matrix.T @ full @ matrix)
+
+    def rows(self, chosen: NDArray[np.intp]) -> Array:
+        """Return the features of some distinct rows, shape (n_chosen, n_features)."""
+        return np.asarray(self._indicators[chosen] @ self.encoding.matrix)
+
+
+def _distinct(codes: Codes, cardinalities: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first position of each distinct column of codes, and which one every column equals."""
+    key, size = np.zeros(codes.shape[1], dtype=np.int64), 1
+    for column, states in zip(codes, cardinalities, strict=True):
+        if size > 2**62 // states:  # the key would overflow, so it is renumbered first
+            distinct, key = np.unique(key, return_inverse=True)
+            size = len(distinct)
+        key, size = key * states + column, size * states
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return first, inverse
+
+
+class Objective(Protocol):
+    """A smooth convex function of the coefficients."""
+
+    def value(self, theta: Array) -> float:
+        """Return the value at ``theta``, shape (n_features,)."""
+
+    def expansion(self, theta: Array) -> tuple[Array, Array]:
+        """Return gradient, shape (n_features,), and Hessian, shape (n_features, n_features)."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticLoss:
+    """Mean logistic loss with a ridge, and on request a pull towards given coefficients.
+
+    Parameters
+    ----------
+    design : Design
+        Training rows.
+    ridge : float > 0
+        Weight of half the squared norm of all coefficients, the intercept's included.
+    anchor : ndarray of float, shape (n_features,), optional
+        Coefficients to stay near to.
+    pull : float, default 0
+        Weight of half the squared distance to them.
+    """
+
+    design: Design
+    ridge: float
+    anchor: Array | None = None
+    pull: float = 0.0
+
+    @cached_property
+    def _weight(self) -> Array:
+        return np.asarray(self.design.weight.sum(axis=1))
+
+    def value(self, theta: Array) -> float:
+        """Return the value at ``theta``."""
+        scores = self.design.scores(theta)
+        # log(1 + exp(-s)) of the positives; with the wrong sign, and so larger by s, of the negatives
+        losses = np.logaddexp(0.0, -scores)
+        negatives = self._weight[:, 0]
+        value = self._weight.sum(axis=1) @ losses + negatives @ scores + self.ridge / 2 * (theta @ theta)
+        if self.anchor is not None:
+            away = theta - self.anchor
+            value += self.pull / 2 * (away @ away)
+        return float(value)
+
+    def row_derivatives(self, scores: Array) -> tuple[Array, Array]:
+        """Return the loss's first and second derivative by each score, both of shape (n_distinct,)."""
+        probability, weight = sigmoid(scores), self._weight.sum(axis=1)
+        return weight * probability - self._weight[:, 1], weight * probability * (1 - probability)
+
+    def expansion(self, theta: Array) -> tuple[Array, Array]:
+        """Return gradient and Hessian at ``theta``."""
+        slope, curvature = self.row_derivatives(self.design.scores(theta))
+        gradient = self.design.moments(slope) + self.ridge * theta
+        hessian = self.design.gram(curvature)
+        if self.anchor is not None:
+            gradient += self.pull * (theta - self.anchor)
+        hessian[np.diag_indices(len(theta))] += self.ridge + self.pull
+        return gradient, hessian
+
+
+def sigmoid(scores: Array) -> Array:
+    """Return the logistic function of scores of any size, shape and all."""
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * scores)))
+
+
+def minimise(
+    objective: Objective,
+    start: Array,
+    *,
+    normal: Array | None = None,
+    gap: float = 1e-13,
+    what: str = "fit",
+) -> Array:
+    """Minimise a convex function by Newton's method with a backtracking line search.
+
+    Parameters
+    ----------
+    objective : Objective
+        The function; its Hessian is positive definite.
+    start : ndarray of float, shape (n_features,)
+        Where to begin.
+    normal : ndarray of float, shape (n_features,), optional
+        The product with this vector keeps the value that it has at ``start``.
+    gap : float, default 1e-13
+        How far the value may be from the minimum: what half the squared Newton decrement promises.
+    what : str, default "fit"
+        Name of the problem, for messages.
+
+    Returns
+    -------
+    ndarray of float, shape (n_features,)
+        Where the minimum is.
+
+    Raises
+    ------
+    NotConvergedError
+        If 200 steps do not suffice.
+    """
+    theta, value, promised = start, objective.value(start), np.inf
+    for taken in range(_STEPS):
+        step, promised = _newton_step(*objective.expansion(theta), normal)
+        if promised <= gap:
+            return theta + step
+        noise, length = _NOISE * (1 + abs(value)), 1.0
+        while (reached := objective.value(theta + length * step)) > value - 1e-4 * length * promised + noise:
+            length /= 2
+            if length < 1e-10:
+                raise NotConvergedError(what, taken, promised, gap)
+        theta, value = theta + length * step, reached
+    raise NotConvergedError(what, _STEPS, promised, gap)
+
+
+def _newton_step(gradient: Array, hessian: Array, normal: Array | None) -> tuple[Array, float]:
+    """Return the step, and how much lower the quadratic model is after it."""
+    if normal is None:
+        step = -np.linalg.solve(hessian, gradient)
+    else:
+        by_gradient, by_normal = np.linalg.solve(hessian, np.column_stack([gradient, normal])).T
+        step = (normal @ by_gradient) / (normal @ by_normal) * by_normal - by_gradient
+        step -= (normal @ step) / (normal @ normal) * normal  # rounding must not add up along the normal
+    return np.asarray(step, dtype=np.float64), float(-gradient @ step) / 2
+
+
+def moved_to(theta: Array, normal: Array, level: float) -> Array:
+    """Return the nearest point, shape (n_features,), whose product with ``normal`` is ``level``."""
+    return np.asarray(theta + (level - normal @ theta) / (normal @ normal) * normal)
+
+
+class ConstrainedLogistic(Technique):
+    """A logistic regression whose training is constrained; subclasses say how.
+
+    Parameters
+    ----------
+    use_sensitive : bool, default True
+        Whether the sensitive feature is among the features.
+    treatment : {"categorical", "schema", "ordinal"}, default "categorical"
+        Which columns enter as one number, the position of the state: none, those that the schema calls
+        ordered, or all.
+    positive : {"favorable", "unfavorable"}, default "favorable"
+        Which label the method calls positive.
+    ridge : float in [1e-9, 1], default 1e-6
+        Weight of half the squared norm of all coefficients beside the mean loss per row. By default just
+        enough for one finite optimum: the indicators of a column sum to the intercept, and a state that
+        occurs with one label only would have an infinite coefficient.
+    """
+
+    stage = "in"
+
+    use_sensitive: bool = True
+    treatment: Literal["categorical", "schema", "ordinal"] = "categorical"
+    positive: Literal["favorable", "unfavorable"] = "favorable"
+    ridge: Annotated[float, Interval(1e-9, 1.0)] = 1e-6
+
+    def skip(self, train: Table) -> str | None:
+        """Decline a table with one group only: nothing can depend on the group."""
+        members = int(np.count_nonzero(train.deprived))
+        if members in (0, len(train)):
+            return f"{members} of {len(train)} rows are of the deprived group: nothing is left to constrain"
+        return None
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        encoding = Encoding.of(train, use_sensitive=self.use_sensitive, treatment=self.treatment)
+        favorable = self.positive == "favorable"
+        design = Design.of(train, encoding, train.y if favorable else ~train.y)
+        # The matrices are small: more threads only wait for each other, and change the last digits.
+        with threadpool_limits(1, user_api="blas"):
+            theta = self._coefficients(design)
+        if not favorable:
+            theta = -theta
+
+        def scores(test: Table) -> Array:
+            return encoding.scores(encoding.codes(test), theta)
+
+        return Predictor(lambda test: scores(test) > 0, lambda test: sigmoid(scores(test)))
+
+    @abstractmethod
+    def _coefficients(self, design: Design) -> Array:
+        """Return the trained coefficients, shape (n_features,)."""
