@@ -523,11 +523,17 @@ def test_the_folder_shows_one_run_at_a_time_and_the_store_keeps_both(own: Path, 
     assert main(words) == 0
     whole = files(out)
     (out / "notes.txt").write_text("mine")
+    (out / "comparison").mkdir()
+    for name in ("comparison.md", "comparison_summary.csv", "comparison/table2.md"):
+        (out / name).write_text("of this run")
+    assert main([*words, "--no-figures"]) == 0
+    assert (out / "comparison.md").exists(), "the same results: their comparison holds"
     assert main([*words, "--techniques", "reweighing", "--no-figures"]) == 0
     narrowed = files(out)
     assert not [name for name in narrowed if name.startswith("figures/")]
     assert not [name for name in narrowed if "table2" in name]
     assert narrowed.pop("notes.txt") == b"mine"
+    assert not [name for name in narrowed if name.startswith("comparison")]
     assert main(words) == 0
     again = files(out)
     assert again.pop("notes.txt") == b"mine"

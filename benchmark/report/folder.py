@@ -24,6 +24,9 @@ __all__ = ["MANIFEST_NAME", "RunFolder", "write_run_folder"]
 
 MANIFEST_NAME = "manifest.json"
 
+# What ``betabench compare`` adds to a folder: true of the results that it was made from, and of no others.
+_COMPARISON = ("comparison.md", "comparison*.csv", "comparison/*")
+
 
 @dataclass(frozen=True)
 class RunFolder:
@@ -48,8 +51,9 @@ class RunFolder:
 def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: bool = True) -> RunFolder:
     """Write results, failures, report and manifest of a run.
 
-    Files that an earlier run wrote here and this one did not are removed, so that the folder never shows
-    two runs at once; the store keeps their numbers. Files of others are left alone.
+    Files that an earlier run wrote here and this one did not are removed, and so is a comparison of other
+    results, so that the folder never shows two runs at once; the store keeps their numbers. Files of others
+    are left alone.
 
     Parameters
     ----------
@@ -67,8 +71,11 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
     failures = failures_frame(outcome.cells, metrics)
     description = describe_run(world)
     before = _files_of_manifest(output)
+    text = csv_text(results)
+    if _differs(output / "results.csv", text):
+        before |= {p.relative_to(output).as_posix() for pattern in _COMPARISON for p in output.glob(pattern)}
     written = [
-        write_atomically(output / "results.csv", csv_text(results)),
+        write_atomically(output / "results.csv", text),
         write_atomically(output / "failures.csv", csv_text(failures)),
         *write_report(output, results, failures, description, figures=figures),
     ]
@@ -78,6 +85,10 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
         _remove(output, name)
     written.append(write_atomically(output / MANIFEST_NAME, json.dumps(facts, indent=2) + "\n"))
     return RunFolder(results, failures, description, written)
+
+
+def _differs(path: Path, text: str) -> bool:
+    return not path.exists() or path.read_bytes() != text.encode()
 
 
 def _files_of_manifest(output: Path) -> set[str]:
