@@ -24,7 +24,14 @@ from benchmark.network.sample import sample
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques, load_plugin
 
-__all__ = ["Cell", "Evaluator", "configured_techniques", "describe_classifier", "describe_technique"]
+__all__ = [
+    "Cell",
+    "Evaluator",
+    "cell_result",
+    "configured_techniques",
+    "describe_classifier",
+    "describe_technique",
+]
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ class Cell:
 
 
 def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Technique]:
-    """Return the techniques of an experiment by card and name; raises if one does not exist."""
+    """Return the techniques of an experiment by dataset and name; raises if one does not exist."""
     for dataset in experiment.datasets:
         for name in dataset.parameters:
             if name not in list_techniques():
@@ -89,6 +96,14 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
     return {**factory.describe(), **own}
 
 
+def cell_result(
+    scene: Scene, block: Block, cell: Cell, status: Status, reason: str = "", **content: Any
+) -> CellResult:
+    """Return a result that says where its cell stands; ``content`` is all else of :class:`CellResult`."""
+    where = (cell.key, scene.name, block.bias, block.beta, block.repetition)
+    return CellResult(*where, cell.technique, cell.classifier, status, reason, **content)
+
+
 class Evaluator:
     """Computes the cells of one block after another.
 
@@ -107,7 +122,6 @@ class Evaluator:
             entry.name: make_classifier(entry.classifier, entry.parameters)
             for entry in world.experiment.classifiers
         }
-        self._hidden: dict[str, Table] = {}
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -134,9 +148,7 @@ class Evaluator:
             train = sample(network, scene.n_train, generator(seed, purpose="sample", **axes))
         except Exception as error:
             reason = f"the training sample could not be drawn: {_in_words(error)}"
-            for cell in cells:
-                where = (cell.key, scene.name, block.bias, block.beta, block.repetition)
-                yield CellResult(*where, cell.technique, cell.classifier, "failed", reason)
+            yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
             return
         ranker = _Ranker(train)
         for cell in cells:
@@ -155,11 +167,8 @@ class Evaluator:
         self, scene: Scene, block: Block, cell: Cell, technique: Technique, train: Table, tools: Tools
     ) -> CellResult:
         def result(status: Status, reason: str = "", **content: Any) -> CellResult:
-            where = (cell.key, scene.name, block.bias, block.beta, block.repetition)
             seconds = time.perf_counter() - started
-            return CellResult(
-                *where, cell.technique, cell.classifier, status, reason, seconds=seconds, **content
-            )
+            return cell_result(scene, block, cell, status, reason, seconds=seconds, **content)
 
         started = time.perf_counter()
         try:
@@ -168,7 +177,8 @@ class Evaluator:
                 if not (isinstance(declined, str) and declined.strip()):
                     return result("failed", f"its skip() returned {declined!r} in place of a reason or None")
                 return result("skipped", _storable(declined))
-            predicted = technique.fit(train, tools).predict(self._hidden_test(block.dataset, scene))
+            # Predictors hide the label themselves, but a plugin may have replaced the method that wraps them.
+            predicted = technique.fit(train, tools).predict(scene.test.hide_label())
         except NotConvergedError as error:
             return result("not_converged", _in_words(error))
         except Exception as error:
@@ -179,11 +189,6 @@ class Evaluator:
             for name, value in scores.values.items()
         )
         return result("ok", metrics=metrics, counts=scores.counts.weight.astype(int).tolist())
-
-    def _hidden_test(self, dataset: str, scene: Scene) -> Table:
-        if dataset not in self._hidden:
-            self._hidden[dataset] = scene.test.hide_label()
-        return self._hidden[dataset]
 
 
 def _in_words(error: Exception) -> str:

@@ -18,6 +18,7 @@ from benchmark.errors import StoreError
 from benchmark.experiment.evaluate import (
     Cell,
     Evaluator,
+    cell_result,
     configured_techniques,
     describe_classifier,
     describe_technique,
@@ -168,17 +169,8 @@ def _filled(world: World, task: Task, results: list[CellResult | Failure]) -> It
         if isinstance(result, CellResult):
             yield result
         else:
-            name = world.scenes[block.dataset].name
-            where = (
-                cell.key,
-                name,
-                block.bias,
-                block.beta,
-                block.repetition,
-                cell.technique,
-                cell.classifier,
-            )
-            yield CellResult(*where, result.status, result.reason, seconds=result.seconds)
+            scene = world.scenes[block.dataset]
+            yield cell_result(scene, block, cell, result.status, result.reason, seconds=result.seconds)
 
 
 def check_experiment(experiment: Experiment) -> None:

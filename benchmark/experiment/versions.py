@@ -86,13 +86,18 @@ def _counts(file: Path, folders: tuple[Path, ...]) -> bool:
 
 def _imported_files(file: Path) -> list[Path]:
     """Return the files of the modules that a file imports, as far as they are loaded."""
+    return _files_of_modules(_imported_names(file))
+
+
+@functools.cache
+def _imported_names(file: Path) -> tuple[str, ...]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return _files_of_modules(sorted(names))
+    return tuple(sorted(names))
 
 
 def _files_of_modules(names: Iterable[str]) -> list[Path]:
