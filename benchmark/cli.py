@@ -141,7 +141,13 @@ def _add_run(commands: Any) -> None:
         metavar="N",
         help="number of processes; default: one per core",
     )
-    add("--output", type=Path, metavar="DIR", help="folder of the results; default: results/EXPERIMENT")
+    add(
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="folder of the results; default: results/EXPERIMENT, "
+        "or results/EXPERIMENT_embedded where embedded networks stand in for real data",
+    )
     add("--plugin", action="append", default=[], metavar="FILE", help="Python file that registers techniques")
     add("--fresh", action="store_true", help="start a new store; the old one is renamed, not lost")
     add("--retry-failed", action="store_true", help="compute failed, crashed and timed-out cells again")
@@ -176,7 +182,6 @@ def _run(options: argparse.Namespace) -> int:
         repetitions=options.repetitions,
         known_techniques=tuple(list_techniques()),
     )
-    output: Path = options.output or Path("results") / experiment.name
     check_experiment(experiment)
     world = build_world(
         experiment,
@@ -186,6 +191,9 @@ def _run(options: argparse.Namespace) -> int:
         plugins=plugins,
         say=lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True),
     )
+    # Numbers of real data are never replaced by numbers of a network unless the user names their folder.
+    suffix = "_embedded" if any(scene.embedded for scene in world.scenes.values()) else ""
+    output: Path = options.output or Path("results") / (experiment.name + suffix)
     # Everything that can be wrong with the input is known by now: only then is a store made or set aside.
     with Store(output / STORE_NAME, fresh=options.fresh) as store:
         if store.aside:

@@ -178,7 +178,8 @@ class Evaluator:
                     return result("failed", f"its skip() returned {declined!r} in place of a reason or None")
                 return result("skipped", _storable(declined))
             # Predictors hide the label themselves, but a plugin may have replaced the method that wraps them.
-            predicted = technique.fit(train, tools).predict(scene.test.hide_label())
+            predictor = technique.fit(train, tools)
+            predicted = predictor.predict(scene.test.hide_label())
         except NotConvergedError as error:
             return result("not_converged", _in_words(error))
         except Exception as error:
@@ -188,7 +189,12 @@ class Evaluator:
             MetricValue(name, None if np.isnan(value) else float(value), scores.reasons.get(name, ""))
             for name, value in scores.values.items()
         )
-        return result("ok", metrics=metrics, counts=scores.counts.weight.astype(int).tolist())
+        return result(
+            "ok",
+            metrics=metrics,
+            counts=scores.counts.weight.astype(int).tolist(),
+            convergence=predictor.convergence,
+        )
 
 
 def _in_words(error: Exception) -> str:

@@ -8,7 +8,14 @@ import pandas as pd
 
 from benchmark.experiment.store import CellResult
 
-__all__ = ["FAILURE_COLUMNS", "RESULT_COLUMNS", "failures_frame", "results_frame"]
+__all__ = [
+    "CONVERGENCE_COLUMNS",
+    "FAILURE_COLUMNS",
+    "RESULT_COLUMNS",
+    "convergence_frame",
+    "failures_frame",
+    "results_frame",
+]
 
 RESULT_COLUMNS = (
     "dataset",
@@ -24,6 +31,9 @@ RESULT_COLUMNS = (
 
 FAILURE_COLUMNS = (*RESULT_COLUMNS[:-1], "status", "reason")
 """Columns of ``failures.csv``."""
+
+CONVERGENCE_COLUMNS = (*RESULT_COLUMNS[:6], "steps", "residual", "tolerance")
+"""Columns of ``convergence.csv``."""
 
 
 def results_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
@@ -61,6 +71,19 @@ def failures_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.Da
         found = {m.metric: m for m in cell.metrics if m.value is None}
         rows += [(*_where(cell), n, "undefined", found[n].reason) for n in metrics if n in found]
     return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"beta": float})
+
+
+def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
+    """Return one row per finished cell whose technique optimises something, with how it converged.
+
+    Columns :data:`CONVERGENCE_COLUMNS`; a fit that did not converge is among the failures.
+    """
+    rows = [
+        (*_where(cell), cell.convergence.steps, cell.convergence.residual, cell.convergence.tolerance)
+        for cell in cells
+        if cell.convergence is not None
+    ]
+    return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
 
 
 def _where(cell: CellResult) -> tuple[object, ...]:

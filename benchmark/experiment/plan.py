@@ -32,6 +32,7 @@ __all__ = [
     "Experiment",
     "PublishedDataset",
     "PublishedEntry",
+    "PublishedVariant",
     "TechniqueEntry",
     "load_experiment",
     "narrow",
@@ -40,6 +41,7 @@ __all__ = [
 
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Beta = Annotated[float, Field(ge=0, le=1)]
+TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Parameters = dict[str, bool | int | float | str]
 
 
@@ -96,6 +98,8 @@ class DatasetEntry(_Strict):
         How bias is planted in it.
     baseline : str
         The technique entry that counts as doing nothing, for the paper's Tables 2 and 5.
+    train_rows : int, "data" or None
+        Size of its training samples, where it is not that of the experiment.
     network : NetworkEntry
         Changes of how its network is learned.
     columns : dict of str to dict
@@ -111,6 +115,7 @@ class DatasetEntry(_Strict):
     name: Identifier = ""
     bias: tuple[BiasEntry, ...] = Field(min_length=1)
     baseline: Identifier = "none"
+    train_rows: TrainRows | None = None
     network: NetworkEntry = NetworkEntry()
     columns: dict[str, dict[str, Any]] = {}
     techniques: tuple[Identifier, ...] = ()
@@ -181,6 +186,33 @@ class PublishedDataset(_Strict):
     classifier: Identifier | None = None
 
 
+class PublishedVariant(_Strict):
+    """One way in which the experiment repeats a published dataset; in a file, a name alone stands for both.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the summary of the variants.
+    entry : str
+        Name of the experiment's dataset.
+    bias, classifier : str or None
+        Names of its bias and of the classifier; only needed where the experiment has several.
+    techniques : dict of str to str
+        Entry by published technique, where this variant says that another one repeats it.
+    """
+
+    name: str
+    entry: str
+    bias: Identifier | None = None
+    classifier: Identifier | None = None
+    techniques: dict[str, Identifier] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, data: Any) -> Any:
+        return {"name": data, "entry": data} if isinstance(data, str) else data
+
+
 class PublishedEntry(_Strict):
     """Published numbers that the experiment repeats; they are compared with, and change nothing.
 
@@ -200,9 +232,8 @@ class PublishedEntry(_Strict):
         Where the datasets' counterparts are, if not under the same name.
     groups : dict of str to tuple of int
         Tables that are summarised together, by heading.
-    variants : dict of str to tuple of str
-        Datasets of the experiment that repeat a published dataset in different ways, by its published name;
-        each is summarised on its own.
+    variants : dict of str to tuple of PublishedVariant
+        Different ways of repeating a published dataset, by its published name; each is summarised on its own.
     """
 
     title: str
@@ -211,7 +242,7 @@ class PublishedEntry(_Strict):
     techniques: dict[str, Identifier] = {}
     datasets: tuple[PublishedDataset, ...] = ()
     groups: dict[str, tuple[int, ...]] = {}
-    variants: dict[str, tuple[str, ...]] = {}
+    variants: dict[str, tuple[PublishedVariant, ...]] = {}
 
     @field_validator("datasets")
     @classmethod
@@ -265,7 +296,7 @@ class Experiment(_Strict):
     seed: StrictInt = Field(ge=0)
     repetitions: StrictInt = Field(ge=1)
     betas: tuple[Beta, ...] = Field(min_length=1)
-    train_rows: Literal["data"] | Annotated[StrictInt, Field(ge=2)] = "data"
+    train_rows: TrainRows = "data"
     time_limit: float = Field(default=300.0, gt=0, allow_inf_nan=False)
     datasets: tuple[DatasetEntry, ...] = Field(min_length=1)
     techniques: tuple[TechniqueEntry, ...] = Field(min_length=1)

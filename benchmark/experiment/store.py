@@ -17,6 +17,7 @@ from typing import Literal
 import filelock
 
 from benchmark.errors import StoreError
+from benchmark.techniques.base import Convergence
 
 __all__ = ["CellResult", "MetricValue", "Status", "Store"]
 
@@ -41,6 +42,13 @@ CREATE TABLE results (
     value REAL,                -- NULL where the metric is undefined
     reason TEXT NOT NULL,      -- why it is undefined, else empty
     PRIMARY KEY (key, metric)
+) WITHOUT ROWID;
+"""
+# Not among the tables above, which every store has: stores are also read that were written without it.
+_LATER_TABLES = """
+CREATE TABLE IF NOT EXISTS convergence (
+    key TEXT PRIMARY KEY REFERENCES cells (key),
+    steps INTEGER NOT NULL, residual REAL NOT NULL, tolerance REAL NOT NULL
 ) WITHOUT ROWID;
 """
 _HEAD = ("key", "dataset", "bias", "beta", "repetition", "technique", "classifier", "status", "reason")
@@ -75,6 +83,8 @@ class CellResult:
         Test rows by [deprived][favorable label][favorable prediction]; empty unless the status is ok.
     seconds : float
         Wall time of preparation, training and prediction.
+    convergence : Convergence or None
+        How the fit converged, if the technique optimises something and says so.
     """
 
     key: str
@@ -89,6 +99,7 @@ class CellResult:
     metrics: tuple[MetricValue, ...] = ()
     counts: Sequence[object] = field(default=(), repr=False)
     seconds: float = 0.0
+    convergence: Convergence | None = None
 
 
 class Store:
@@ -165,6 +176,7 @@ class Store:
                 got=f"format {found[0] if found else 'unknown'}",
                 remedy="use that version to read it, or start a new store with --fresh (the old one is kept)",
             )
+        connection.executescript(_LATER_TABLES)
         return connection
 
     def __enter__(self) -> Store:
@@ -190,7 +202,8 @@ class Store:
         cells = list(cells)
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            self._connection.executemany("DELETE FROM results WHERE key = ?", [(c.key,) for c in cells])
+            for table in ("results", "convergence"):
+                self._connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
             self._connection.executemany(
                 "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
@@ -205,6 +218,14 @@ class Store:
                 "INSERT INTO results VALUES (?, ?, ?, ?)",
                 [(c.key, m.metric, m.value, m.reason) for c in cells for m in c.metrics],
             )
+            self._connection.executemany(
+                "INSERT INTO convergence VALUES (?, ?, ?, ?)",
+                [
+                    (c.key, c.convergence.steps, c.convergence.residual, c.convergence.tolerance)
+                    for c in cells
+                    if c.convergence is not None
+                ],
+            )
         except BaseException:
             self._connection.execute("ROLLBACK")
             raise
@@ -217,6 +238,12 @@ class Store:
         for key, *row in self._connection.execute("SELECT key, metric, value, reason FROM results"):
             if key in wanted:
                 metrics.setdefault(key, []).append(MetricValue(*row))
+        convergence = {
+            key: Convergence(*figures)
+            for key, *figures in self._connection.execute(
+                "SELECT key, steps, residual, tolerance FROM convergence"
+            )
+        }
         cells: dict[str, CellResult] = {}
         for *head, counts, seconds in self._connection.execute("SELECT * FROM cells"):
             key = head[0]
@@ -226,6 +253,7 @@ class Store:
                     metrics=tuple(metrics.get(key, ())),
                     counts=json.loads(counts),
                     seconds=seconds,
+                    convergence=convergence.get(key),
                 )
         return [cells[key] for key in keys if key in cells]
 

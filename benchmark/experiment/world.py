@@ -190,6 +190,7 @@ def _build_scene(
         network = learn_network(dataset.table, settings, required_edges=required, forbidden_edges=forbidden)
         embedded, test = False, dataset.table
         say(f"{entry.name}: {len(test):,} real rows from {dataset.source}")
+    train_rows = entry.train_rows or experiment.train_rows
     edits = {bias.name: tuple(edit.to_edit() for edit in bias.edits) for bias in entry.bias}
     for edit in edits.values():
         active_edits(network, edit)
@@ -199,7 +200,7 @@ def _build_scene(
         embedded=embedded,
         network=network,
         test=test,
-        n_train=len(test) if experiment.train_rows == "data" else experiment.train_rows,
+        n_train=len(test) if train_rows == "data" else train_rows,
         edits=edits,
     )
 

@@ -197,12 +197,18 @@ def variant_agreement(
     for dataset, variants in entry.variants.items():
         others = tuple(other for other in entry.datasets if other.name != dataset)
         for variant in variants:
-            mapping = {"datasets": (PublishedDataset(name=dataset, entry=variant), *others)}
+            place = PublishedDataset(
+                name=dataset, entry=variant.entry, bias=variant.bias, classifier=variant.classifier
+            )
+            mapping = {
+                "datasets": (place, *others),
+                "techniques": {**entry.techniques, **variant.techniques},
+            }
             compared = compare(
                 run, entry.model_copy(update=mapping), published, allow_embedded=allow_embedded
             )
             compared = compared[(compared["dataset"] == dataset) & compared["ours"].notna()]
-            where = {"dataset": dataset, "variant": variant}
+            where = {"dataset": dataset, "variant": variant.name}
             rows.append({**where, "technique": "", **_agreement_of(compared)})
             rows += [
                 {**where, "technique": technique, **_agreement_of(part)}

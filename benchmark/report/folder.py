@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchmark.experiment.export import failures_frame, results_frame
+from benchmark.experiment.export import convergence_frame, failures_frame, results_frame
 from benchmark.experiment.run import Outcome, manifest
 from benchmark.experiment.world import World
 from benchmark.report.describe import RunDescription
@@ -79,6 +79,9 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
         write_atomically(output / "failures.csv", csv_text(failures)),
         *write_report(output, results, failures, description, figures=figures),
     ]
+    convergence = convergence_frame(outcome.cells)
+    if len(convergence):
+        written.append(write_atomically(output / "convergence.csv", csv_text(convergence)))
     names = sorted(path.relative_to(output).as_posix() for path in written)
     facts = {**manifest(world, outcome), "files": names}
     for name in sorted(before - set(names)):

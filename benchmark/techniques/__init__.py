@@ -1,6 +1,7 @@
 """Fairness techniques: the contract, the registry, and one file per technique."""
 
 from benchmark.techniques.base import (
+    Convergence,
     Estimator,
     Interval,
     Predictor,
@@ -12,6 +13,7 @@ from benchmark.techniques.base import (
 from benchmark.techniques.registry import get_technique, list_techniques, load_plugin, register
 
 __all__ = [
+    "Convergence",
     "Estimator",
     "Interval",
     "PreProcessing",

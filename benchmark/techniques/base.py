@@ -22,6 +22,7 @@ from benchmark.data.table import Schema, Table
 from benchmark.errors import BetabenchError, TechniqueError
 
 __all__ = [
+    "Convergence",
     "Estimator",
     "Interval",
     "PreProcessing",
@@ -70,6 +71,23 @@ class Tools:
 
 
 @dataclass(frozen=True)
+class Convergence:
+    """How an optimisation ended that did converge; one that did not raises ``NotConvergedError``.
+
+    Parameters
+    ----------
+    steps : int
+        How many steps it took.
+    residual, tolerance : float
+        What decided that it had converged, in the technique's own terms, and how large it might have been.
+    """
+
+    steps: int
+    residual: float
+    tolerance: float
+
+
+@dataclass(frozen=True)
 class Predictor:
     """A fitted technique.
 
@@ -79,10 +97,13 @@ class Predictor:
         Whether the favorable outcome is predicted for each row.
     predict_score : callable(Table) -> ndarray of float, shape (n_rows,), optional
         Estimate of P(y+ | x), if the technique has one.
+    convergence : Convergence, optional
+        How the fit converged, if it optimised something.
     """
 
     predict: Callable[[Table], NDArray[np.bool_]]
     predict_score: Callable[[Table], NDArray[np.float64]] | None = None
+    convergence: Convergence | None = None
 
 
 @dataclass(frozen=True)
@@ -263,7 +284,7 @@ class PreProcessing(Technique):
         schema = prepared.table.schema
         columns = list(prepared.feature_indices)
         classifier = tools.classifier(schema.cardinalities[columns])
-        X, y = _visible(prepared.table, columns), prepared.table.y.astype(np.int64)
+        X, y = features_of(prepared.table, columns), prepared.table.y.astype(np.int64)
         if prepared.sample_weight is None:
             classifier.fit(X, y)  # so that estimators without weights serve techniques without weights
         else:
@@ -271,11 +292,11 @@ class PreProcessing(Technique):
         transform = prepared.transform or (lambda test: test)
 
         def predict(test: Table) -> NDArray[np.bool_]:
-            X = _visible(self._transformed(transform, test), columns)
+            X = features_of(self._transformed(transform, test), columns)
             return np.asarray(classifier.predict(X) == 1, dtype=np.bool_)
 
         def predict_score(test: Table) -> NDArray[np.float64]:
-            X = _visible(self._transformed(transform, test), columns)
+            X = features_of(self._transformed(transform, test), columns)
             return np.asarray(classifier.predict_proba(X), dtype=np.float64)[:, 1]  # type: ignore[attr-defined]
 
         has_scores = hasattr(classifier, "predict_proba")
@@ -354,7 +375,8 @@ def _checked_value(technique: Technique, name: str, rule: Any) -> Value:
     )
 
 
-def _visible(table: Table, columns: list[int]) -> NDArray[np.int16]:
+def features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
+    """Return the codes of some columns as a classifier takes them, shape (n_rows, n_columns)."""
     # Through the transpose, because picking rows of a C-ordered matrix keeps the table's column-major order.
     return table.codes.T[columns].T
 
@@ -406,7 +428,8 @@ def _guarded(technique: Technique, predictor: Predictor, schema: Schema) -> Pred
         _check_output(technique, score, len(test), valid, "finite float")
         return score
 
-    return Predictor(predict, predict_score if predictor.predict_score is not None else None)
+    scored = predict_score if predictor.predict_score is not None else None
+    return Predictor(predict, scored, predictor.convergence)
 
 
 def _check_output(technique: Technique, output: NDArray[Any], rows: int, valid: bool, kind: str) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools
+from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools
 
 __all__ = [
     "ConstrainedLogistic",
@@ -295,7 +295,7 @@ def minimise(
     normal: Array | None = None,
     gap: float = 1e-13,
     what: str = "fit",
-) -> Array:
+) -> tuple[Array, Convergence]:
     """Minimise a convex function by Newton's method with a backtracking line search.
 
     Parameters
@@ -313,8 +313,10 @@ def minimise(
 
     Returns
     -------
-    ndarray of float, shape (n_features,)
+    theta : ndarray of float, shape (n_features,)
         Where the minimum is.
+    convergence : Convergence
+        Newton steps, and how far from the minimum the value may be.
 
     Raises
     ------
@@ -325,7 +327,7 @@ def minimise(
     for taken in range(_STEPS):
         step, promised = _newton_step(*objective.expansion(theta), normal)
         if promised <= gap:
-            return theta + step
+            return theta + step, Convergence(taken + 1, max(promised, 0.0), gap)
         noise, length = _NOISE * (1 + abs(value)), 1.0
         while (reached := objective.value(theta + length * step)) > value - 1e-4 * length * promised + noise:
             length /= 2
@@ -391,15 +393,15 @@ class ConstrainedLogistic(Technique):
         design = Design.of(train, encoding, train.y if favorable else ~train.y)
         # The matrices are small: more threads only wait for each other, and change the last digits.
         with threadpool_limits(1, user_api="blas"):
-            theta = self._coefficients(design)
+            theta, convergence = self._coefficients(design)
         if not favorable:
             theta = -theta
 
         def scores(test: Table) -> Array:
             return encoding.scores(encoding.codes(test), theta)
 
-        return Predictor(lambda test: scores(test) > 0, lambda test: sigmoid(scores(test)))
+        return Predictor(lambda test: scores(test) > 0, lambda test: sigmoid(scores(test)), convergence)
 
     @abstractmethod
-    def _coefficients(self, design: Design) -> Array:
-        """Return the trained coefficients, shape (n_features,)."""
+    def _coefficients(self, design: Design) -> tuple[Array, Convergence]:
+        """Return the trained coefficients, shape (n_features,), and how they were found."""

@@ -7,6 +7,7 @@ import numpy as np
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, PreProcessing, Tools
 from benchmark.techniques.independence import cell_counts, independent_counts
+from benchmark.techniques.ranking import Ranker, rank
 from benchmark.techniques.registry import register
 
 __all__ = ["Massaging"]
@@ -23,6 +24,12 @@ class Massaging(PreProcessing):
     nearest integer; if it is negative, because the favored group is worse off, the groups change places.
     Limits: as good as its ranker; the changed labels are wrong where the data were not.
 
+    Parameters
+    ----------
+    ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
+        What says who is near the boundary: naive Bayes on all columns or on all but the sensitive one, or the
+        classifier itself.
+
     References
     ----------
     Kamiran and Calders (2012), Data preprocessing techniques for classification without discrimination,
@@ -37,6 +44,8 @@ class Massaging(PreProcessing):
     summary = "Exchange labels between groups near the ranker's decision boundary"
     version = "1"
 
+    ranker: Ranker = "naive_bayes"
+
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         counts = cell_counts(train)
         swaps = int((independent_counts(counts) - counts)[1, 1])
@@ -44,7 +53,7 @@ class Massaging(PreProcessing):
             return Prepared(train)
         gains = train.deprived if swaps > 0 else ~train.deprived
         promotable, demotable = np.flatnonzero(gains & ~train.y), np.flatnonzero(~gains & train.y)
-        score = tools.ranker(train)
+        score = rank(train, tools, self.ranker)
         y = train.y.copy()
         y[promotable[np.argsort(-score[promotable], kind="stable")[: abs(swaps)]]] = True
         y[demotable[np.argsort(score[demotable], kind="stable")[: abs(swaps)]]] = False

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, PreProcessing, Tools
 from benchmark.techniques.independence import missing_members, resample
+from benchmark.techniques.ranking import Ranker, rank
 from benchmark.techniques.registry import register
 
 __all__ = ["PreferentialSampling"]
@@ -24,6 +25,12 @@ class PreferentialSampling(PreProcessing):
     groups and classes stay. Ties keep the order of rows. Limits: as good as its ranker; declines a table
     with an empty cell, which leaves nobody to copy.
 
+    Parameters
+    ----------
+    ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
+        What says who is near the boundary: naive Bayes on all columns or on all but the sensitive one, or the
+        classifier itself.
+
     References
     ----------
     Kamiran and Calders (2012), Data preprocessing techniques for classification without discrimination,
@@ -38,12 +45,14 @@ class PreferentialSampling(PreProcessing):
     summary = "Copy and leave out rows near the ranker's decision boundary"
     version = "1"
 
+    ranker: Ranker = "naive_bayes"
+
     def skip(self, train: Table) -> str | None:
         """Decline a table in which a cell that must grow is empty."""
         return missing_members(train)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        score = tools.ranker(train)
+        score = rank(train, tools, self.ranker)
         distance = np.where(train.y, score, -score)  # ascending: nearest to the boundary first
 
         def pick(rows: NDArray[np.intp], size: int, grows: bool) -> NDArray[np.intp]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import NotConvergedError
-from benchmark.techniques.base import Interval
+from benchmark.techniques.base import Convergence, Interval
 from benchmark.techniques.constrained_logistic import (
     ConstrainedLogistic,
     Design,
@@ -25,6 +25,7 @@ __all__ = ["Zafar2015"]
 Array: TypeAlias = NDArray[np.float64]
 
 _EQUAL = 1e-9  # what counts as equal covariances
+_ON_BOUND = 1e-6  # share by which the loss may miss its bound
 _SLACK = 1e-6  # by how much a row's score may miss its bound
 _MARGIN = 1e-4  # distance to the boundary that keeps a guarded row on its side in spite of the slack
 _CUTS = 100  # bounds that join the working set at a time
@@ -50,6 +51,11 @@ class Zafar2015(ConstrainedLogistic):
     The last two problems leave open which of several equally fair solutions is meant, and often infinitely
     many have covariance 0. Taken is the one nearest to :math:`\theta^*` in the Euclidean distance of the
     coefficients: a fair classifier that differs as little as can be from the one that it corrects.
+
+    Convergence is reported in steps and residual: for ``fairness`` Newton steps and how far the loss may be
+    from its minimum; for ``accuracy`` points of the path that were looked at and the share by which the loss
+    misses its bound; for ``misclassification`` rounds of the working set and how far a score misses
+    its bound.
 
     Changes: training only. Limits: a covariance of 0 does not make the rates of positive predictions equal;
     it fails where the groups' distances are distributed in different shapes.
@@ -84,13 +90,13 @@ class Zafar2015(ConstrainedLogistic):
     threshold: Annotated[float, Interval(0)] = 0.0
     gamma: Annotated[float, Interval(0)] = 0.5
 
-    def _coefficients(self, design: Design) -> Array:
+    def _coefficients(self, design: Design) -> tuple[Array, Convergence]:
         loss = LogisticLoss(design, self.ridge)
-        free = minimise(loss, np.zeros_like(design.covariance), what="logistic regression")
+        free, convergence = minimise(loss, np.zeros_like(design.covariance), what="logistic regression")
         covariance = float(design.covariance @ free)
         limit = self.threshold if self.constraint == "fairness" else 0.0
         if abs(covariance) <= limit + _EQUAL:
-            return free
+            return free, convergence
         if self.constraint == "fairness":
             return _best_at(loss, float(np.copysign(limit, covariance)), free)
         if self.constraint == "accuracy":
@@ -98,25 +104,33 @@ class Zafar2015(ConstrainedLogistic):
         return _fairest_for_each(design, free, self.gamma)
 
 
-def _best_at(loss: LogisticLoss, level: float, start: Array) -> Array:
+def _best_at(loss: LogisticLoss, level: float, start: Array) -> tuple[Array, Convergence]:
     """Minimise the loss among the coefficients of one covariance."""
     normal = loss.design.covariance
     return minimise(loss, moved_to(start, normal, level), normal=normal, what="fairness constraint")
 
 
-def _fairest_within(loss: LogisticLoss, free: Array, gamma: float) -> Array:
+def _fairest_within(loss: LogisticLoss, free: Array, gamma: float) -> tuple[Array, Convergence]:
     """Minimise the absolute covariance, and then the distance to ``free``, under a bound of the loss."""
     normal = loss.design.covariance
     bound = (1 + gamma) * loss.value(free)
-    if loss.value(nearest := moved_to(free, normal, 0.0)) <= bound:
-        return nearest
-    best = _best_at(loss, 0.0, free)
-    if loss.value(best) <= bound:  # covariance 0 is within reach: pull its best towards free
+
+    def excess(theta: Array) -> float:
+        return loss.value(theta) / bound - 1
+
+    if excess(nearest := moved_to(free, normal, 0.0)) <= 0:
+        return nearest, Convergence(0, 0.0, _ON_BOUND)
+    best, _ = _best_at(loss, 0.0, free)
+    if excess(best) <= 0:  # covariance 0 is within reach: pull its best towards free
         path: _Path = _Pulled(loss, free, best)
         low, high = np.log(1e-9), np.log(1e3)
     else:  # it is not: go from free towards it
         path, low, high = _Lowered(loss, free), 0.0, 1.0
-    return _last_within(path, lambda theta: loss.value(theta) / bound - 1, low, high)
+    theta, steps = _last_within(path, excess, low, high)
+    over = max(excess(theta), 0.0)
+    if over > _ON_BOUND:
+        raise NotConvergedError("accuracy constraint", steps, over, _ON_BOUND)
+    return theta, Convergence(steps, over, _ON_BOUND)
 
 
 _Path: TypeAlias = Callable[[float], Array]
@@ -130,7 +144,7 @@ class _Lowered:
 
     def __call__(self, share: float) -> Array:
         # The last solution is the best place to start from.
-        self.reached = _best_at(self.loss, (1 - share) * self.covariance, self.reached)
+        self.reached, _ = _best_at(self.loss, (1 - share) * self.covariance, self.reached)
         return self.reached
 
 
@@ -143,22 +157,25 @@ class _Pulled:
     def __call__(self, log_pull: float) -> Array:
         objective = replace(self.loss, anchor=self.free, pull=float(np.exp(log_pull)))
         normal = self.loss.design.covariance
-        self.reached = minimise(objective, self.reached, normal=normal, what="accuracy constraint")
+        self.reached, _ = minimise(objective, self.reached, normal=normal, what="accuracy constraint")
         return self.reached
 
 
-def _last_within(path: _Path, excess: Callable[[Array], float], low: float, high: float) -> Array:
-    """Return where a path, along which the excess grows, reaches an excess of 0."""
+def _last_within(path: _Path, excess: Callable[[Array], float], low: float, high: float) -> tuple[Array, int]:
+    """Return where a path, along which the excess grows, reaches an excess of 0, and the points looked at."""
     from scipy.optimize import brentq
 
     if excess(start := path(low)) >= 0:
-        return start
+        return start, 1
     if excess(end := path(high)) <= 0:
-        return end
-    return path(brentq(lambda argument: excess(path(argument)), low, high, xtol=1e-10, rtol=1e-10))
+        return end, 2
+    root, search = brentq(
+        lambda argument: excess(path(argument)), low, high, xtol=1e-10, rtol=1e-10, full_output=True
+    )
+    return path(root), search.function_calls + 3
 
 
-def _fairest_for_each(design: Design, free: Array, gamma: float) -> Array:
+def _fairest_for_each(design: Design, free: Array, gamma: float) -> tuple[Array, Convergence]:
     """Minimise the absolute covariance, and then the distance to ``free``, under bounds for each row.
 
     All bounds are linear, but few are active: those that a solution breaks join the working set of the next.
@@ -166,7 +183,7 @@ def _fairest_for_each(design: Design, free: Array, gamma: float) -> Array:
     bounds = _Bounds.of(design, free, gamma)
     normal, sign = design.covariance, float(np.sign(design.covariance @ free))
     working, level, worst = np.empty(0, dtype=np.intp), 0.0, np.inf
-    for _ in range(_ROUNDS):
+    for taken in range(_ROUNDS):
         theta = _nearest(free, normal, sign * level, *bounds.halfspaces(working))
         if theta is None:  # the working set allows no covariance so small
             level = _least_covariance(normal, *bounds.halfspaces(working))
@@ -174,7 +191,7 @@ def _fairest_for_each(design: Design, free: Array, gamma: float) -> Array:
         missing = bounds.missing(theta)
         worst = float(missing.max())
         if worst <= _SLACK:
-            return theta
+            return theta, Convergence(taken + 1, max(worst, 0.0), _SLACK)
         missing[working] = 0.0
         broken = np.argsort(-missing, kind="stable")[:_CUTS]
         working = np.concatenate([working, broken[missing[broken] > 0.0]])

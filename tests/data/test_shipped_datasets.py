@@ -21,6 +21,7 @@ COUNTS = {
     "adult": (48_842, 0.1945, (1_769, 14_423, 9_918, 22_732)),
     "compas": (6_150, 0.1207, (1_795, 1_901, 1_488, 966)),
     "compas_leaky": (6_150, 0.1207, (1_795, 1_901, 1_488, 966)),
+    "compas_zafar": (6_150, 0.1207, (1_795, 1_901, 1_488, 966)),
     "dutch": (60_420, 0.2985, (9_903, 20_370, 18_860, 11_287)),
 }
 
@@ -43,6 +44,11 @@ ROWS = {
         "Male|25 - 45|African-American|0|0|0|0|F|Low|Low|1|yes",
         "Male|25 - 45|African-American|0|0|0|1|F|Low|Low|0|no",
         "Female|25 - 45|African-American|0|0|0|2-3|M|Low|Low|0|no",
+    ),
+    "compas_zafar": (
+        "Male|25 - 45|African-American|0|F|yes",
+        "Male|25 - 45|African-American|1|F|no",
+        "Female|25 - 45|African-American|2-3|M|no",
     ),
     "dutch": (
         "1 6 1131 112 1 1 1 5 111 135 1 2_1",
@@ -118,8 +124,20 @@ def test_the_leaky_card_differs_from_the_clean_one_only_by_the_leak() -> None:
     assert (leaky.filter, leaky.network, leaky.folder) == (clean.filter, clean.network, clean.folder)
 
 
+def test_the_five_feature_card_differs_from_the_full_one_only_by_its_columns() -> None:
+    full, five = CARDS["compas"], CARDS["compas_zafar"]
+    assert set(five.columns) == {
+        *("age_cat", "race", "sex", "priors_count", "c_charge_degree"),
+        "two_year_recid",
+    }
+    assert all(full.columns[name] == spec for name, spec in five.columns.items())
+    assert five.required_edges == ()
+    assert five.source.files == full.source.files
+    assert (five.filter, five.network, five.folder) == (full.filter, full.network, full.folder)
+
+
 def test_what_identifies_a_person_is_dropped_from_compas() -> None:
-    for name in ("compas", "compas_leaky"):
+    for name in ("compas", "compas_leaky", "compas_zafar"):
         card = CARDS[name]
         (identities,) = [group.columns for group in card.dropped if group.reason == "They identify persons."]
         assert {"name", "first", "last", "dob", "c_case_number", "r_case_number", "vr_case_number"} <= set(

@@ -9,6 +9,7 @@ import pytest
 from benchmark.data import Table
 from benchmark.errors import BiasError, CardError, ExperimentError, UnknownNameError
 from benchmark.experiment.evaluate import Evaluator, configured_techniques, describe_technique
+from benchmark.experiment.export import CONVERGENCE_COLUMNS, convergence_frame
 from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
 from benchmark.experiment.run import _planned_cells
 from benchmark.experiment.store import CellResult
@@ -80,6 +81,8 @@ def test_every_cell_has_a_key_of_its_own(tmp_path: Path) -> None:
     [
         ("seed = 3", "seed = 4", "all"),
         ("train_rows = 1500", "train_rows = 1600", "all"),
+        ('card = "compas"', 'card = "compas"\ntrain_rows = 1600', "all"),
+        ('card = "compas"', 'card = "compas"\ntrain_rows = 1500', "none at all"),
         ('technique = "none"', 'technique = "drop_sensitive"\nname = "none"', "none"),
         ("{ level = 0.5 }", "{ level = 0.6 }", "repair"),
         ("{ level = 0.5 }", "{ level = 0.5, repair_label = true }", "repair"),
@@ -104,6 +107,20 @@ def test_a_key_changes_exactly_with_what_can_change_the_numbers(
         _, beta, _, technique, _ = where
         expected = affected == "all" or technique == affected or (affected == "biased" and beta > 0)
         assert (before[where] != after[where]) == expected, where
+
+
+def test_a_fit_that_optimises_says_how_it_converged(tmp_path: Path) -> None:
+    more = '[[techniques]]\ntechnique = "zafar_2015"\n[[techniques]]\ntechnique = "zafar_2017"\n'
+    found = results(world(tmp_path, TEXT + more))
+    for (_, _, technique), cell in found.items():
+        assert (cell.convergence is not None) == technique.startswith("zafar")
+        if cell.convergence is not None:
+            assert cell.convergence.steps > 0
+            assert 0 <= cell.convergence.residual <= cell.convergence.tolerance
+    frame = convergence_frame(found.values())
+    assert tuple(frame.columns) == CONVERGENCE_COLUMNS
+    assert sorted(frame["technique"].unique()) == ["zafar_2015", "zafar_2017"]
+    assert len(frame) == 2 * 4
 
 
 def test_renaming_an_entry_keeps_its_numbers(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from benchmark.errors import StoreError
 from benchmark.experiment.store import CellResult, MetricValue, Store
+from benchmark.techniques import Convergence
 
 
 def cell(key: str, **changes: object) -> CellResult:
@@ -46,9 +47,24 @@ def test_what_was_written_comes_back_exactly_and_in_the_asked_order(tmp_path: Pa
 def test_a_cell_that_is_written_again_is_replaced_with_its_metrics(tmp_path: Path) -> None:
     with Store(tmp_path / "s.sqlite") as store:
         store.write([cell("a")])
-        again = cell("a", metrics=(MetricValue("accuracy", 0.9),))
+        again = cell("a", metrics=(MetricValue("accuracy", 0.9),), convergence=Convergence(1, 0.0, 1e-6))
+        store.write([again])
         store.write([again])
         assert store.read(["a"]) == [again]
+
+
+def test_a_store_of_the_time_before_convergence_was_kept_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        store.write([cell("a")])
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE convergence")
+    connection.close()
+    with Store(path) as store:
+        assert store.read(["a"]) == [cell("a")]
+        converged = cell("b", convergence=Convergence(7, 1e-9, 1e-6))
+        store.write([converged])
+        assert store.read(["a", "b"]) == [cell("a"), converged]
 
 
 def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:

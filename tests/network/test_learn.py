@@ -52,6 +52,7 @@ def test_the_label_has_the_parents_that_the_planted_bias_needs() -> None:
     assert label_parents("dutch") == {"sex"}
     assert "race" in label_parents("compas")
     assert "race" not in label_parents("compas_leaky")
+    assert "race" not in label_parents("compas_zafar")
 
 
 @pytest.mark.parametrize("algorithm", ["hill_climbing", "tabu", "exact"])

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, PreProcessing, Tools, get_technique
+from benchmark.techniques.conformance import example_table
 from benchmark.techniques.independence import cell_counts, independent_counts
 
 from .tables import discrimination, table, tables
@@ -55,6 +57,40 @@ def test_massaging_of_the_example() -> None:
 def test_massaging_breaks_ties_by_row_order() -> None:
     changed = np.flatnonzero(prepare("massaging", JOBS, np.full(10, 0.5)).table.y != JOBS.y)
     np.testing.assert_array_equal(changed, [0, 5])
+
+
+@pytest.mark.parametrize("name", ["massaging", "preferential_sampling"])
+def test_the_ranker_can_be_chosen(name: str) -> None:
+    data = example_table()
+    seen: list[Table] = []
+
+    def ranker(table: Table) -> np.ndarray:
+        seen.append(table)
+        return naive_bayes_ranker(table)
+
+    tools = Tools(lambda c: make_classifier("c45").build(c, 0), ranker, np.random.default_rng(0))
+    made = {
+        choice: get_technique(name, ranker=choice).prepare(data, tools).table.codes  # type: ignore[attr-defined]
+        for choice in ("naive_bayes", "naive_bayes_blind", "classifier")
+    }
+    full, blind = seen  # the classifier needs no ranker
+    assert full is data
+    sensitive = data.schema.sensitive_index
+    assert not blind.codes[:, sensitive].any()
+    np.testing.assert_array_equal(
+        np.delete(blind.codes, sensitive, axis=1), np.delete(data.codes, sensitive, axis=1)
+    )
+    assert not np.array_equal(made["naive_bayes"], made["naive_bayes_blind"])
+    assert not np.array_equal(made["naive_bayes"], made["classifier"])
+
+
+def test_a_classifier_without_probabilities_cannot_rank() -> None:
+    tools = Tools(
+        lambda c: make_classifier("linear_svm").build(c, 0), naive_bayes_ranker, np.random.default_rng(0)
+    )
+    technique = get_technique("massaging", ranker="classifier")
+    with pytest.raises(TechniqueError, match=r"cannot serve as ranker.*predict_proba"):
+        technique.prepare(example_table(), tools)  # type: ignore[attr-defined]
 
 
 def test_massaging_helps_whichever_group_is_worse_off() -> None:

@@ -44,7 +44,7 @@ def designed(data: Table, treatment: Any = "categorical", use_sensitive: bool = 
 
 
 def coefficients(data: Table, **parameters: Any) -> np.ndarray:
-    return Zafar2015(**parameters)._coefficients(designed(data))
+    return Zafar2015(**parameters)._coefficients(designed(data))[0]
 
 
 def fitted(data: Table, **parameters: Any) -> Predictor:

@@ -35,7 +35,7 @@ def designed(data: Table) -> Design:
 
 
 def coefficients(data: Table, **parameters: Any) -> np.ndarray:
-    return Zafar2017(**parameters)._coefficients(designed(data))
+    return Zafar2017(**parameters)._coefficients(designed(data))[0]
 
 
 def fitted(data: Table, **parameters: Any) -> Predictor:
@@ -95,11 +95,11 @@ def steps_of(
     steps = []
     original = zafar_2017.minimise
 
-    def spy(objective: Any, start: np.ndarray, **options: Any) -> np.ndarray:
-        end = original(objective, start, **options)
+    def spy(objective: Any, start: np.ndarray, **options: Any) -> tuple[np.ndarray, Any]:
+        end, convergence = original(objective, start, **options)
         if isinstance(objective, zafar_2017._Convexified):
             steps.append((objective, start, end))
-        return end
+        return end, convergence
 
     monkeypatch.setattr(zafar_2017, "minimise", spy)
     coefficients(data, **parameters)
