@@ -10,15 +10,19 @@ from benchmark.techniques.base import (
     Technique,
     Tools,
 )
+from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
 from benchmark.techniques.registry import get_technique, list_techniques, load_plugin, register
 
 __all__ = [
+    "Adjustment",
     "Convergence",
     "Estimator",
     "Interval",
+    "PostProcessing",
     "PreProcessing",
     "Predictor",
     "Prepared",
+    "Scored",
     "Technique",
     "Tools",
     "get_technique",

@@ -145,6 +145,14 @@ class Technique(ABC):
         Changed whenever the same input and seed would give another result.
     randomised : bool, default False
         Whether results depend on ``Tools.rng``; if not, they must not depend on the order of rows either.
+    multi_group : bool, default False
+        Whether it tells more than two groups apart; if not, everybody outside of the deprived group is one.
+    needs_weights : bool, default False
+        Whether the classifier has to take sample weights.
+    needs_sensitive : bool, default True
+        Whether predictions may depend on the sensitive feature of the rows to predict.
+    produces_scores : bool, default True
+        Whether it estimates P(y+ | x), given a classifier that does.
 
     Raises
     ------
@@ -158,6 +166,10 @@ class Technique(ABC):
     summary: ClassVar[str]
     version: ClassVar[str]
     randomised: ClassVar[bool] = False
+    multi_group: ClassVar[bool] = False
+    needs_weights: ClassVar[bool] = False
+    needs_sensitive: ClassVar[bool] = True
+    produces_scores: ClassVar[bool] = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -225,7 +237,8 @@ class Prepared:
     Parameters
     ----------
     table : Table
-        Rows to train on, in the schema of the original table.
+        Rows to train on. Their schema is that of the original table, or another one with the same label and
+        sensitive feature, into which ``transform`` then brings test rows.
     sample_weight : ndarray of float, shape (n_rows,), optional
         Weight of each row; all equal if left out.
     features : tuple of str, optional
@@ -289,18 +302,18 @@ class PreProcessing(Technique):
             classifier.fit(X, y)  # so that estimators without weights serve techniques without weights
         else:
             classifier.fit(X, y, sample_weight=prepared.sample_weight)
-        transform = prepared.transform or (lambda test: test)
 
         def predict(test: Table) -> NDArray[np.bool_]:
-            X = features_of(self._transformed(transform, test), columns)
+            X = features_of(self._transformed(prepared, test), columns)
             return np.asarray(classifier.predict(X) == 1, dtype=np.bool_)
 
         def predict_score(test: Table) -> NDArray[np.float64]:
-            X = features_of(self._transformed(transform, test), columns)
+            X = features_of(self._transformed(prepared, test), columns)
             return np.asarray(classifier.predict_proba(X), dtype=np.float64)[:, 1]  # type: ignore[attr-defined]
 
-        has_scores = hasattr(classifier, "predict_proba")
-        return _guarded(self, Predictor(predict, predict_score if has_scores else None), schema)
+        scored = predict_score if self.produces_scores and hasattr(classifier, "predict_proba") else None
+        # Where the features are new ones, only the transform knows what it takes.
+        return _guarded(self, Predictor(predict, scored), None if prepared.transform else schema)
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         return self.learn(self.prepare(train, tools), tools)
@@ -309,18 +322,21 @@ class PreProcessing(Technique):
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         """Change the training data; the input is already checked, the output will be."""
 
-    def _transformed(self, transform: Callable[[Table], Table], test: Table) -> Table:
-        changed = transform(test)
-        label = test.schema.label_index
-        if changed.schema != test.schema or len(changed) != len(test):
+    def _transformed(self, prepared: Prepared, test: Table) -> Table:
+        if prepared.transform is None:
+            return test
+        changed = prepared.transform(test)
+        if changed.schema != prepared.table.schema or len(changed) != len(test):
             got = f"{len(changed)} rows for {len(test)}, or another schema"
-        elif not np.array_equal(changed.codes[:, label], test.codes[:, label]):
+        elif not np.array_equal(
+            changed.codes[:, changed.schema.label_index], test.codes[:, test.schema.label_index]
+        ):
             got = "a changed label column"
         else:
             return changed
         raise TechniqueError(
             f"{self.name} transformed test rows wrongly",
-            expected="the same rows and schema, the label column untouched",
+            expected="the same rows in the schema of the training rows, the label column untouched",
             got=got,
         )
 
@@ -381,11 +397,19 @@ def features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
     return table.codes.T[columns].T
 
 
+def _roles(schema: Schema) -> tuple[object, ...]:
+    label, sensitive = schema.columns[schema.label_index], schema.columns[schema.sensitive_index]
+    return label, sensitive, schema.favorable_label, schema.deprived_group
+
+
 def _flaw(prepared: Prepared, train: Table) -> str | None:
     """Say what is wrong with prepared data, or None."""
     table, weight = prepared.table, prepared.sample_weight
     if table.schema != train.schema:
-        return "another schema than the training table's"
+        if prepared.transform is None:
+            return "another schema than the training table's, and no transform that brings test rows into it"
+        if _roles(table.schema) != _roles(train.schema):
+            return "another label or sensitive feature than the training table's"
     if len(table) == 0:
         return "no rows"
     if not prepared.feature_indices or len(set(prepared.feature_indices)) < len(prepared.feature_indices):
@@ -404,11 +428,11 @@ def _flaw(prepared: Prepared, train: Table) -> str | None:
     return None
 
 
-def _guarded(technique: Technique, predictor: Predictor, schema: Schema) -> Predictor:
+def _guarded(technique: Technique, predictor: Predictor, schema: Schema | None) -> Predictor:
     """Wrap a predictor so that it never sees labels and never returns anything malformed."""
 
     def visible(test: Table) -> Table:
-        if test.schema != schema:
+        if schema is not None and test.schema != schema:
             raise TechniqueError(
                 f"{technique.name} was given test rows of another schema than it was trained on",
                 expected=", ".join(schema.names),

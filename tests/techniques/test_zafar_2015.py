@@ -24,7 +24,8 @@ from benchmark.network.sample import sample
 from benchmark.techniques import Predictor, get_technique
 from benchmark.techniques import constrained_logistic as shared
 from benchmark.techniques.conformance import check_technique, example_table
-from benchmark.techniques.constrained_logistic import Design, Encoding, LogisticLoss
+from benchmark.techniques.constrained_logistic import Design, LogisticLoss
+from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.zafar_2015 import Zafar2015
 from tests.techniques.tables import table, tables
 

@@ -15,7 +15,8 @@ from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
 from benchmark.techniques import Predictor, get_technique, zafar_2017
 from benchmark.techniques.conformance import check_technique, example_table
-from benchmark.techniques.constrained_logistic import Design, Encoding, LogisticLoss
+from benchmark.techniques.constrained_logistic import Design, LogisticLoss
+from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.zafar_2017 import Zafar2017
 from tests.techniques.tables import table
 

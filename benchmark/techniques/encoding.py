@@ -1,0 +1,109 @@
+"""Coded columns as features of linear and other numeric methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+
+__all__ = ["Encoding", "Treatment"]
+
+Array: TypeAlias = NDArray[np.float64]
+Codes: TypeAlias = NDArray[np.intp]
+Treatment: TypeAlias = Literal["categorical", "schema", "ordinal"]
+"""Which columns enter as one number, the position of the state: none, those that the schema calls ordered, or
+all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How the columns of a table become the features of a linear model.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        Positions of the visible columns.
+    cardinalities : tuple of int
+        Their numbers of states; with the intercept in front, n_indicators = 1 + their sum.
+    matrix : ndarray of float, shape (n_indicators, n_features)
+        Features of each indicator: of an intercept, and of each state of each visible column.
+    widths : tuple of int
+        Number of features of each visible column.
+    """
+
+    columns: tuple[int, ...]
+    cardinalities: tuple[int, ...]
+    matrix: Array
+    widths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, train: Table, *, use_sensitive: bool, treatment: Treatment) -> Encoding:
+        """Encode what a training table shows.
+
+        A categorical column has an indicator for each of its states, none left out, but a single one (of its
+        second state) if it has two; an ordered column has a single feature, the position of the state, scaled
+        to mean 0 and variance 1 over the training rows.
+        """
+        schema = train.schema
+        hidden = () if use_sensitive else (schema.sensitive_index,)
+        columns = tuple(i for i in schema.feature_indices if i not in hidden)
+        blocks = [np.ones((1, 1))]
+        for i in columns:
+            numeric = treatment == "ordinal" or (treatment == "schema" and schema.columns[i].ordered)
+            states = np.arange(schema.columns[i].cardinality, dtype=np.float64)
+            indicators = np.eye(len(states))[:, len(states) == 2 :]
+            blocks.append(_scaled(states, train.codes[:, i]) if numeric else indicators)
+        cardinalities, widths = zip(*(block.shape for block in blocks[1:]), strict=True)
+        return cls(columns, cardinalities, _block_diagonal(blocks), widths)
+
+    @cached_property
+    def blocks(self) -> tuple[slice, ...]:
+        """Where the indicators of each visible column are."""
+        ends = np.cumsum([1, *self.cardinalities]).tolist()
+        return tuple(slice(start, end) for start, end in pairwise(ends))
+
+    @cached_property
+    def spans(self) -> tuple[slice, ...]:
+        """Where the features of each visible column are, the intercept left out."""
+        ends = np.cumsum([0, *self.widths]).tolist()
+        return tuple(slice(start, end) for start, end in pairwise(ends))
+
+    def codes(self, table: Table) -> Codes:
+        """Return the codes of the visible columns, shape (n_columns, n_rows)."""
+        return np.ascontiguousarray(table.codes.T[list(self.columns)], dtype=np.intp)
+
+    def features(self, table: Table) -> Array:
+        """Return the features of each row, the intercept left out, shape (n_rows, n_features - 1)."""
+        made = np.empty((len(table), sum(self.widths)))
+        for block, span, column in zip(self.blocks, self.spans, self.codes(table), strict=True):
+            made[:, span] = self.matrix[block, span.start + 1 : span.stop + 1].take(column, axis=0)
+        return made
+
+    def scores(self, codes: Codes, theta: Array) -> Array:
+        """Return the signed distances to the boundary, shape (n_rows,), of visible codes."""
+        effects = self.matrix @ theta
+        scores = np.full(codes.shape[1], effects[0])
+        for block, column in zip(self.blocks, codes, strict=True):
+            scores += effects[block].take(column)
+        return scores
+
+
+def _scaled(states: Array, codes: NDArray[np.int16]) -> Array:
+    spread = codes.std()
+    scaled: Array = (states - codes.mean()) / (spread if spread > 0 else 1.0)
+    return scaled[:, None]
+
+
+def _block_diagonal(blocks: list[Array]) -> Array:
+    matrix = np.zeros(np.sum([block.shape for block in blocks], axis=0))
+    row = column = 0
+    for block in blocks:
+        matrix[row : row + block.shape[0], column : column + block.shape[1]] = block
+        row, column = row + block.shape[0], column + block.shape[1]
+    return matrix

@@ -1,0 +1,95 @@
+"""The contract of techniques that change predictions."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.errors import TechniqueError
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of
+
+__all__ = ["Adjustment", "PostProcessing", "Scored"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Rows with the classifier's scores.
+
+    Parameters
+    ----------
+    table : Table
+        The rows; the labels of held-out training rows are there, those of rows to predict are hidden.
+    score : ndarray of float, shape (n_rows,)
+        The classifier's estimate of P(y+ | x), in [0, 1].
+    """
+
+    table: Table
+    score: NDArray[np.float64]
+
+
+Adjustment: TypeAlias = Callable[[Scored], NDArray[np.bool_]]
+"""From scored rows to whether the favorable outcome is predicted, shape (n_rows,)."""
+
+
+class PostProcessing(Technique):
+    """A technique that changes predictions and leaves data and classifier alone.
+
+    The classifier trains on part of the training rows, sensitive feature included. What is to be changed is
+    learned from its scores on the rest, whose scores are as honest as those of rows to predict.
+
+    Parameters
+    ----------
+    holdout : float in [0.05, 0.95], default 0.3
+        Share of the training rows that is held out, drawn at random.
+    """
+
+    stage = "post"
+    randomised = True
+    produces_scores = False
+
+    holdout: Annotated[float, Interval(0.05, 0.95)] = 0.3
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        order = tools.rng.permutation(len(train))
+        n_held = round(self.holdout * len(train))
+        held, kept = (train.take(rows) for rows in np.split(order, [n_held]))
+        for name, rows in (("held out", held), ("to train on", kept)):
+            favorable = int(np.count_nonzero(rows.y))
+            if favorable in (0, len(rows)):
+                raise TechniqueError(
+                    f"The rows {name} are of one class",
+                    expected="both states of the label",
+                    got=f"{favorable} favorable of {len(rows)} rows",
+                    remedy="draw a larger sample, or hold out another share",
+                )
+        columns = list(train.schema.feature_indices)
+        classifier = tools.classifier(train.schema.cardinalities[columns])
+        classifier.fit(features_of(kept, columns), kept.y.astype(np.int64))
+        if not hasattr(classifier, "predict_proba"):
+            raise TechniqueError(
+                f"{self.name} needs the classifier's scores",
+                expected="a classifier with predict_proba",
+                got=type(classifier).__name__,
+                remedy="choose a classifier that estimates probabilities",
+            )
+
+        def scored(table: Table) -> Scored:
+            probability = np.asarray(classifier.predict_proba(features_of(table, columns)), dtype=np.float64)
+            return Scored(table, np.ascontiguousarray(probability[:, 1]))
+
+        adjust = self._adjust(scored(held), tools)
+        return Predictor(lambda test: adjust(scored(test)))
+
+    @abstractmethod
+    def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
+        """Learn what to change from held-out rows.
+
+        A technique that draws lots when it predicts takes a seed from ``tools.rng`` here and begins a new
+        generator with it in each prediction, so that the same rows get the same answer again.
+        """
