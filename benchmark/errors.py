@@ -18,6 +18,7 @@ __all__ = [
     "ExperimentError",
     "NetworkError",
     "NotConvergedError",
+    "PluginError",
     "ReportError",
     "StoreError",
     "TechniqueError",
@@ -133,6 +134,10 @@ class NotConvergedError(TechniqueError):
             got=f"{residual:g}",
             remedy="loosen the constraint, merge rare states of the columns, or draw a larger sample",
         )
+
+
+class PluginError(BetabenchError):
+    """A file of the user's own cannot be loaded, or registers nothing."""
 
 
 class UnknownNameError(BetabenchError):

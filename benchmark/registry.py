@@ -16,15 +16,20 @@ import warnings
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from benchmark.errors import BetabenchError, UnknownNameError
+from benchmark.errors import BetabenchError, PluginError, UnknownNameError
 
-__all__ = ["Registry"]
+__all__ = ["Registry", "load_plugin"]
 
 T = TypeVar("T")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+# Where the registries are. A plugin may register items of any kind, so all are there before it runs.
+_HOMES = ("benchmark.bias", "benchmark.classifiers", "benchmark.metrics", "benchmark.techniques")
+_REGISTRIES: list[Registry[Any]] = []
+_PLUGINS: dict[Path, dict[str, tuple[str, ...]]] = {}
 
 
 class Registry(Generic[T]):
@@ -59,8 +64,8 @@ class Registry(Generic[T]):
         self._entry_points = entry_points
         self._flaws = flaws
         self._items: dict[str, T] = {}
-        self._files: dict[Path, tuple[str, ...]] = {}
         self._complete = False
+        _REGISTRIES.append(self)
 
     def add(self, name: object, item: T) -> None:
         """Register an item; registering the same item again changes nothing.
@@ -109,48 +114,6 @@ class Registry(Generic[T]):
         self._discover()
         return dict(sorted(self._items.items()))
 
-    def load_plugin(self, path: str | Path) -> tuple[str, ...]:
-        """Import a Python file and return the names that it registered, sorted.
-
-        Loading a file again returns the same names and does not run it again.
-
-        Raises
-        ------
-        BetabenchError
-            Of the registry's own class, if the file is missing, fails on import or registers nothing.
-        """
-        file = Path(path).expanduser().resolve()
-        if file in self._files:
-            return self._files[file]
-        if file.suffix != ".py" or not file.is_file():
-            raise self._error(
-                f"The plugin {str(path)!r} cannot be loaded",
-                expected="an existing Python file",
-                got="another kind of file" if file.is_file() else "no such file",
-            )
-        self._discover()  # built-in names first, so that a clash is the plugin's
-        before = dict(self._items)
-        try:
-            _run_file(file)
-        except (Exception, SystemExit) as problem:
-            self._items = before
-            if isinstance(problem, BetabenchError):
-                raise
-            raise self._error(
-                f"The plugin {str(path)!r} fails on import",
-                got=f"{type(problem).__name__}: {problem}",
-                remedy=f"make 'python {file.name}' run without an error",
-            ) from problem
-        names = tuple(sorted(self._items.keys() - before.keys()))
-        if not names:
-            raise self._error(
-                f"The plugin {str(path)!r} registers no {self.kind}",
-                expected=f"at least one {self.kind} registered by the decorator",
-                got="none",
-            )
-        self._files[file] = names
-        return names
-
     def _discover(self) -> None:
         if self._complete:
             return
@@ -179,6 +142,69 @@ class Registry(Generic[T]):
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+
+def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
+    """Import a Python file that registers items of any kind.
+
+    Loading a file again returns the same names and does not run it again.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Sorted names by kind; kinds of which the file registers none are left out.
+
+    Raises
+    ------
+    PluginError
+        If the file is missing, fails on import or registers nothing.
+    BetabenchError
+        Of the registry's own class, if an item cannot be registered.
+    """
+    file = Path(path).expanduser().resolve()
+    if file in _PLUGINS:
+        return _PLUGINS[file]
+    if file.suffix != ".py" or not file.is_file():
+        raise PluginError(
+            f"The plugin {str(path)!r} cannot be loaded",
+            expected="an existing Python file",
+            got="another kind of file" if file.is_file() else "no such file",
+        )
+    for home in _HOMES:
+        importlib.import_module(home)
+    for registry in _REGISTRIES:
+        registry._discover()  # built-in names first, so that a clash is the plugin's
+    before = [dict(registry._items) for registry in _REGISTRIES]
+    try:
+        _run_file(file)
+    except (Exception, SystemExit) as problem:
+        for registry, items in zip(_REGISTRIES, before, strict=True):
+            registry._items = items
+        if isinstance(problem, BetabenchError):
+            raise
+        raise PluginError(
+            f"The plugin {str(path)!r} fails on import",
+            got=f"{type(problem).__name__}: {problem}",
+            remedy=f"make 'python {file.name}' run without an error",
+        ) from problem
+    added = {
+        registry.kind: tuple(sorted(registry._items.keys() - items.keys()))
+        for registry, items in zip(_REGISTRIES, before, strict=True)
+    }
+    names = {kind: kinds_names for kind, kinds_names in added.items() if kinds_names}
+    if not names:
+        raise PluginError(
+            f"The plugin {str(path)!r} registers nothing",
+            expected="a technique, metric, classifier or kind of bias that is registered by its decorator",
+            got="none",
+        )
+    _PLUGINS[file] = names
+    return names
 
 
 def _run_file(file: Path) -> None:

@@ -19,8 +19,9 @@ LAYERS = (
     ("seeding", "declarations", "registry"),
     ("data",),
     ("network",),
+    ("bias",),
     ("classifiers", "techniques", "metrics"),
-    ("experiment",),
+    ("experiment", "audit", "skeleton"),
     ("report",),
     ("cli",),
 )

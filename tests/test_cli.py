@@ -1,6 +1,7 @@
 """The smaller commands; the run itself is in test_end_to_end."""
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +10,21 @@ import pytest
 from benchmark.cli import main
 from benchmark.data import load_card
 from benchmark.network.bif import read_bif
+from benchmark.techniques import list_techniques, registry
+
+GREEDY = """
+import numpy as np
+from benchmark.techniques import PreProcessing, Prepared, register
+
+@register
+class Greedy(PreProcessing):
+    name, summary, reference, version = "greedy", "Takes 200 MiB for a moment", "none", "1"
+
+    def _prepare(self, train, tools):
+        if len(train) > 1000:
+            np.ones(200 * 2**17)
+        return Prepared(train)
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -17,7 +33,7 @@ def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["list"], ["learn"], ["sample"], ["compare"]])
+@pytest.mark.parametrize("command", [[], ["run"], ["list"], ["learn"], ["sample"], ["compare"], ["check"]])
 def test_help_shows_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main([*command, "--help"])
@@ -181,3 +197,46 @@ def test_a_comparison_of_nothing_says_what_is_missing(
     assert "There is no folder" in capsys.readouterr().err
     assert main(["compare", str(tmp_path)]) == 2
     assert "manifest.json cannot be read" in capsys.readouterr().err
+
+
+def test_a_technique_is_checked_and_a_fit_of_it_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["check", "repair", "--parameters", "level=0.5", "repair_label=true", "variant=feldman"]
+    assert main([*words, "--classifier", "naive_bayes"]) == 0
+    first, *lines, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("repair (level=0.5, repair_label=True, ")
+    assert last == "keeps the rules: repair"
+    assert "  passed          names irrelevant" in lines
+    assert "  not applicable  row order irrelevant: it is randomised" in lines
+    assert re.search(r"fit on 50,000 rows × 12 columns: \d+\.\d\d s", lines[-1])
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")
+def test_the_memory_of_a_fit_is_that_of_its_peak(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "greedy.py"
+    file.write_text(GREEDY)
+    list_techniques()
+    known = dict(registry._REGISTRY._items)
+    try:
+        assert main(["check", str(file), "--classifier", "naive_bayes", "--json"]) == 0
+    finally:
+        registry._REGISTRY._items = known
+    (report,) = json.loads(capsys.readouterr().out)
+    assert 190 < report["fit"]["memory"] < 260
+    assert report["fit"]["seconds"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "There is nothing to check"),
+        (["masaging"], "did you mean 'massaging'"),
+        (["nowhere.py"], "no such file"),
+        (["repair", "--parameters", "level"], "KEY=VALUE"),
+        (["repair", "--parameters", "level=2"], "a number in [0, 1]"),
+        (["repair", "none", "--parameters", "level=1"], "no parameters at all"),
+        (["none", "--classifier", "c54"], "did you mean 'c45'"),
+    ],
+)
+def test_what_cannot_be_checked(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", *words]) == 2
+    assert message in capsys.readouterr().err

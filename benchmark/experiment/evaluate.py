@@ -14,15 +14,27 @@ from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
 from benchmark.data.table import Table
-from benchmark.errors import BetabenchError, ClassifierError, NotConvergedError, UnknownNameError
+from benchmark.errors import (
+    BetabenchError,
+    ClassifierError,
+    NotConvergedError,
+    TechniqueError,
+    UnknownNameError,
+)
 from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
 from benchmark.experiment.store import CellResult, MetricValue, Status
-from benchmark.experiment.versions import source_digest
+from benchmark.experiment.versions import optional_versions, source_digest
 from benchmark.experiment.world import Scene, World
 from benchmark.metrics import evaluate
-from benchmark.network.sample import sample
 from benchmark.seeding import axis_seed, generator
-from benchmark.techniques import Technique, Tools, get_technique, list_techniques, load_plugin
+from benchmark.techniques import (
+    Convergence,
+    Technique,
+    Tools,
+    get_technique,
+    list_techniques,
+    load_plugin,
+)
 
 __all__ = [
     "Cell",
@@ -32,6 +44,8 @@ __all__ = [
     "describe_classifier",
     "describe_technique",
 ]
+
+_LONGEST_REASON = 2000
 
 
 @dataclass(frozen=True)
@@ -73,6 +87,7 @@ def describe_technique(technique: Technique) -> dict[str, Any]:
         "parameters": technique.parameters,
         "version": technique.version,
         "source": source_digest(type(technique)),
+        "packages": optional_versions(technique.packages),
     }
 
 
@@ -143,9 +158,9 @@ class Evaluator:
             "repetition": block.repetition,
         }
         seed = self.world.experiment.seed
-        network, _ = scene.biased(block.bias, block.beta)
+        planted, _ = scene.planted(block.bias, block.beta)
         try:
-            train = sample(network, scene.n_train, generator(seed, purpose="sample", **axes))
+            train = _sealed(planted.draw(scene.n_train, generator(seed, purpose="sample", **axes)))
         except Exception as error:
             reason = f"the training sample could not be drawn: {_in_words(error)}"
             yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
@@ -161,7 +176,8 @@ class Evaluator:
                 # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
                 rng=generator(seed, purpose="technique", technique=own, **axes),
             )
-            yield self._score(scene, block, cell, technique, train, tools)
+            # A table of its own for each: what a table derives from its codes can be written to.
+            yield self._score(scene, block, cell, technique, Table(train.schema, train.codes), tools)
 
     def _score(
         self, scene: Scene, block: Block, cell: Cell, technique: Technique, train: Table, tools: Tools
@@ -172,17 +188,19 @@ class Evaluator:
 
         started = time.perf_counter()
         try:
-            declined = technique.skip(train)
-            if declined is not None:
-                if not (isinstance(declined, str) and declined.strip()):
-                    return result("failed", f"its skip() returned {declined!r} in place of a reason or None")
-                return result("skipped", _storable(declined))
-            # Predictors hide the label themselves, but a plugin may have replaced the method that wraps them.
-            predictor = technique.fit(train, tools)
-            predicted = predictor.predict(scene.test.hide_label())
+            with np.errstate():  # what a technique sets is not for the next one
+                declined = technique.skip(train)
+                if declined is not None:
+                    if not (isinstance(declined, str) and declined.strip()):
+                        return result(
+                            "failed", f"its skip() returned {declined!r} in place of a reason or None"
+                        )
+                    return result("skipped", _storable(declined))
+                predicted, convergence = _predictions(technique, train, scene.test.hide_label(), tools)
         except NotConvergedError as error:
             return result("not_converged", _in_words(error))
-        except Exception as error:
+        # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
+        except BaseException as error:
             return result("failed", _in_words(error))
         scores = evaluate(scene.test.y, predicted, scene.test.deprived, metrics=self.world.experiment.metrics)
         metrics = tuple(
@@ -193,17 +211,54 @@ class Evaluator:
             "ok",
             metrics=metrics,
             counts=scores.counts.weight.astype(int).tolist(),
-            convergence=predictor.convergence,
+            convergence=convergence,
         )
 
 
-def _in_words(error: Exception) -> str:
-    return _storable(str(error) if isinstance(error, BetabenchError) else f"{type(error).__name__}: {error}")
+def _predictions(
+    technique: Technique, train: Table, test: Table, tools: Tools
+) -> tuple[NDArray[np.bool_], Convergence | None]:
+    """Train and predict, and trust nothing: a plugin may have replaced the methods that check."""
+    predictor = technique.fit(train, tools)
+    predicted = np.asarray(predictor.predict(test))
+    if predicted.shape != (len(test),) or predicted.dtype != np.bool_:
+        raise TechniqueError(
+            f"{technique.name} predicted something malformed",
+            expected=f"bool array of shape ({len(test)},)",
+            got=f"{predicted.dtype} array of shape {predicted.shape}",
+        )
+    reported = predictor.convergence
+    if reported is None:
+        return predicted, None
+    figures = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
+    if not np.isfinite([figures.residual, figures.tolerance]).all():
+        raise TechniqueError(f"{technique.name} reported figures that are not finite", got=str(figures))
+    return predicted, figures
+
+
+def _sealed(table: Table) -> Table:
+    """Return a copy of a table whose codes nobody can make writeable again."""
+    table.schema.cardinalities.flags.writeable = False
+    return Table(table.schema, _read_only(table.codes))
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    # An array that owns its numbers can be made writeable by whoever holds it; one on top of bytes cannot.
+    return np.frombuffer(array.tobytes(order="F"), array.dtype).reshape(array.shape, order="F")
+
+
+def _in_words(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:  # an exception of a plugin's own
+        text = "(its message cannot be read)"
+    return _storable(text if isinstance(error, BetabenchError) else f"{type(error).__name__}: {text}")
 
 
 def _storable(text: str) -> str:
     """Return text that every file and database takes, whatever a plugin put into its message."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "?")
+    shortened = text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + " ..."
+    return shortened.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
 class _Ranker:
@@ -214,11 +269,11 @@ class _Ranker:
         self._scores: NDArray[np.float64] | None = None
 
     def __call__(self, table: Table) -> NDArray[np.float64]:
-        if table is not self.train:
+        # Codes that cannot change: where they are the same object, so is what is learned from them.
+        if table.codes is not self.train.codes or table.schema is not self.train.schema:
             return naive_bayes_ranker(table)
         if self._scores is None:
-            self._scores = naive_bayes_ranker(table)
-            self._scores.flags.writeable = False
+            self._scores = _read_only(naive_bayes_ranker(table))
         return self._scores
 
 

@@ -65,12 +65,27 @@ class EditEntry(_Strict):
 class BiasEntry(_Strict):
     """A named way of planting bias in a dataset.
 
-    ``kind = "cpt"`` is the paper's: scale the outcome's conditional probabilities in the learned network.
+    Attributes
+    ----------
+    name : str
+        Its name in results; that of the kind unless given.
+    kind : str
+        How bias is planted: ``betabench list bias-kinds`` shows what there is. ``cpt``, the default, is the
+        paper's: it scales the outcome's conditional probabilities in the learned network.
+    edits : tuple of EditEntry
+        Which ones, for kinds that edit the network.
     """
 
-    name: Identifier = "cpt"
-    kind: Literal["cpt"] = "cpt"
-    edits: tuple[EditEntry, ...] = Field(min_length=1)
+    kind: Identifier = "cpt"
+    name: Identifier = ""
+    edits: tuple[EditEntry, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_name(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            return {"name": data.get("kind", "cpt"), **data}
+        return data
 
 
 class NetworkEntry(NetworkSettings):
@@ -282,6 +297,11 @@ class Experiment(_Strict):
         Size of each training sample; ``"data"`` means as many rows as the real data has.
     time_limit : float
         Seconds that one technique with one classifier may take on one sample.
+    memory_limit : float
+        MiB that a worker process may hold meanwhile; ``inf`` for no limit. The default is several times what
+        the shipped techniques need on the shipped datasets, and little enough that one that eats memory
+        meets it before the machine runs out. See :func:`benchmark.experiment.pool.run_tasks` for what
+        counts, and for systems without ``/proc``, where it has no effect.
     datasets, techniques, classifiers : tuple
         What is crossed.
     metrics : tuple of str
@@ -298,6 +318,7 @@ class Experiment(_Strict):
     betas: tuple[Beta, ...] = Field(min_length=1)
     train_rows: TrainRows = "data"
     time_limit: float = Field(default=300.0, gt=0, allow_inf_nan=False)
+    memory_limit: float = Field(default=4096.0, gt=0)
     datasets: tuple[DatasetEntry, ...] = Field(min_length=1)
     techniques: tuple[TechniqueEntry, ...] = Field(min_length=1)
     metrics: tuple[str, ...] = Field(

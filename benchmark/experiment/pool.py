@@ -1,23 +1,34 @@
-"""Worker processes that survive techniques which hang or crash.
+"""Worker processes that survive techniques which hang, crash, eat memory or leave a mess behind.
 
 Standard pools cannot end a task that hangs in compiled code, nor tell which task took its process down, so
 each worker here is a process of its own behind a pipe: it says which cell it starts and what came out, and
-whoever exceeds its time or takes the process down costs one cell and a new process.
+whoever exceeds its time or memory or takes the process down costs one cell and a new process.
+
+Cells that share a process could disturb one another. Between two cells a worker puts back what can be put
+back (working directory, environment, standard streams, alarms); one that is left with threads or processes
+still running is replaced. A crash convicts a cell only in a process that served no other cell before;
+otherwise the cell is tried again in a new one. What a technique changes inside the modules it shares with
+others, such as functions of NumPy that it replaces, is not noticed.
+
+Standard output belongs to the command, so what techniques print there goes nowhere.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import os
 import signal
 import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import Any, Literal, Protocol, TextIO
 
 from benchmark.errors import ExperimentError
 
@@ -32,6 +43,9 @@ _THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
+
+# How often a working process is weighed, in seconds: between two looks a technique can fill some hundred MiB.
+_WEIGHING = 0.1
 
 
 @dataclass(frozen=True)
@@ -52,7 +66,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a cell has no result of its own: it exceeded its time, or took its process down."""
+    """Why a cell has no result of its own: it exceeded its time or memory, or took its process down."""
 
     status: Literal["timeout", "crashed"]
     reason: str
@@ -73,7 +87,21 @@ class _Worker:
     task: Task | None = None
     results: list[Any] = field(default_factory=list)
     ready: bool = False
+    sent: bool = False  # whether it knows its task
+    lost: bool = False
+    served: int = 0  # results since its process started
     cell_started: float | None = None
+    weighed: float = 0.0
+
+    def overdue(self, time_limit: float) -> bool:
+        return self.cell_started is not None and time.monotonic() - self.cell_started >= time_limit
+
+    def too_heavy(self, memory_limit: float) -> bool:
+        now = time.monotonic()
+        if self.cell_started is None or now - self.weighed < _WEIGHING:
+            return False
+        self.weighed = now
+        return _resident(self.process.pid) > memory_limit
 
 
 def run_tasks(
@@ -82,6 +110,7 @@ def run_tasks(
     *,
     n_workers: int,
     time_limit: float,
+    memory_limit: float = math.inf,
 ) -> Iterator[tuple[Task, list[Any]]]:
     """Run tasks in worker processes and yield each as it is finished, in no particular order.
 
@@ -95,6 +124,11 @@ def run_tasks(
         Number of processes.
     time_limit : float
         Seconds that one cell may take before its process is killed.
+    memory_limit : float, default inf
+        MiB of memory that a process may hold while it works on a cell, those included that Python and its
+        libraries take (about 400) and those of processes that it starts; it is killed when it holds more.
+        Resident memory is watched through ``/proc``; where there is none, that is outside of Linux, this
+        limit has no effect.
 
     Yields
     ------
@@ -110,96 +144,113 @@ def run_tasks(
     """
     context = multiprocessing.get_context("spawn")
     pending = deque(tasks)
-    # A task whose worker was lost: what is left of it, and the results so far, before anything new starts.
-    resumed: deque[tuple[Task, list[Any]]] = deque()
     workers: list[_Worker] = []
     with _one_thread_each():
         try:
-            while pending or resumed or any(w.task for w in workers):
-                while len(workers) < min(n_workers, len(pending) + len(resumed) + len(workers)):
+            while pending or any(w.task for w in workers):
+                while len(workers) < n_workers and sum(w.task is None for w in workers) < len(pending):
                     workers.append(_start(context, make_handler))
                 for worker in workers:
-                    if worker.ready and worker.task is None:
-                        _assign(worker, pending, resumed)
-                for worker in _awaken(workers, time_limit):
-                    failure = _listen(worker, time_limit)
-                    if failure is not None:
+                    _assign(worker, pending)
+                _await(workers, time_limit, memory_limit)
+                for worker in workers[:]:
+                    _listen(worker, time_limit, memory_limit)
+                    if worker.lost:
                         workers.remove(worker)
                         _stop(worker)
-                        if worker.task is None:
-                            continue
-                        worker.results.append(failure)
-                        if len(worker.results) < len(worker.task.cells):
-                            resumed.append((worker.task, worker.results))
-                            continue
-                    if worker.task is not None and len(worker.results) == len(worker.task.cells):
-                        yield worker.task, worker.results
-                        worker.task = None
+                    task, results = worker.task, worker.results
+                    if task is None:
+                        continue
+                    if len(results) == len(task.cells):
+                        worker.task, worker.sent = None, False
+                        yield task, results
+                    elif worker.lost:  # a new process goes on where this one was lost
+                        workers.append(_start(context, make_handler, task, results))
         finally:
             for worker in workers:
                 _stop(worker)
 
 
-def _start(context: Any, make_handler: Callable[[], Handler]) -> _Worker:
+def _start(
+    context: Any, make_handler: Callable[[], Handler], task: Task | None = None, results: Sequence[Any] = ()
+) -> _Worker:
     here, there = context.Pipe()
     process = context.Process(target=_work, args=(there, make_handler), daemon=True)
     with _sigint_ignored():
         process.start()
     there.close()  # so that the pipe ends when the worker does
-    return _Worker(process, here)
+    return _Worker(process, here, task, list(results))
 
 
-def _assign(worker: _Worker, pending: deque[Task], resumed: deque[tuple[Task, list[Any]]]) -> None:
-    if resumed:
-        worker.task, worker.results = resumed.popleft()
-    elif pending:
-        worker.task, worker.results = pending.popleft(), []
-    else:
+def _assign(worker: _Worker, pending: deque[Task]) -> None:
+    if not worker.ready or worker.sent:
         return
-    worker.cell_started = None
+    if worker.task is None:
+        if not pending:
+            return
+        worker.task, worker.results = pending.popleft(), []
+    worker.sent = True
     left = replace(worker.task, cells=worker.task.cells[len(worker.results) :])
     with contextlib.suppress(OSError):  # a worker that died meanwhile is noticed by the listener
         worker.connection.send(left)
 
 
-def _awaken(workers: list[_Worker], time_limit: float) -> list[_Worker]:
-    """Wait until a worker has something to say or has run out of time."""
+def _await(workers: list[_Worker], time_limit: float, memory_limit: float) -> None:
+    """Wait until a worker has something to say, has run out of time, or is to be weighed."""
     deadlines = [w.cell_started + time_limit for w in workers if w.cell_started is not None]
     patience = max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
-    speaking = wait([w.connection for w in workers], patience)
-    now = time.monotonic()
-    return [
-        w
-        for w in workers
-        if w.connection in speaking or (w.cell_started is not None and now - w.cell_started >= time_limit)
-    ]
+    if patience is not None and math.isfinite(memory_limit):
+        patience = min(patience, _WEIGHING)
+    wait([w.connection for w in workers], patience)
 
 
-def _listen(worker: _Worker, time_limit: float) -> Failure | None:
-    """Take one message; return why the worker is lost, if it is."""
+def _listen(worker: _Worker, time_limit: float, memory_limit: float) -> None:
+    """Take one message if there is one; note a worker that is lost, and the failure that is its cell's."""
     elapsed = 0.0 if worker.cell_started is None else time.monotonic() - worker.cell_started
     if worker.connection.poll():
         try:
             kind, content = worker.connection.recv()
         except (EOFError, OSError):
-            worker.process.join(5)
-            code = worker.process.exitcode
+            code = _exit_code(worker.process)
             if not worker.ready:
                 raise ExperimentError(
                     "A worker process could not start",
                     got=f"exit code {code}; its own message is above",
                     remedy="run with --workers 1 and look for the first error above this one",
                 ) from None
-            return Failure("crashed", f"the worker process ended with {_exit_text(code)}", elapsed)
+            _lose(worker, Failure("crashed", f"the worker process ended with {_exit_text(code)}", elapsed))
+            return
         if kind == "ready":
             worker.ready = True
         elif kind == "start":
             worker.cell_started = time.monotonic()
         else:
+            result, worker.lost = content
             worker.cell_started = None
-            worker.results.append(content)
-        return None
-    return Failure("timeout", f"it took longer than its time limit of {time_limit:g} seconds", elapsed)
+            worker.served += 1
+            worker.results.append(result)
+    elif worker.overdue(time_limit):
+        reason = f"it took longer than its time limit of {time_limit:g} seconds"
+        _lose(worker, Failure("timeout", reason, elapsed))
+    elif worker.too_heavy(memory_limit):
+        reason = f"it took more memory than its limit of {memory_limit:g} MiB (memory_limit)"
+        _lose(worker, Failure("crashed", reason, elapsed))
+
+
+def _lose(worker: _Worker, failure: Failure) -> None:
+    worker.lost = True
+    # What came down in a used process may be the fault of an earlier cell: only a new one tells for sure.
+    if worker.task is not None and (failure.status == "timeout" or worker.served == 0):
+        worker.results.append(failure)
+
+
+def _exit_code(process: Any) -> int | None:
+    # Not by joining it: that waits for its children as well, which hold what it is known to be alive by.
+    deadline = time.monotonic() + 5
+    while process.exitcode is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    code: int | None = process.exitcode
+    return code
 
 
 def _exit_text(code: int | None) -> str:
@@ -209,8 +260,22 @@ def _exit_text(code: int | None) -> str:
     return f"exit code {code}"
 
 
+def _resident(pid: int) -> float:
+    """Return the memory that a process and those it started hold, in MiB; 0 where it cannot be known."""
+    process = Path(f"/proc/{pid}")
+    try:
+        pages = int((process / "statm").read_text().split()[1])
+        children = [child for file in process.glob("task/*/children") for child in file.read_text().split()]
+    except (OSError, IndexError):  # no such file system, or no such process any more
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20 + sum(map(_resident, map(int, children)))
+
+
 def _stop(worker: _Worker) -> None:
     worker.connection.close()
+    if hasattr(os, "killpg"):
+        with contextlib.suppress(OSError):  # it has not come to lead a group yet
+            os.killpg(worker.process.pid, signal.SIGKILL)
     worker.process.kill()
     worker.process.join()
 
@@ -245,8 +310,14 @@ def _one_thread_each() -> Iterator[None]:
 
 def _work(connection: Connection, make_handler: Callable[[], Handler]) -> None:
     """Run in the worker: take tasks until the pipe ends."""
+    home = os.getpid()
+    if hasattr(os, "setsid"):
+        os.setsid()  # leads a group, so that whatever techniques start can be ended with it
+        os.register_at_fork(after_in_child=connection.close)  # else the pipe would not end with the worker
     threading.Thread(target=_die_with_parent, daemon=True).start()
+    room = _Room()
     handler = make_handler()
+    room.remember()
     connection.send(("ready", None))
     while True:
         try:
@@ -256,11 +327,81 @@ def _work(connection: Connection, make_handler: Callable[[], Handler]) -> None:
         results = handler(task.block, task.cells)
         for _ in task.cells:
             connection.send(("start", None))
-            connection.send(("result", next(results)))
+            with room.lent():
+                result = next(results)
+            if os.getpid() != home:  # a technique's fork has come back here
+                os._exit(1)
+            spoiled = room.spoiled()
+            connection.send(("result", (result, spoiled)))
+            if spoiled:
+                return
+
+
+class _Room:
+    """What the cells of a process share, and how it was before they came."""
+
+    def __init__(self) -> None:
+        self._nowhere = os.open(os.devnull, os.O_RDWR)
+        self._errors = os.dup(2)
+        os.dup2(self._nowhere, 1)
+
+    def remember(self) -> None:
+        """Take the present state for the right one."""
+        self._folder = Path.cwd()
+        self._environment = dict(os.environ)
+        self._threads = set(threading.enumerate())
+        self._children = _has_children()
+        self._filters = list(warnings.filters)
+
+    @contextlib.contextmanager
+    def lent(self) -> Iterator[None]:
+        """Let a cell in, with streams of its own, and tidy up after it."""
+        self._tidy()
+        with _stream(1) as out, _stream(2) as err:
+            try:
+                with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                    yield
+            finally:
+                self._tidy()
+
+    def _tidy(self) -> None:
+        os.dup2(self._nowhere, 1)
+        os.dup2(self._errors, 2)
+        with contextlib.suppress(OSError):  # somebody has removed it
+            os.chdir(self._folder)
+        if os.environ != self._environment:
+            os.environ.clear()
+            os.environ.update(self._environment)
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def spoiled(self) -> bool:
+        """Return whether something was left behind that only the end of the process removes."""
+        return (
+            not self._threads.issuperset(threading.enumerate())
+            or (_has_children() and not self._children)
+            or any(entry[0] == "error" and entry not in self._filters for entry in warnings.filters)
+        )
+
+
+def _stream(descriptor: int) -> TextIO:
+    return open(descriptor, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+
+
+def _has_children() -> bool:
+    if not hasattr(os, "waitid"):
+        return False
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _die_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
+        if hasattr(os, "killpg"):
+            os.killpg(0, signal.SIGKILL)
         os._exit(1)

@@ -29,8 +29,6 @@ from benchmark.experiment.store import CellResult, Status, Store
 from benchmark.experiment.versions import harness_digest, package_versions
 from benchmark.experiment.world import Scene, World, cell_key, network_digest
 from benchmark.metrics import get_metric
-from benchmark.network.bias import active_edits
-from benchmark.network.inference import discrimination
 
 __all__ = ["STORE_NAME", "Outcome", "Progress", "check_experiment", "compute", "manifest"]
 
@@ -119,6 +117,7 @@ def compute(
         functools.partial(Evaluator, world),
         n_workers=workers,
         time_limit=limit,
+        memory_limit=world.experiment.memory_limit,
     ):
         store.write(_filled(world, task, results))
         done += len(results)
@@ -222,12 +221,13 @@ def _plain(experiment: Experiment) -> dict[str, Any]:
 
 def _describe_scene(experiment: Experiment, scene: Scene) -> Mapping[str, Any]:
     biases = {}
-    for bias, edits in scene.edits.items():
+    for bias, kind in scene.biases.items():
         biases[bias] = {
-            "edits": [str(edit) for edit in edits],
-            "acting": [str(edit) for edit in active_edits(scene.network, edits)],
+            "kind": kind.name,
+            "edits": [str(edit) for edit in kind.edits],
+            "acting": [str(edit) for edit in kind.acting_edits(scene.network)],
             "network_discrimination_by_beta": {
-                str(beta): discrimination(scene.biased(bias, beta)[0]) for beta in experiment.betas
+                str(beta): scene.planted(bias, beta)[0].discrimination for beta in experiment.betas
             },
         }
     return {

@@ -58,7 +58,9 @@ def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, 
     """
     for entry in load_experiment(experiment or "paper").datasets:
         if load_card(entry.card).digest == card.digest:
-            return tuple(edit.to_edit() for edit in entry.bias[0].edits)
+            edits = next((bias.edits for bias in entry.bias if bias.edits), ())
+            if edits:
+                return tuple(edit.to_edit() for edit in edits)
     if experiment is not None:
         raise ExperimentError(
             f"The experiment {experiment!r} does not have the dataset {card.name!r}",

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["HARNESS", "harness_digest", "package_versions", "source_digest"]
+__all__ = ["HARNESS", "harness_digest", "optional_versions", "package_versions", "source_digest"]
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -27,6 +27,7 @@ HARNESS = (
     "data/table.py",
     "network/model.py",
     "network/sample.py",
+    "bias",
     "classifiers",
     "metrics",
     "experiment/evaluate.py",
@@ -121,6 +122,11 @@ def harness_digest() -> str:
 def package_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that results depend on."""
     return {"python": platform.python_version(), **{name: _version(name) for name in _MANIFEST}}
+
+
+def optional_versions(packages: Iterable[str]) -> dict[str, str]:
+    """Return the versions of packages that only some techniques need, where they are installed."""
+    return {name: _version(name) for name in packages}
 
 
 def _version(package: str) -> str:

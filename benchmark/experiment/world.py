@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from benchmark.bias import BiasKind, Planted, make_bias
 from benchmark.data import Card, DataNotFoundError, Dataset, Table, load_card, load_dataset
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import ExperimentError
 from benchmark.experiment.plan import Block, DatasetEntry, Experiment
 from benchmark.experiment.versions import harness_digest
-from benchmark.network.bias import BiasEdit, active_edits, apply_bias
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network, merge_settings
 from benchmark.network.model import Network
@@ -57,7 +57,7 @@ class Scene:
         What techniques are scored on.
     n_train : int
         Rows of each training sample.
-    edits : mapping of str to tuple of BiasEdit
+    biases : mapping of str to BiasKind
         By the name of the bias.
     """
 
@@ -67,20 +67,24 @@ class Scene:
     network: Network
     test: Table
     n_train: int
-    edits: Mapping[str, tuple[BiasEdit, ...]]
-    _biased: dict[tuple[str, float], tuple[Network, str]] = field(default_factory=dict, repr=False)
+    biases: Mapping[str, BiasKind]
+    _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
 
     @property
     def test_data(self) -> Literal["real data", "sample of the learned network"]:
         """What the test data are, in the words that tables and the manifest use."""
         return "sample of the learned network" if self.embedded else "real data"
 
-    def biased(self, bias: str, beta: float) -> tuple[Network, str]:
-        """Return the network with bias planted, and its digest; made once."""
-        if (bias, beta) not in self._biased:
-            network = apply_bias(self.network, self.edits[bias], beta)
-            self._biased[bias, beta] = network, network_digest(network)
-        return self._biased[bias, beta]
+    def planted(self, bias: str, beta: float) -> tuple[Planted, str]:
+        """Return the network with bias planted, and the digest of what rows are drawn from; made once."""
+        if (bias, beta) not in self._planted:
+            planted = self.biases[bias].plant(self.network, beta)
+            self._planted[bias, beta] = planted, network_digest(planted.network)
+        return self._planted[bias, beta]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is drawn from is made again where it is needed: closures do not travel between processes.
+        return {**vars(self), "_planted": {}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,9 +195,11 @@ def _build_scene(
         embedded, test = False, dataset.table
         say(f"{entry.name}: {len(test):,} real rows from {dataset.source}")
     train_rows = entry.train_rows or experiment.train_rows
-    edits = {bias.name: tuple(edit.to_edit() for edit in bias.edits) for bias in entry.bias}
-    for edit in edits.values():
-        active_edits(network, edit)
+    biases = {
+        bias.name: make_bias(bias.kind, tuple(edit.to_edit() for edit in bias.edits)) for bias in entry.bias
+    }
+    for bias in biases.values():
+        bias.plant(network, 1.0)  # so that what cannot be planted is known before anything is computed
     return Scene(
         name=entry.name + (EMBEDDED_SUFFIX if embedded else ""),
         card=card,
@@ -201,7 +207,7 @@ def _build_scene(
         network=network,
         test=test,
         n_train=len(test) if train_rows == "data" else train_rows,
-        edits=edits,
+        biases=biases,
     )
 
 
@@ -279,7 +285,8 @@ def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifie
     identity = {
         "code": harness_digest(),
         "test": scene.test.digest,
-        "network": scene.biased(block.bias, block.beta)[1],
+        "bias_kind": (scene.biases[block.bias].name, scene.biases[block.bias].version),
+        "network": scene.planted(block.bias, block.beta)[1],
         "train_rows": scene.n_train,
         "seed": world.experiment.seed,
         "dataset": scene.name,

@@ -8,7 +8,6 @@ from benchmark.experiment.plan import DatasetEntry
 from benchmark.experiment.versions import package_versions
 from benchmark.experiment.world import Scene, World
 from benchmark.metrics import get_metric
-from benchmark.network.bias import active_edits
 from benchmark.report.describe import (
     DatasetDescription,
     GroupSizes,
@@ -41,7 +40,7 @@ def describe_run(world: World) -> RunDescription:
 
 def _describe_scene(entry: DatasetEntry, scene: Scene) -> DatasetDescription:
     schema, test, card = scene.test.schema, scene.test, scene.card
-    acting = {bias: active_edits(scene.network, edits) for bias, edits in scene.edits.items()}
+    acting = [edit for kind in scene.biases.values() for edit in kind.acting_edits(scene.network)]
     return DatasetDescription(
         name=scene.name,
         title=card.title if entry.name == card.name else f"{card.title} ({entry.name})",
@@ -64,13 +63,9 @@ def _describe_scene(entry: DatasetEntry, scene: Scene) -> DatasetDescription:
         baseline=entry.baseline,
         columns=schema.names,
         edges=scene.network.edges,
-        edited_edges=tuple(
-            dict.fromkeys((edit.attribute, schema.label) for edits in acting.values() for edit in edits)
-        ),
+        edited_edges=tuple(dict.fromkeys((edit.attribute, schema.label) for edit in acting)),
         bias_description="; ".join(
-            f"Bias {bias!r}: "
-            + (", ".join(map(str, edits)) or "none, because no edited attribute is a parent of the label")
-            for bias, edits in acting.items()
+            f"Bias {bias!r}: {kind.description(scene.network)}" for bias, kind in scene.biases.items()
         ),
     )
 

@@ -153,6 +153,9 @@ class Technique(ABC):
         Whether predictions may depend on the sensitive feature of the rows to predict.
     produces_scores : bool, default True
         Whether it estimates P(y+ | x), given a classifier that does.
+    packages : tuple of str, default ()
+        Packages of an optional extra that it needs. Their versions, or their absence, are part of what
+        identifies its results.
 
     Raises
     ------
@@ -170,6 +173,7 @@ class Technique(ABC):
     needs_weights: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     produces_scores: ClassVar[bool] = True
+    packages: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -245,12 +249,15 @@ class Prepared:
         Columns that the classifier sees; all but the label if left out (the sensitive feature included).
     transform : callable(Table) -> Table, optional
         What is done to test rows before prediction; nothing if left out.
+    convergence : Convergence, optional
+        How the preparation converged, if it optimised something.
     """
 
     table: Table
     sample_weight: NDArray[np.float64] | None = None
     features: tuple[str, ...] | None = None
     transform: Callable[[Table], Table] | None = None
+    convergence: Convergence | None = None
     feature_indices: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -313,7 +320,8 @@ class PreProcessing(Technique):
 
         scored = predict_score if self.produces_scores and hasattr(classifier, "predict_proba") else None
         # Where the features are new ones, only the transform knows what it takes.
-        return _guarded(self, Predictor(predict, scored), None if prepared.transform else schema)
+        predictor = Predictor(predict, scored, prepared.convergence)
+        return _guarded(self, predictor, None if prepared.transform else schema)
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         return self.learn(self.prepare(train, tools), tools)

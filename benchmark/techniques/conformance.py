@@ -6,10 +6,18 @@ a small made-up table, so they take milliseconds and need neither data nor netwo
 
 from __future__ import annotations
 
+import contextlib
+import io
+import numbers
+import os
 import pickle
 import random
-from collections.abc import Callable
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -17,11 +25,23 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques.base import Estimator, Prepared, PreProcessing, Technique, Tools
+from benchmark.techniques.base import (
+    Convergence,
+    Estimator,
+    Predictor,
+    Prepared,
+    PreProcessing,
+    Technique,
+    Tools,
+)
 
 __all__ = ["CHECKS", "CheckResult", "NonconformityError", "check_technique", "example_table"]
 
 Status = Literal["passed", "failed", "not applicable"]
+
+# Sums of the same numbers in another order differ by rounding, which shows where a score is this near to 1/2,
+# and in the last digits of a weight.
+_TOLERANCE = 1e-6
 
 
 class NonconformityError(TechniqueError):
@@ -51,7 +71,12 @@ class CheckResult:
     detail: str = ""
 
 
-def example_table(rows: int = 600, seed: int = 7, positives: tuple[bool, bool] = (True, True)) -> Table:
+def example_table(
+    rows: int = 600,
+    seed: int = 7,
+    positives: tuple[bool, bool] = (True, True),
+    extra_columns: int = 0,
+) -> Table:
     """Return a made-up table with planted discrimination.
 
     Parameters
@@ -62,6 +87,8 @@ def example_table(rows: int = 600, seed: int = 7, positives: tuple[bool, bool] =
         Of the generator that draws it.
     positives : tuple of bool, default (True, True)
         Whether the favored, and the deprived, group has rows of favorable label.
+    extra_columns : int, default 0
+        Further columns of 2 to 16 states, alternately ordered and unordered, in which the skill shows.
 
     Returns
     -------
@@ -77,6 +104,8 @@ def example_table(rows: int = 600, seed: int = 7, positives: tuple[bool, bool] =
     noise = rng.integers(0, 3, rows)
     favorable = rng.random(rows) < 1 / (1 + np.exp(2.6 + 1.1 * deprived - 0.8 * skill))
     favorable &= np.where(deprived, positives[1], positives[0])
+    sizes = [2 + 5 * i % 15 for i in range(extra_columns)]
+    extra = [(skill * size / 7 + rng.integers(0, size, rows)).astype(int) % size for size in sizes]
     schema = Schema(
         columns=(
             Column("skill", tuple("abcdefg"), ordered=True),
@@ -84,13 +113,18 @@ def example_table(rows: int = 600, seed: int = 7, positives: tuple[bool, bool] =
             Column("proxy", ("north", "east", "south", "west")),
             Column("label", ("hired", "rejected")),
             Column("noise", ("red", "green", "blue", "never")),
+            *(
+                Column(f"extra{i}", tuple(map(str, range(size))), ordered=i % 2 == 0)
+                for i, size in enumerate(sizes)
+            ),
         ),
         label="label",
         favorable_label="hired",
         sensitive_feature="sex",
         deprived_group="women",
     )
-    return Table(schema, np.column_stack([skill, group, proxy, ~favorable, noise]).astype(np.int16))
+    codes = np.column_stack([skill, group, proxy, ~favorable, noise, *extra])
+    return Table(schema, codes.astype(np.int16))
 
 
 def check_technique(
@@ -114,22 +148,30 @@ def check_technique(
     Returns
     -------
     list of CheckResult
-        One for each check, in the order of :data:`CHECKS`.
+        One for each check, in the order of :data:`CHECKS`. Of a technique that fails on the example table, or
+        declines it, the first check says why, and no other applies.
     """
     bench = _Bench(technique, classifier or _naive_bayes, ranker or _naive_bayes_ranker, seed)
-    results = []
+    results: list[CheckResult] = []
     for name, check in CHECKS.items():
-        try:
-            check(bench)
-        except _NotApplicableError as reason:
-            results.append(CheckResult(name, "not applicable", str(reason)))
-        except NonconformityError as problem:
-            results.append(CheckResult(name, "failed", str(problem)))
-        except Exception as problem:  # a technique under test may do anything
-            results.append(CheckResult(name, "failed", f"{type(problem).__name__}: {problem}"))
+        if results and results[0].status != "passed":
+            results.append(CheckResult(name, "not applicable", "it does not train on the example table"))
         else:
-            results.append(CheckResult(name, "passed"))
+            results.append(CheckResult(name, *_outcome(check, bench)))
     return results
+
+
+def _outcome(check: Callable[[_Bench], None], bench: _Bench) -> tuple[Status, str]:
+    try:
+        with _overheard():  # what a technique writes is quoted by one check, and shown by none
+            check(bench)
+    except _NotApplicableError as reason:
+        return "not applicable", str(reason)
+    except NonconformityError as problem:
+        return "failed", str(problem)
+    except (Exception, SystemExit) as problem:  # a technique under test may do anything
+        return "failed", f"{type(problem).__name__}: {problem}"
+    return "passed", ""
 
 
 @dataclass(frozen=True)
@@ -144,13 +186,48 @@ class _Bench:
     def tools(self) -> Tools:
         return Tools(self.classifier, self.ranker, np.random.default_rng(self.seed))
 
-    def predict(self, train: Table, test: Table) -> NDArray[np.bool_]:
-        return self.technique.fit(train, self.tools()).predict(test)
+    def fit(self, train: Table) -> Predictor:
+        return self.technique.fit(train, self.tools())
 
-    def prepare(self, train: Table) -> Prepared:
+    def predict(self, train: Table, test: Table) -> NDArray[np.bool_]:
+        return self.fit(train).predict(test)
+
+    @cached_property
+    def trial(self) -> _Trial:
+        """A fit on the example table that several checks share, and what was noticed meanwhile."""
+        train, test = _train_and_test()
+        before = [_content(table) for table in (train, test)]
+        with _overheard() as written:
+            predictor = self.fit(train)
+            predictor.predict(test)
+            if predictor.predict_score is not None:
+                predictor.predict_score(test)
+        return _Trial(predictor, "".join(written), before != [_content(t) for t in (train, test)])
+
+    @cached_property
+    def repetition(self) -> tuple[NDArray[np.bool_], bool]:
+        """What a second fit predicts, and whether a global generator was used meanwhile."""
+        _ = self.trial  # first, because libraries may use these generators when they are imported
+        with _marked_global_state() as marked:
+            predicted = self.predict(*_train_and_test())
+            return predicted, _global_state() != marked
+
+    @property
+    def fitted(self) -> Predictor:
+        return self.trial.predictor
+
+    @cached_property
+    def prepared(self) -> Prepared:
         if not isinstance(self.technique, PreProcessing):
             raise _NotApplicableError("it does not prepare data")
-        return self.technique.prepare(train, self.tools())
+        return self.technique.prepare(example_table(), self.tools())
+
+
+@dataclass(frozen=True)
+class _Trial:
+    predictor: Predictor
+    written: str
+    tables_changed: bool
 
 
 def _train_and_test() -> tuple[Table, Table]:
@@ -162,10 +239,23 @@ def _demand(held: bool, what: str, **details: Any) -> None:
         raise NonconformityError(what, **details)
 
 
+def _demand_fixed(bench: _Bench) -> None:
+    if bench.technique.randomised:
+        raise _NotApplicableError("it is randomised")
+
+
+def _trains(bench: _Bench) -> None:
+    """Demand that training and prediction end without an error, unless the technique declines."""
+    reason = bench.technique.skip(example_table())
+    if reason is not None:
+        raise _NotApplicableError(f"it declines the example table: {reason}")
+    _ = bench.fitted
+
+
 def _deterministic(bench: _Bench) -> None:
     """Demand the same predictions from the same seed."""
-    train, test = _train_and_test()
-    first, second = bench.predict(train, test), bench.predict(train, test)
+    test = example_table(200, seed=8)
+    first, second = bench.fitted.predict(test), bench.repetition[0]
     _demand(
         np.array_equal(first, second),
         "Two runs with one seed differ",
@@ -174,33 +264,61 @@ def _deterministic(bench: _Bench) -> None:
     )
 
 
+def _repeatable(bench: _Bench) -> None:
+    """Demand the same answer whenever the same rows are asked for, whatever was asked in between."""
+    test = example_table(200, seed=8)
+    first = bench.fitted.predict(test)
+    bench.fitted.predict(example_table(90, seed=9))
+    second = bench.fitted.predict(test)
+    _demand(
+        np.array_equal(first, second),
+        "The same rows get another answer when they are asked for again",
+        got=f"{np.count_nonzero(first != second)} of {len(test)} predictions differ",
+        remedy="draw a seed from tools.rng in fit, and begin a new generator with it in each prediction",
+    )
+
+
+def _batch_irrelevant(bench: _Bench) -> None:
+    """Demand the same answer for a row whichever rows come with it, unless chance decides."""
+    _demand_fixed(bench)
+    test = example_table(200, seed=8)
+    whole = bench.fitted.predict(test)
+    order = np.random.default_rng(1).permutation(len(test))
+    # In another order, in two unequal parts, and the first rows each alone.
+    for rows in (order, order[:50], order[50:], *np.arange(12)[:, None]):
+        _demand(
+            np.array_equal(bench.fitted.predict(test.take(rows)), whole[rows]),
+            "The answer for a row depends on the rows that come with it",
+            remedy="learn thresholds and rates in fit, and predict each row by itself",
+        )
+
+
 def _input_untouched(bench: _Bench) -> None:
     """Demand that training and test tables stay as they were."""
-    train, test = _train_and_test()
-    before = [(t.codes.tobytes(), t.codes.flags.writeable) for t in (train, test)]
-    bench.predict(train, test)
-    after = [(t.codes.tobytes(), t.codes.flags.writeable) for t in (train, test)]
-    _demand(before == after, "A table was changed in place", remedy="work on a copy: table.codes.copy()")
+    _demand(
+        not bench.trial.tables_changed,
+        "A table was changed in place",
+        remedy="work on a copy: table.codes.copy(), table.y.copy()",
+    )
 
 
 def _global_state_untouched(bench: _Bench) -> None:
     """Demand that the global generators of Python and NumPy are neither used nor seeded."""
-    train, test = _train_and_test()
-    original = _global_state()
-    try:
-        # A state that nobody else sets, so that seeding shows even if an earlier run has seeded already.
-        random.seed(f"conformance of {bench.technique.name}")
-        np.random.seed(list(bench.technique.name.encode()))  # noqa: NPY002
-        before = pickle.dumps(_global_state())
-        bench.predict(train, test)
-        after = pickle.dumps(_global_state())
-    finally:
-        random.setstate(original[0])
-        np.random.set_state(original[1])  # noqa: NPY002
     _demand(
-        before == after,
+        not bench.repetition[1],
         "A global random generator was used or seeded",
         remedy="draw every random number from tools.rng",
+    )
+
+
+def _silent(bench: _Bench) -> None:
+    """Demand that nothing is written to the standard streams, warnings included."""
+    written = bench.trial.written
+    _demand(
+        not written,
+        "It writes to the standard output or error stream",
+        got=repr(written if len(written) <= 300 else written[:300] + " ..."),
+        remedy="print nothing, and silence a library's warnings around the call that causes them",
     )
 
 
@@ -210,20 +328,82 @@ def _randomness_declared(bench: _Bench) -> None:
     train, test = _train_and_test()
     other = replace(bench, seed=bench.seed + 1)
     _demand(
-        np.array_equal(bench.predict(train, test), other.predict(train, test)),
+        np.array_equal(bench.fitted.predict(test), other.predict(train, test)),
         "Predictions depend on the seed",
         remedy="declare randomised = True",
     )
 
 
+def _sensitive_declared(bench: _Bench) -> None:
+    """Demand that the sensitive feature of test rows is irrelevant if it is said not to be needed."""
+    if bench.technique.needs_sensitive:
+        raise _NotApplicableError("it declares that it may use the sensitive feature of the rows to predict")
+    test = example_table(200, seed=8)
+    group = np.random.default_rng(1).permutation(test.codes[:, test.schema.sensitive_index])
+    other = test.with_column(test.schema.sensitive_feature, group)
+    same = np.array_equal(bench.fitted.predict(test), bench.fitted.predict(other))
+    if bench.fitted.predict_score is not None:
+        same &= np.array_equal(bench.fitted.predict_score(test), bench.fitted.predict_score(other))
+    _demand(
+        same,
+        "Predictions or scores depend on the sensitive feature of the rows to predict",
+        remedy="declare needs_sensitive = True, or leave the feature out of what predicts",
+    )
+
+
+def _weights_declared(bench: _Bench) -> None:
+    """Demand that it works with a classifier without weights unless it says that it needs them."""
+    if bench.technique.needs_weights:
+        raise _NotApplicableError("it declares that the classifier has to take weights")
+
+    def weightless(cardinalities: NDArray[np.int64]) -> Any:
+        return _Weightless(bench.classifier(cardinalities))
+
+    try:
+        replace(bench, classifier=weightless).predict(*_train_and_test())
+    except Exception as problem:
+        raise NonconformityError(
+            "It fails with a classifier whose fit takes no weights",
+            got=f"{type(problem).__name__}: {problem}",
+            remedy="declare needs_weights = True",
+        ) from problem
+
+
+def _scores_declared(bench: _Bench) -> None:
+    """Demand scores from 0 to 1 if it says that it estimates them, and none otherwise."""
+    train, test = _train_and_test()
+    classifier = bench.classifier(train.schema.cardinalities[list(train.schema.feature_indices)])
+    if not hasattr(classifier, "predict_proba"):
+        raise _NotApplicableError("the classifier estimates no probabilities")
+    predict_score = bench.fitted.predict_score
+    if not bench.technique.produces_scores:
+        _demand(
+            predict_score is None,
+            "It estimates scores, but declares that it does not",
+            remedy="declare produces_scores = True",
+        )
+        return
+    if predict_score is None:
+        raise NonconformityError(
+            "It declares that it estimates scores, but does not",
+            remedy="return Predictor(predict, predict_score), or declare produces_scores = False",
+        )
+    scores = predict_score(test)
+    _demand(
+        scores.shape == (len(test),) and bool(((scores >= 0) & (scores <= 1)).all()),
+        "Its scores are no estimates of a probability",
+        expected=f"{len(test)} numbers from 0 to 1",
+        got=f"shape {scores.shape} from {scores.min()} to {scores.max()}",
+        remedy="put distances to the boundary through the logistic function",
+    )
+
+
 def _labels_unseen(bench: _Bench) -> None:
     """Demand that predictions do not depend on the labels of the test rows."""
-    train, test = _train_and_test()
+    test = example_table(200, seed=8)
     flipped = test.with_column("label", 1 - test.codes[:, test.schema.label_index])
-    fitted = bench.technique.fit(train, bench.tools())
-    again = bench.technique.fit(train, bench.tools())
     _demand(
-        np.array_equal(fitted.predict(test), again.predict(flipped)),
+        np.array_equal(bench.fitted.predict(test), bench.fitted.predict(flipped)),
         "Predictions depend on test labels",
         remedy="predict from the features only",
     )
@@ -231,24 +411,43 @@ def _labels_unseen(bench: _Bench) -> None:
 
 def _valid_weights(bench: _Bench) -> None:
     """Demand weights that are finite, not negative and one for each row."""
-    prepared = bench.prepare(example_table())
-    if prepared.sample_weight is None:
+    weight = bench.prepared.sample_weight
+    if weight is None:
         raise _NotApplicableError("it does not weight rows")
-    weight = prepared.sample_weight
     _demand(
-        weight.shape == (len(prepared.table),) and bool(np.isfinite(weight).all() and (weight >= 0).all()),
+        weight.shape == (len(bench.prepared.table),)
+        and bool(np.isfinite(weight).all() and (weight >= 0).all()),
         "Weights are invalid",
         got=f"shape {weight.shape} from {weight.min()} to {weight.max()}",
     )
 
 
+def _valid_convergence(bench: _Bench) -> None:
+    """Demand a count of steps and a residual within its tolerance, if it says how its fit converged."""
+    reported = bench.fitted.convergence
+    if reported is None:
+        raise _NotApplicableError("it reports no convergence")
+    figures = (reported.residual, reported.tolerance)
+    _demand(
+        isinstance(reported, Convergence)
+        and isinstance(reported.steps, numbers.Integral)
+        and reported.steps >= 0
+        and all(isinstance(f, numbers.Real) and np.isfinite(f) for f in figures)
+        and 0 <= reported.residual <= reported.tolerance,
+        "The figures of its convergence are invalid",
+        expected="Convergence(steps, residual, tolerance), 0 or more steps, 0 <= residual <= tolerance",
+        got=str(reported),
+        remedy="raise NotConvergedError if the residual exceeds the tolerance",
+    )
+
+
 def _row_order_irrelevant(bench: _Bench) -> None:
-    """Demand the same rows from a shuffled table, unless chance decides."""
+    """Demand the same result from a shuffled table, unless chance decides."""
     _demand_fixed(bench)
-    train = example_table()
+    train, test = _train_and_test()
     shuffled = train.take(np.random.default_rng(1).permutation(len(train)))
     _demand(
-        np.array_equal(_sorted_rows(bench.prepare(train)), _sorted_rows(bench.prepare(shuffled))),
+        _same_result(bench, shuffled, test),
         "The result depends on the order of the training rows",
         remedy="declare randomised = True if chance decides, or break ties by what rows hold",
     )
@@ -258,19 +457,18 @@ def _names_irrelevant(bench: _Bench) -> None:
     """Demand that renaming columns and states changes no prediction."""
     train, test = _train_and_test()
     _demand(
-        np.array_equal(bench.predict(train, test), bench.predict(_renamed(train), _renamed(test))),
+        np.array_equal(bench.fitted.predict(test), bench.predict(_renamed(train), _renamed(test))),
         "Predictions depend on the names of columns or states",
         remedy="use the roles of the schema, never names",
     )
 
 
 def _coding_irrelevant(bench: _Bench) -> None:
-    """Demand the same rows whichever codes unordered states have, unless chance decides."""
+    """Demand the same result whichever codes unordered states have, unless chance decides."""
     _demand_fixed(bench)
-    train = example_table()
-    recoded = _sorted_rows(_decoded(bench.prepare(_recoded(train))))
+    train, test = _train_and_test()
     _demand(
-        np.array_equal(_sorted_rows(bench.prepare(train)), recoded),
+        _same_result(bench, _recoded(train), _recoded(test)),
         "The result depends on the codes of unordered states",
         remedy="take the favorable label and the deprived group from the schema, not from code 0 or 1",
     )
@@ -291,12 +489,20 @@ def _group_without_positives(bench: _Bench) -> None:
 
 
 CHECKS: dict[str, Callable[[_Bench], None]] = {
+    "trains on the example": _trains,
     "deterministic under a seed": _deterministic,
+    "answers repeatable": _repeatable,
+    "batch irrelevant": _batch_irrelevant,
     "input not mutated": _input_untouched,
     "global random state untouched": _global_state_untouched,
+    "silent": _silent,
     "randomness declared": _randomness_declared,
+    "sensitive feature declared": _sensitive_declared,
+    "weights declared": _weights_declared,
+    "scores declared": _scores_declared,
     "test labels unseen": _labels_unseen,
     "weights valid": _valid_weights,
+    "convergence valid": _valid_convergence,
     "row order irrelevant": _row_order_irrelevant,
     "names irrelevant": _names_irrelevant,
     "coding irrelevant": _coding_irrelevant,
@@ -305,23 +511,98 @@ CHECKS: dict[str, Callable[[_Bench], None]] = {
 """All checks by name, in the order in which they run."""
 
 
-def _demand_fixed(bench: _Bench) -> None:
-    if bench.technique.randomised:
-        raise _NotApplicableError("it is randomised")
+class _Weightless:
+    """A classifier whose ``fit`` takes no weights."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+
+    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64]) -> _Weightless:
+        self._estimator.fit(X, y)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._estimator, name)
 
 
-def _sorted_rows(prepared: Prepared) -> NDArray[np.float64]:
-    weight = prepared.sample_weight
-    if weight is None:
-        weight = np.ones(len(prepared.table))
-    rows = np.column_stack(
-        [prepared.table.codes[:, list(prepared.feature_indices)], prepared.table.y, weight]
-    )
-    return rows[np.lexsort(rows.T)]
+@contextlib.contextmanager
+def _overheard() -> Iterator[list[str]]:
+    """Collect what is written to the standard streams, by Python or past it, instead of showing it."""
+    written: list[str] = []
+    by_python = io.StringIO()
+    real = [stream for stream in (sys.__stdout__, sys.__stderr__) if stream is not None]
+    with tempfile.TemporaryFile() as file, warnings.catch_warnings():  # a warning is shown again inside
+        for stream in real:
+            stream.flush()
+        kept = {descriptor: os.dup(descriptor) for descriptor in (1, 2)}
+        try:
+            for descriptor in kept:
+                os.dup2(file.fileno(), descriptor)
+            with contextlib.redirect_stdout(by_python), contextlib.redirect_stderr(by_python):
+                yield written
+        finally:
+            for stream in real:
+                stream.flush()
+            for descriptor, copy in kept.items():
+                os.dup2(copy, descriptor)
+                os.close(copy)
+            file.seek(0)
+            written.append("a closed stream" if by_python.closed else by_python.getvalue())
+            written.append(file.read().decode(errors="replace"))
 
 
-def _global_state() -> tuple[Any, Any]:
-    return random.getstate(), np.random.get_state()  # noqa: NPY002
+def _content(table: Table) -> tuple[bytes, bool, bytes, bytes]:
+    return table.codes.tobytes(), table.codes.flags.writeable, table.y.tobytes(), table.deprived.tobytes()
+
+
+def _same_result(bench: _Bench, train: Table, test: Table) -> bool:
+    """Compare what changed tables lead to with what the example leads to: prepared data, or predictions."""
+    example = example_table(200, seed=8)
+    if isinstance(bench.technique, PreProcessing):
+        rows, weight, shown = _data(bench.prepared, example)
+        other_rows, other_weight, other_shown = _data(bench.technique.prepare(train, bench.tools()), test)
+        return (
+            np.array_equal(rows, other_rows)
+            and np.allclose(weight, other_weight, rtol=_TOLERANCE)
+            and np.array_equal(shown, other_shown)
+        )
+    differ = bench.fitted.predict(example) != bench.predict(train, test)
+    if differ.any() and bench.fitted.predict_score is not None:
+        differ &= np.abs(bench.fitted.predict_score(example) - 0.5) > _TOLERANCE
+    return not differ.any()
+
+
+def _data(prepared: Prepared, test: Table) -> tuple[NDArray[np.str_], NDArray[np.float64], NDArray[np.str_]]:
+    """Return what a classifier trains on, sorted, with its weights, and what it predicts from."""
+    rows = _in_words(prepared, prepared.table, label=True)
+    weight = np.ones(len(rows)) if prepared.sample_weight is None else prepared.sample_weight
+    order = np.lexsort((weight, rows))
+    shown = test if prepared.transform is None else prepared.transform(test.hide_label())
+    return rows[order], weight[order], _in_words(prepared, shown, label=False)
+
+
+def _in_words(prepared: Prepared, table: Table, *, label: bool) -> NDArray[np.str_]:
+    """Return the states of each row's features by name, which say the same whatever the codes are."""
+    columns = [*prepared.feature_indices, *([table.schema.label_index] if label else [])]
+    states = [np.array(table.schema.columns[i].states)[table.codes[:, i]] for i in columns]
+    return np.array(["|".join(row) for row in zip(*states, strict=True)])
+
+
+@contextlib.contextmanager
+def _marked_global_state() -> Iterator[bytes]:
+    """Give the global generators a state that nobody else does, so that seeding shows every time."""
+    original = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        random.seed("conformance")
+        np.random.seed(list(b"conformance"))  # noqa: NPY002
+        yield _global_state()
+    finally:
+        random.setstate(original[0])
+        np.random.set_state(original[1])  # noqa: NPY002
+
+
+def _global_state() -> bytes:
+    return pickle.dumps((random.getstate(), np.random.get_state()))  # noqa: NPY002
 
 
 def _reversed_names(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -352,11 +633,6 @@ def _recoded(table: Table) -> Table:
     columns = table.schema.columns
     reversed_columns = tuple(c if c.ordered else replace(c, states=c.states[::-1]) for c in columns)
     return Table(replace(table.schema, columns=reversed_columns), _reversed_codes(table))
-
-
-def _decoded(prepared: Prepared) -> Prepared:
-    """Undo :func:`_recoded` on prepared data."""
-    return replace(prepared, table=_recoded(prepared.table))
 
 
 def _reversed_codes(table: Table) -> NDArray[np.int16]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
-from typing import Annotated, Any, Literal, Protocol, TypeAlias
+from typing import Annotated, Literal, Protocol, TypeAlias
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -66,23 +66,12 @@ class Design:
         return cls(encoding, np.ascontiguousarray(codes[:, first]), weight.reshape(-1, 2, 2))
 
     @cached_property
-    def _pairs(self) -> tuple[tuple[slice, slice, Codes], ...]:
-        blocks, states = self.encoding.blocks, self.encoding.cardinalities
-        return tuple(
-            (blocks[a], blocks[b], self.codes[a] * states[b] + self.codes[b])
-            for a, b in combinations(range(len(blocks)), 2)
-        )
-
-    @cached_property
-    def _indicators(self) -> Any:
-        from scipy.sparse import csr_matrix
-
-        columns, n = self.codes.shape
-        starts = np.array([block.start for block in self.encoding.blocks])[:, None]
-        positions = np.vstack([np.zeros((1, n), dtype=np.intp), self.codes + starts])
-        ones = np.ones(positions.size)
-        ends = np.arange(n + 1) * (columns + 1)
-        return csr_matrix((ones, positions.T.ravel(), ends), shape=(n, len(self.encoding.matrix)))
+    def _positions(self) -> NDArray[np.int32]:
+        """Which indicators each distinct row has, the intercept first, shape (n_distinct, 1 + n_columns)."""
+        starts = np.array([block.start for block in self.encoding.blocks])
+        positions = np.zeros((self.codes.shape[1], 1 + len(starts)), dtype=np.int32)
+        positions[:, 1:] = self.codes.T + starts
+        return positions
 
     @cached_property
     def covariance(self) -> Array:
@@ -95,7 +84,7 @@ class Design:
 
     def scores(self, theta: Array) -> Array:
         """Return the signed distance of each distinct row to the boundary, shape (n_distinct,)."""
-        return np.asarray(self._indicators @ (self.encoding.matrix @ theta))
+        return _sums_of(self._positions, self.encoding.matrix @ theta)
 
     def moments(self, v: Array) -> Array:
         """Return the sums of v x over distinct rows x.
@@ -110,29 +99,58 @@ class Design:
         ndarray of float, shape (n_features,) or (n_features, k)
             The sums.
         """
-        return np.asarray(self.encoding.matrix.T @ (self._indicators.T @ v))
+        columns = np.ascontiguousarray(v.reshape(len(v), -1))
+        sums = self.encoding.matrix.T @ _sums_by(self._positions, columns, len(self.encoding.matrix))
+        return np.asarray(sums[:, 0] if v.ndim == 1 else sums)
 
     def gram(self, v: Array) -> Array:
         """Return the sum of v x xᵀ over distinct rows x, shape (n_features, n_features)."""
-        if len(few := np.flatnonzero(v)) < len(v) // 20:
-            rows = self.rows(few)
-            return np.asarray(rows.T @ (v[few, None] * rows))
-        size = len(self.encoding.matrix)
-        upper, diagonal = np.zeros((size, size)), np.empty(size)
-        diagonal[0] = v.sum()
-        for block, column in zip(self.encoding.blocks, self.codes, strict=True):
-            diagonal[block] = upper[0, block] = np.bincount(column, v, minlength=block.stop - block.start)
-        for a, b, cell in self._pairs:
-            shape = a.stop - a.start, b.stop - b.start
-            upper[a, b] = np.bincount(cell, v, minlength=shape[0] * shape[1]).reshape(shape)
+        upper = _pair_sums(self._positions, v, len(self.encoding.matrix))
         full = upper + upper.T
-        full[np.diag_indices(size)] = diagonal
+        full[np.diag_indices(len(full))] /= 2
         matrix = self.encoding.matrix
         return np.asarray(matrix.T @ full @ matrix)
 
     def rows(self, chosen: NDArray[np.intp]) -> Array:
         """Return the features of some distinct rows, shape (n_chosen, n_features)."""
-        return np.asarray(self._indicators[chosen] @ self.encoding.matrix)
+        rows = np.zeros((len(chosen), self.encoding.matrix.shape[1]))
+        for positions in self._positions[chosen].T:
+            rows += self.encoding.matrix[positions]
+        return rows
+
+
+# Loops over rows whose indicators are known by position: a fraction of what sparse matrices take, and sums in
+# one order on every machine.
+
+
+@numba.njit(cache=True, nogil=True)
+def _sums_of(positions: NDArray[np.int32], effects: Array) -> Array:
+    sums = np.zeros(positions.shape[0])
+    for row in range(positions.shape[0]):
+        for position in positions[row]:
+            sums[row] += effects[position]
+    return sums
+
+
+@numba.njit(cache=True, nogil=True)
+def _sums_by(positions: NDArray[np.int32], v: Array, size: int) -> Array:
+    sums = np.zeros((size, v.shape[1]))
+    for row in range(positions.shape[0]):
+        for position in positions[row]:
+            for k in range(v.shape[1]):
+                sums[position, k] += v[row, k]
+    return sums
+
+
+@numba.njit(cache=True, nogil=True)
+def _pair_sums(positions: NDArray[np.int32], v: Array, size: int) -> Array:
+    sums = np.zeros((size, size))
+    for row in range(positions.shape[0]):
+        if v[row] != 0.0:
+            for a in range(positions.shape[1]):
+                for b in range(a, positions.shape[1]):
+                    sums[positions[row, a], positions[row, b]] += v[row]
+    return sums
 
 
 def _distinct(codes: Codes, cardinalities: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -179,16 +197,19 @@ class LogisticLoss:
     pull: float = 0.0
 
     @cached_property
+    def _by_class(self) -> Array:
+        return np.ascontiguousarray(self.design.weight.sum(axis=1).T)
+
+    @cached_property
     def _weight(self) -> Array:
-        return np.asarray(self.design.weight.sum(axis=1))
+        return np.asarray(self._by_class.sum(axis=0))
 
     def value(self, theta: Array) -> float:
         """Return the value at ``theta``."""
         scores = self.design.scores(theta)
         # log(1 + exp(-s)) of the positives; with the wrong sign, and so larger by s, of the negatives
         losses = np.logaddexp(0.0, -scores)
-        negatives = self._weight[:, 0]
-        value = self._weight.sum(axis=1) @ losses + negatives @ scores + self.ridge / 2 * (theta @ theta)
+        value = self._weight @ losses + self._by_class[0] @ scores + self.ridge / 2 * (theta @ theta)
         if self.anchor is not None:
             away = theta - self.anchor
             value += self.pull / 2 * (away @ away)
@@ -196,8 +217,8 @@ class LogisticLoss:
 
     def row_derivatives(self, scores: Array) -> tuple[Array, Array]:
         """Return the loss's first and second derivative by each score, both of shape (n_distinct,)."""
-        probability, weight = sigmoid(scores), self._weight.sum(axis=1)
-        return weight * probability - self._weight[:, 1], weight * probability * (1 - probability)
+        probability, weight = sigmoid(scores), self._weight
+        return weight * probability - self._by_class[1], weight * probability * (1 - probability)
 
     def expansion(self, theta: Array) -> tuple[Array, Array]:
         """Return gradient and Hessian at ``theta``."""

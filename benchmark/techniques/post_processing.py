@@ -14,7 +14,13 @@ from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of
 
-__all__ = ["Adjustment", "PostProcessing", "Scored"]
+__all__ = [
+    "Adjustment",
+    "ErrorRatePostProcessing",
+    "GroupPostProcessing",
+    "PostProcessing",
+    "Scored",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +74,13 @@ class PostProcessing(Technique):
                     got=f"{favorable} favorable of {len(rows)} rows",
                     remedy="draw a larger sample, or hold out another share",
                 )
+        reason = self.skip(held)
+        if reason is not None:
+            raise TechniqueError(
+                "The rows held out lack what the technique needs",
+                got=reason,
+                remedy="draw a larger sample, or hold out another share",
+            )
         columns = list(train.schema.feature_indices)
         classifier = tools.classifier(train.schema.cardinalities[columns])
         classifier.fit(features_of(kept, columns), kept.y.astype(np.int64))
@@ -93,3 +106,26 @@ class PostProcessing(Technique):
         A technique that draws lots when it predicts takes a seed from ``tools.rng`` here and begins a new
         generator with it in each prediction, so that the same rows get the same answer again.
         """
+
+
+class GroupPostProcessing(PostProcessing):
+    """Post-processing that compares the groups."""
+
+    def skip(self, train: Table) -> str | None:
+        """Decline a table with one group only: there is nobody to compare with."""
+        members = int(np.count_nonzero(train.deprived))
+        if members in (0, len(train)):
+            return f"{members} of {len(train)} rows are of the deprived group: there are no groups to compare"
+        return None
+
+
+class ErrorRatePostProcessing(PostProcessing):
+    """Post-processing that compares the groups' error rates."""
+
+    def skip(self, train: Table) -> str | None:
+        """Decline a table in which a group lacks a label: one of its error rates is undefined."""
+        for group, members in (("favored", ~train.deprived), ("deprived", train.deprived)):
+            for label, rows in (("favorable", train.y), ("unfavorable", ~train.y)):
+                if not (members & rows).any():
+                    return f"no row of the {group} group has the {label} label: an error rate is undefined"
+        return None

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from benchmark.errors import TechniqueError
 from benchmark.registry import Registry
+from benchmark.registry import load_plugin as load_any_plugin
 from benchmark.techniques.base import Technique, Value, declaration_flaws, parameter_rules
 
 __all__ = ["get_technique", "list_techniques", "load_plugin", "register"]
@@ -73,5 +74,9 @@ def list_techniques() -> dict[str, type[Technique]]:
 
 
 def load_plugin(path: str | Path) -> tuple[str, ...]:
-    """Import a Python file that registers techniques and return their names; see :class:`Registry`."""
-    return _REGISTRY.load_plugin(path)
+    """Import a Python file and return the names of the techniques that it registers, sorted.
+
+    It may register metrics, classifiers and kinds of bias as well, or instead; see
+    :func:`benchmark.registry.load_plugin`, also for errors.
+    """
+    return load_any_plugin(path).get("technique", ())

@@ -1,14 +1,26 @@
 import functools
+import math
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
+import threading
 import time
+import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from benchmark.errors import ExperimentError
 from benchmark.experiment.pool import Failure, Task, run_tasks
+
+SETTINGS: set[str] = set()
+"""Stands for what cells change in the modules of their process."""
+
+proc = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
 class Handler:
@@ -27,6 +39,64 @@ class Handler:
                     raise RuntimeError("a handler must not raise")
                 case "threads":
                     yield os.environ["OMP_NUM_THREADS"]
+                case "process":
+                    yield os.getpid()
+                case "hoard":
+                    held = []
+                    while True:
+                        held.append(b"x" * 2**24)
+                case "let others hoard":
+                    code = "held = []\nwhile True: held.append(b'x' * 2**24)"
+                    subprocess.run([sys.executable, "-c", code])
+                case "hold a little":
+                    held = [b"x" * 2**24]
+                    time.sleep(0.5)
+                    yield len(held)
+                case "leave a thread":
+                    threading.Thread(target=time.sleep, args=(600,)).start()
+                    yield os.getpid()
+                case "leave a process":
+                    yield subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid
+                case "leave a child":
+                    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+                    yield os.getpid()
+                case "fork":
+                    os.fork()
+                    yield "forked"
+                case "fork and die":
+                    if os.fork() == 0:
+                        time.sleep(600)
+                    os._exit(4)
+                case "make warnings errors":
+                    warnings.simplefilter("error")
+                    yield os.getpid()
+                case "disturb":
+                    os.chdir("/")
+                    os.environ["DISTURBED"] = "yes"
+                    del os.environ["PATH"]
+                    sys.stdout.close()
+                    sys.stderr.close()
+                    os.close(1)
+                    os.close(2)
+                    signal.alarm(1)
+                    yield os.getpid()
+                case "look round":
+                    time.sleep(1.2)  # beyond the alarm
+                    print("hello")
+                    print("hello", file=sys.stderr)
+                    yield os.getpid(), Path.cwd(), os.environ.get("DISTURBED"), os.environ.get("PATH")
+                case "set a trap":
+                    SETTINGS.add("trap")
+                    yield os.getpid()
+                case "step into it":
+                    if "trap" in SETTINGS:
+                        os._exit(5)
+                    yield os.getpid()
+                case "print":
+                    print("on standard output")
+                    os.write(1, b"past Python")
+                    print("on standard error", file=sys.stderr)
+                    yield "printed"
                 case _:
                     yield (block, cell)
 
@@ -36,8 +106,10 @@ class Unstartable:
         raise ImportError("no such library")
 
 
-def run(tasks: list[Task], *, n_workers: int = 2, time_limit: float = 30) -> dict[int, list[object]]:
-    found = run_tasks(tasks, Handler, n_workers=n_workers, time_limit=time_limit)
+def run(
+    tasks: list[Task], *, n_workers: int = 2, time_limit: float = 30, memory_limit: float = math.inf
+) -> dict[int, list[object]]:
+    found = run_tasks(tasks, Handler, n_workers=n_workers, time_limit=time_limit, memory_limit=memory_limit)
     return {task.block: results for task, results in found}
 
 
@@ -97,3 +169,83 @@ def test_leaving_early_ends_the_workers() -> None:
     next(iter(running))
     running.close()  # type: ignore[attr-defined]
     assert not multiprocessing.active_children()
+
+
+@proc
+@pytest.mark.parametrize("hoard", ["hoard", "let others hoard"])
+def test_a_cell_that_eats_memory_is_cut_off_at_the_limit_and_the_rest_goes_on(hoard: str) -> None:
+    results = run([Task(0, (1, "hold a little", hoard, 2)), Task(1, (7,))], memory_limit=300)
+    failure = results[0][2]
+    assert isinstance(failure, Failure)
+    assert failure.status == "crashed"
+    assert "more memory than its limit of 300 MiB" in failure.reason
+    assert [*results[0][:2], results[0][3]] == [(0, 1), 1, (0, 2)]
+    assert results[1] == [(1, 7)]
+
+
+def test_what_cells_print_goes_nowhere_and_what_they_complain_of_is_seen(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert run([Task(0, ("print",))]) == {0: ["printed"]}
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err == "on standard error\n"
+
+
+@posix
+def test_folder_environment_streams_and_alarms_are_put_back(capfd: pytest.CaptureFixture[str]) -> None:
+    ((before, (after, *seen)),) = run([Task(0, ("disturb", "look round"))]).values()
+    assert before == after, "what can be put back costs no process"
+    assert seen == [Path.cwd(), None, os.environ["PATH"]]
+    assert capfd.readouterr() == ("", "hello\n")
+
+
+@pytest.mark.parametrize(
+    "mess", ["leave a thread", pytest.param("leave a child", marks=posix), "make warnings errors"]
+)
+def test_a_process_that_cannot_be_tidied_serves_no_other_cell(mess: str) -> None:
+    (before, after, again) = run([Task(0, (mess, "process", "process"))], n_workers=1)[0]
+    assert before != after == again
+    assert not multiprocessing.active_children()
+
+
+@posix
+def test_processes_that_a_cell_starts_end_with_it() -> None:
+    (child, value) = run([Task(0, ("leave a process", 3))])[0]
+    assert value == (0, 3)
+    assert isinstance(child, int)
+    for _ in range(100):
+        if not alive(child):
+            return
+        time.sleep(0.05)
+    pytest.fail("the process is still there")
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@posix
+def test_a_fork_that_comes_back_gives_no_second_answer(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run([Task(0, ("fork", 1, "fork", 2))], n_workers=1)[0] == ["forked", (0, 1), "forked", (0, 2)]
+    assert capfd.readouterr() == ("", "")
+
+
+@posix
+def test_a_forked_child_does_not_hide_that_its_worker_died() -> None:
+    failure, value = run([Task(0, ("fork and die", 2))], n_workers=1, time_limit=60)[0]
+    assert isinstance(failure, Failure)
+    assert (failure.status, failure.reason) == ("crashed", "the worker process ended with exit code 4")
+    assert failure.seconds < 30
+    assert value == (0, 2)
+
+
+def test_a_crash_in_a_used_process_convicts_nobody() -> None:
+    (culprit, victim, other) = run([Task(0, ("set a trap", "step into it", 1))], n_workers=1)[0]
+    assert isinstance(victim, int)
+    assert victim != culprit
+    assert other == (0, 1)

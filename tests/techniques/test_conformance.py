@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import random
+import sys
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from benchmark.data.table import Table
+from benchmark.data.table import Column, Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import (
+    Convergence,
     Predictor,
     Prepared,
     PreProcessing,
@@ -47,6 +52,16 @@ class Good(PreProcessing):
         return Prepared(train)
 
 
+class Broken(Good):
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        raise ZeroDivisionError("a bug")
+
+
+class Leaving(Good):
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        sys.exit("no more")
+
+
 class Moody(Good):
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         rng = np.random.default_rng()
@@ -58,6 +73,15 @@ class Vandal(Good):
         train.codes.flags.writeable = True
         train.codes[0, 0] = 6 - train.codes[0, 0]
         return Prepared(train)
+
+
+class Meddler(Good):
+    """Writes to what the table derives from its codes, which is not read-only."""
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        changed = Prepared(train.take(np.arange(len(train))))
+        train.y[train.deprived] = True
+        return changed
 
 
 class Seeder(Good):
@@ -72,9 +96,52 @@ class Dice(Good):
         return Prepared(train)
 
 
+class Printing(Good):
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        print(f"{len(train)} rows")
+        return Prepared(train)
+
+
+class PrintingPastPython(Good):
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        os.write(2, b"a library speaks")
+        return Prepared(train)
+
+
+class PrintingPastTheRedirection(Good):
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        print("still here", file=sys.__stderr__)
+        return Prepared(train)
+
+
+class Warning(Good):
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        with warnings.catch_warnings():  # shown, not raised, whatever the tests say
+            warnings.simplefilter("default")
+            print(warnings.formatwarning("deprecated", FutureWarning, "f.py", 1), file=sys.stderr)
+        return Prepared(train)
+
+
+class ClosingItsStream(Good):
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        sys.stdout.close()
+        return Prepared(train)
+
+
 class SecretlyRandom(Good):
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         return Prepared(train.with_column("skill", tools.rng.permutation(train.codes[:, 0])))
+
+
+class Unaware(Good):
+    """Shows the classifier the sensitive feature, and says that nobody needs it."""
+
+    needs_sensitive = False
+
+
+class Weighing(Good):
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        return Prepared(train, sample_weight=np.ones(len(train)))
 
 
 class OrderBound(Good):
@@ -93,6 +160,36 @@ class CodeBound(Good):
         return Prepared(train, sample_weight=1.0 + train.codes[:, train.schema.sensitive_index])
 
 
+class Widened(Good):
+    """Adds a column of its own, by the role of what it is made of."""
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        return Prepared(self.widened(train), transform=self.widened)
+
+    def widened(self, table: Table) -> Table:
+        column = Column("new", ("deprived", "favored"))
+        schema = replace(table.schema, columns=(column, *table.schema.columns))
+        return Table(schema, np.column_stack([self.new(table), table.codes]))
+
+    def new(self, table: Table) -> np.ndarray:
+        return ~table.deprived
+
+
+class WidenedByCode(Widened):
+    def new(self, table: Table) -> np.ndarray:
+        return table.codes[:, table.schema.sensitive_index] > 0
+
+
+class WidenedByOrder(Widened):
+    """Treats training rows alike and test rows by what the first training row holds."""
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        def transform(test: Table) -> Table:
+            return self.widened(test.with_column(test.schema.names[0], np.full(len(test), train.y[0])))
+
+        return Prepared(self.widened(train), transform=transform)
+
+
 class Negative(Good):
     def prepare(self, train: Table, tools: Tools) -> Prepared:
         return Prepared(train, sample_weight=np.where(train.y, 1.0, -1.0))
@@ -108,10 +205,22 @@ class Fragile(Good):
         return Prepared(train)
 
 
-class Peeking(Technique):
-    """Overrides the public method, which is the only way round the hiding of labels."""
+def skill(table: Table) -> np.ndarray:
+    return np.asarray(table.codes[:, 0] / 6)
 
-    name, stage, reference, summary, version = "peeking", "in", "r", "s", "1"
+
+class Skilled(Technique):
+    """The skilled are hired: an in-processing technique that conforms."""
+
+    name, stage, reference, summary, version = "skilled", "in", "r", "s", "1"
+    needs_sensitive = False
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(lambda test: skill(test) > 0.5, skill, Convergence(3, 0.0, 1e-6))
+
+
+class Peeking(Skilled):
+    """Overrides the public method, which is the only way round the hiding of labels."""
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         return Predictor(lambda test: test.y)
@@ -120,18 +229,92 @@ class Peeking(Technique):
         return self._fit(train, tools)
 
 
+class Fickle(Skilled):
+    randomised = True
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(lambda test: tools.rng.random(len(test)) < 0.5, skill)
+
+
+class Quota(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(lambda test: skill(test) > np.quantile(skill(test), 0.7), skill)
+
+
+class FirstCome(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        asked = 0.7 if train.y[0] else 0.2
+        return Predictor(lambda test: skill(test) > asked, skill)
+
+
+class FirstState(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(lambda test: test.codes[:, test.schema.sensitive_index] == 0, skill)
+
+
+class Scoreless(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(lambda test: skill(test) > 0.5)
+
+
+class SecretlyScoring(Skilled):
+    produces_scores = False
+
+
+class Distances(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(lambda test: skill(test) > 0.5, lambda test: skill(test) - 0.5)
+
+
+class Sloppy(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(lambda test: skill(test) > 0.5, skill, Convergence(100, 1e-2, 1e-6))
+
+
+class Stepless(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(lambda test: skill(test) > 0.5, skill, Convergence(None, 0.0, 1e-6))  # type: ignore[arg-type]
+
+
+class Undefined(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(lambda test: skill(test) > 0.5, skill, Convergence(1, float("nan"), 1e-6))
+
+
 @pytest.mark.parametrize(
     ("technique", "check"),
     [
+        (Broken, "trains on the example"),
+        (Leaving, "trains on the example"),
         (Moody, "deterministic under a seed"),
+        (Fickle, "answers repeatable"),
+        (Quota, "batch irrelevant"),
         (Vandal, "input not mutated"),
+        (Meddler, "input not mutated"),
         (Seeder, "global random state untouched"),
         (Dice, "global random state untouched"),
+        (Printing, "silent"),
+        (PrintingPastPython, "silent"),
+        (PrintingPastTheRedirection, "silent"),
+        (Warning, "silent"),
+        (ClosingItsStream, "silent"),
         (SecretlyRandom, "randomness declared"),
+        (Unaware, "sensitive feature declared"),
+        (Weighing, "weights declared"),
+        (Scoreless, "scores declared"),
+        (SecretlyScoring, "scores declared"),
+        (Distances, "scores declared"),
         (OrderBound, "row order irrelevant"),
+        (WidenedByOrder, "row order irrelevant"),
+        (FirstCome, "row order irrelevant"),
         (NameBound, "names irrelevant"),
         (CodeBound, "coding irrelevant"),
+        (WidenedByCode, "coding irrelevant"),
+        (FirstState, "coding irrelevant"),
         (Negative, "weights valid"),
+        (Sloppy, "convergence valid"),
+        (Stepless, "convergence valid"),
+        (Undefined, "convergence valid"),
         (Fragile, "a group without positives"),
         (Peeking, "test labels unseen"),
     ],
@@ -142,10 +325,96 @@ def test_each_check_catches_its_offender(technique: type[Technique], check: str)
     assert failed[check]
 
 
-def test_every_check_has_an_offender_and_a_good_technique_passes() -> None:
+def test_every_check_has_an_offender() -> None:
     marks = test_each_check_catches_its_offender.pytestmark  # type: ignore[attr-defined]
     assert {check for _, check in marks[0].args[1]} == set(CHECKS)
-    assert all(r.status != "failed" for r in check_technique(Good()))
+
+
+@pytest.mark.parametrize("technique", [Good, Widened, Skilled])
+def test_what_conforms_passes(technique: type[Technique], capfd: pytest.CaptureFixture[str]) -> None:
+    assert [r for r in check_technique(technique()) if r.status == "failed"] == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_is_printed_is_quoted_and_not_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    said = {r.check: r.detail for r in check_technique(PrintingPastPython())}["silent"]
+    assert "'a library speaks'" in said
+    print("streams are back")
+    os.write(2, b"both of them")
+    shown = capfd.readouterr()
+    assert shown.out == "streams are back\n"
+    assert shown.err == "both of them"
+
+
+def test_rounding_at_the_threshold_is_no_dependence_on_the_order_of_rows() -> None:
+    def leaning(size: float) -> Technique:
+        class Leaning(Skilled):
+            def _fit(self, train: Table, tools: Tools) -> Predictor:
+                shift = size if train.y[0] else -size
+                return Predictor(lambda t: skill(t) + shift > 0.5, lambda t: np.clip(skill(t) + shift, 0, 1))
+
+        return Leaning()
+
+    train = example_table()
+    assert not train.y[0]
+    # The check's own shuffling brings a hired one to the front; a skill of 3 out of 6 is a score of 1/2.
+    assert train.take(np.random.default_rng(1).permutation(len(train))).y[0]
+    for size, status in ((1e-9, "passed"), (1e-3, "failed")):
+        assert {r.check: r.status for r in check_technique(leaning(size))}["row order irrelevant"] == status
+
+
+def test_weights_may_differ_by_rounding() -> None:
+    class Rounding(Good):
+        needs_weights = True
+
+        def _prepare(self, train: Table, tools: Tools) -> Prepared:
+            return Prepared(train, sample_weight=np.full(len(train), 1 + 1e-12 * train.y[0]))
+
+    results = {r.check: r.status for r in check_technique(Rounding())}
+    assert results["row order irrelevant"] == "passed"
+
+
+def test_a_technique_that_fails_or_declines_at_once_says_so_once() -> None:
+    class Declining(Good):
+        def skip(self, train: Table) -> str | None:
+            return "it never runs on a Friday"
+
+    first, *rest = check_technique(Declining())
+    assert (first.status, first.detail) == (
+        "not applicable",
+        "it declines the example table: it never runs on a Friday",
+    )
+    assert {r.status for r in rest} == {"not applicable"}
+    first, *rest = check_technique(Broken())
+    assert (first.status, first.detail) == ("failed", "ZeroDivisionError: a bug")
+    assert {r.status for r in rest} == {"not applicable"}
+
+
+def test_scores_are_not_asked_for_where_the_classifier_has_none() -> None:
+    class Hard:
+        def __init__(self, cardinalities: np.ndarray) -> None:
+            pass
+
+        def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: Any = None) -> None:
+            pass
+
+        def predict(self, X: np.ndarray) -> np.ndarray:
+            return (X[:, 0] > 3).astype(int)
+
+    results = {r.check: r for r in check_technique(Good(), classifier=Hard)}
+    assert results["scores declared"].status == "not applicable"
+    assert [r for r in results.values() if r.status == "failed"] == []
+
+
+def test_the_wide_example_holds_the_narrow_one() -> None:
+    narrow, wide = example_table(), example_table(extra_columns=7)
+    assert len(wide.schema.columns) == 12
+    np.testing.assert_array_equal(wide.codes[:, :5], narrow.codes)
+    assert {wide.schema.columns[i].ordered for i in range(5, 12)} == {False, True}
+    assert wide.schema.cardinalities[5:].min() >= 2
+    assert wide.schema.cardinalities[5:].max() > 10
+    for i in range(5, 12):
+        assert len(np.unique(wide.codes[:, i])) == wide.schema.cardinalities[i]
 
 
 def test_a_stated_reason_is_a_valid_answer() -> None:

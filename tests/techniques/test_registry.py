@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.errors import TechniqueError, UnknownNameError
+from benchmark import registry
+from benchmark.bias import list_bias_kinds
+from benchmark.errors import PluginError, TechniqueError, UnknownNameError
+from benchmark.metrics import get_metric, list_metrics
 from benchmark.registry import Registry
+from benchmark.registry import load_plugin as load_any_plugin
 from benchmark.techniques import (
     PreProcessing,
     Technique,
@@ -23,12 +27,29 @@ from benchmark.techniques import registry as module
 from benchmark.techniques.conformance import example_table
 
 BUILT_IN = [
+    "adversarial",
+    "calibrated_equalized_odds",
+    "correlation_remover",
     "drop_sensitive",
+    "equalized_odds",
+    "exponentiated_gradient",
+    "fair_smote",
+    "gerry_fair",
+    "grid_search",
+    "lfr",
     "massaging",
+    "meta_fair",
     "none",
+    "optimized_preprocessing",
+    "pfr",
     "preferential_sampling",
+    "prejudice_remover",
+    "randomized_threshold_optimizer",
+    "reject_option",
     "repair",
     "reweighing",
+    "smote",
+    "threshold_optimizer",
     "uniform_sampling",
     "zafar_2015",
     "zafar_2017",
@@ -55,10 +76,12 @@ class FirstRows(PreProcessing):
 
 @pytest.fixture(autouse=True)
 def _own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let each test add to a copy of the registry."""
-    list_techniques()
-    monkeypatch.setattr(module._REGISTRY, "_items", dict(module._REGISTRY._items))
-    monkeypatch.setattr(module._REGISTRY, "_files", {})
+    """Let each test add to copies of the registries."""
+    for known in (list_techniques, list_metrics, list_bias_kinds):
+        known()
+    for each in registry._REGISTRIES:
+        monkeypatch.setattr(each, "_items", dict(each._items))
+    monkeypatch.setattr(registry, "_PLUGINS", {})
 
 
 def declared(**attributes: object) -> type[Technique]:
@@ -153,7 +176,7 @@ def test_a_plugin_file_is_loaded_once_and_runs(tmp_path: Path) -> None:
     [
         (PLUGIN + "\nraise ValueError('spoiled')", "fails on import.*ValueError: spoiled"),
         (PLUGIN.replace("first_rows", "none"), "Two techniques want the name 'none'"),
-        ("x = 1", "registers no technique"),
+        ("x = 1", "registers nothing"),
         ("def", "fails on import.*SyntaxError"),
     ],
 )
@@ -161,15 +184,42 @@ def test_a_bad_plugin_says_why_and_leaves_nothing_behind(tmp_path: Path, text: s
     before = list_techniques()
     file = tmp_path / "bad.py"
     file.write_text(text)
-    with pytest.raises(TechniqueError, match=message):
+    with pytest.raises((PluginError, TechniqueError), match=message):
         load_plugin(file)
     assert list_techniques() == before
 
 
+PLUGIN_OF_EVERY_KIND = """
+from benchmark.bias import register as register_bias
+from benchmark.bias.label import LabelBias
+from benchmark.metrics.base import metric, share
+
+
+@register_bias
+class Rumour(LabelBias):
+    name = "rumour"
+
+
+@metric(title="Hit rate", formula="P(y+ | ŷ+)", range=(0, 1), ideal=1, direction="higher", source="none",
+        needs=("y_true", "y_pred"))
+def hit_rate(counts):
+    return share(counts.weight[:, 1, 1].sum(), counts.weight[:, :, 1].sum(), "one who is predicted favorable")
+"""
+
+
+def test_a_plugin_may_register_items_of_any_kind(tmp_path: Path) -> None:
+    file = tmp_path / "every_kind.py"
+    file.write_text(PLUGIN_OF_EVERY_KIND)
+    assert load_plugin(file) == ()
+    assert load_any_plugin(file) == {"bias kind": ("rumour",), "metric": ("hit_rate",)}
+    assert "rumour" in list_bias_kinds()
+    assert get_metric("hit_rate").title == "Hit rate"
+
+
 def test_a_missing_plugin_says_so(tmp_path: Path) -> None:
-    with pytest.raises(TechniqueError, match="no such file"):
+    with pytest.raises(PluginError, match="no such file"):
         load_plugin(tmp_path / "none.py")
-    with pytest.raises(TechniqueError, match="cannot be loaded"):
+    with pytest.raises(PluginError, match="cannot be loaded"):
         load_plugin(tmp_path)
 
 

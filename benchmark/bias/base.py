@@ -1,0 +1,113 @@
+"""The contract of every kind of planted bias."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from benchmark.data.table import Table
+from benchmark.errors import BiasError
+from benchmark.network.bias import BiasEdit, check_beta
+from benchmark.network.model import Network
+
+__all__ = ["BiasKind", "Planted"]
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """A network with bias of one level planted.
+
+    Parameters
+    ----------
+    network : Network
+        What rows are drawn from; the learned one itself where bias acts on the drawn rows.
+    draw : callable(n_rows, rng) -> Table
+        Draws a biased sample of ``n_rows`` rows.
+    discrimination : float
+        P(y+ | favored) - P(y+ | deprived) in such samples, in expectation.
+    """
+
+    network: Network
+    draw: Callable[[int, np.random.Generator], Table]
+    discrimination: float
+
+
+class BiasKind(ABC):
+    """A way of planting a known amount of bias.
+
+    Parameters
+    ----------
+    edits : tuple of BiasEdit
+        Which probabilities to scale, for kinds that edit the network; all others take none.
+
+    Attributes
+    ----------
+    name : str
+        Name in the registry and in experiment files.
+    summary, reference : str
+        One line for lists, and where it comes from.
+    version : str
+        Changed whenever the same input and seed would give other samples.
+    takes_edits : bool
+        Whether it edits the network.
+
+    Raises
+    ------
+    BiasError
+        If edits are missing, or given to a kind that takes none.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    reference: ClassVar[str]
+    version: ClassVar[str]
+    takes_edits: ClassVar[bool] = False
+
+    def __init__(self, edits: tuple[BiasEdit, ...] = ()) -> None:
+        if bool(edits) != self.takes_edits:
+            raise BiasError(
+                f"The bias kind {self.name!r} " + ("needs edits" if self.takes_edits else "takes no edits"),
+                expected="at least one edit" if self.takes_edits else "none",
+                got=", ".join(map(str, edits)) or "none",
+                remedy="see experiments/paper.toml for edits" if self.takes_edits else "leave 'edits' out",
+            )
+        self.edits = edits
+
+    def plant(self, network: Network, beta: float) -> Planted:
+        """Plant bias of level ``beta``, from 0 (none) to 1.
+
+        Raises
+        ------
+        BiasError
+            If beta is out of range, or the network has nothing that the kind could act on.
+        """
+        return self._plant(network, check_beta(beta))
+
+    @abstractmethod
+    def _plant(self, network: Network, beta: float) -> Planted:
+        """Plant bias; beta is already checked."""
+
+    def acting_edits(self, network: Network) -> tuple[BiasEdit, ...]:
+        """Return the edits that act on this network."""
+        return ()
+
+    def description(self, network: Network) -> str:
+        """Say in words what is planted in this network."""
+        return self.summary
+
+
+def declaration_flaws(kind: type[BiasKind]) -> list[str]:
+    """Say what a class lacks to be registered as a kind of bias, one sentence each."""
+    if not (isinstance(kind, type) and issubclass(kind, BiasKind)):
+        return ["it is not a subclass of BiasKind"]
+    missing = sorted(getattr(kind, "__abstractmethods__", ()))
+    flaws = [f"it is abstract: {', '.join(missing)} not implemented"] if missing else []
+    for attribute in ("summary", "reference", "version"):
+        value = getattr(kind, attribute, None)
+        if not isinstance(value, str) or not value.strip():
+            flaws.append(f"its class attribute {attribute!r} is not a text")
+    return flaws

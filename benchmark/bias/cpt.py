@@ -1,0 +1,47 @@
+"""The paper's bias: a changed world."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from benchmark.bias.base import BiasKind, Planted
+from benchmark.bias.registry import register
+from benchmark.network.bias import BiasEdit, active_edits, apply_bias
+from benchmark.network.inference import discrimination
+from benchmark.network.model import Network
+from benchmark.network.sample import sample
+
+__all__ = ["CptBias"]
+
+
+@register
+class CptBias(BiasKind):
+    """Scale the outcome's conditional probabilities in the network by (1 - beta).
+
+    The outcome's descendants are drawn from the changed outcome: a world in which things are so, rather
+    than records that say so. See :func:`benchmark.network.bias.apply_bias`.
+
+    References
+    ----------
+    Cardoso, Meira, Almeida and Zaki (2019), A framework for benchmarking discrimination-aware models in
+    machine learning, equation 4.
+    """
+
+    name = "cpt"
+    summary = "the outcome's conditional probabilities scaled by 1 - β"
+    reference = "Cardoso, Meira, Almeida and Zaki (2019), equation 4"
+    version = "1"
+    takes_edits = True
+
+    def _plant(self, network: Network, beta: float) -> Planted:
+        biased = apply_bias(network, self.edits, beta)
+        return Planted(biased, partial(sample, biased), discrimination(biased))
+
+    def acting_edits(self, network: Network) -> tuple[BiasEdit, ...]:
+        """Return the edits whose attribute is a parent of the outcome."""
+        return active_edits(network, self.edits)
+
+    def description(self, network: Network) -> str:
+        """Name the probabilities that are scaled."""
+        acting = ", ".join(map(str, self.acting_edits(network)))
+        return acting or "none, because no edited attribute is a parent of the label"

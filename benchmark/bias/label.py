@@ -1,0 +1,46 @@
+"""Label bias: records that lie about the deprived group."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmark.bias.base import BiasKind, Planted
+from benchmark.bias.registry import register
+from benchmark.data.table import Table
+from benchmark.network.inference import group_rates
+from benchmark.network.model import Network
+from benchmark.network.sample import sample
+
+__all__ = ["LabelBias"]
+
+
+@register
+class LabelBias(BiasKind):
+    """Turn each favorable label of the deprived group into an unfavorable one with probability beta.
+
+    All features stay as they were drawn, those that depend on the outcome included, which is what sets this
+    apart from ``cpt``: there the world is another one, here the label alone is wrong.
+
+    References
+    ----------
+    Akpinar, Nagireddy, Stapleton, Cheng, Zhu, Wu and Heidari (2022), A sandbox tool to bias(stress)-test
+    fairness algorithms, arXiv:2204.10233, where it is one of the injected biases.
+    """
+
+    name = "label"
+    summary = "favorable labels of the deprived group turned unfavorable with probability β"
+    reference = "Akpinar et al. (2022), A sandbox tool to bias(stress)-test fairness algorithms"
+    version = "1"
+
+    def _plant(self, network: Network, beta: float) -> Planted:
+        favored, deprived = group_rates(network)
+
+        def draw(n_rows: int, rng: np.random.Generator) -> Table:
+            table = sample(network, n_rows, rng)
+            flipped = table.deprived & table.y & (rng.random(n_rows) < beta)
+            schema = table.schema
+            labels = table.codes[:, schema.label_index].copy()
+            labels[flipped] = 1 - schema.favorable_code
+            return table.with_column(schema.label, labels)
+
+        return Planted(network, draw, favored - (1 - beta) * deprived)

@@ -1,0 +1,52 @@
+"""The known kinds of bias by name."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from benchmark.bias.base import BiasKind, declaration_flaws
+from benchmark.errors import BiasError
+from benchmark.network.bias import BiasEdit
+from benchmark.registry import Registry
+
+__all__ = ["list_bias_kinds", "make_bias", "register"]
+
+K = TypeVar("K", bound=type[BiasKind])
+
+_REGISTRY: Registry[type[BiasKind]] = Registry(
+    "bias kind",
+    BiasError,
+    package="benchmark.bias",
+    entry_points="betabench.bias_kinds",
+    flaws=declaration_flaws,
+)
+
+
+def register(kind: K) -> K:
+    """Register a kind of bias under its ``name``: the decorator of every kind.
+
+    Raises
+    ------
+    BiasError
+        If the class is abstract, its declaration is incomplete, or its name is taken.
+    """
+    _REGISTRY.add(vars(kind).get("name"), kind)
+    return kind
+
+
+def make_bias(name: str, edits: tuple[BiasEdit, ...] = ()) -> BiasKind:
+    """Return a kind of bias by name.
+
+    Raises
+    ------
+    UnknownNameError
+        If no kind has the name.
+    BiasError
+        If edits are missing, or given to a kind that takes none.
+    """
+    return _REGISTRY.get(name)(edits)
+
+
+def list_bias_kinds() -> dict[str, type[BiasKind]]:
+    """Return all kinds of bias by name, sorted by name."""
+    return _REGISTRY.items()

@@ -1,0 +1,79 @@
+"""The command line: one module for each command.
+
+Modules that compute are imported inside the commands, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sqlite3
+import sys
+from collections.abc import Sequence
+
+from benchmark import __version__
+from benchmark.cli import check, compare, learn, listing, run, sample, techniques
+from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
+from benchmark.errors import BetabenchError
+
+__all__ = ["main"]
+
+COMMANDS = (run, listing, learn, sample, compare, check, techniques)
+"""Modules with a function ``add(commands)`` that adds a command or several, in the order of the help."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Words after the program's name; those of the process unless given.
+
+    Returns
+    -------
+    int
+        0 when all went well, 1 when cells of a run or checks failed, 2 when the input was at fault, 130
+        when interrupted.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows another
+            stream.reconfigure(errors="replace")
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.command(options)
+    except BetabenchError as error:
+        print(f"betabench: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except BrokenPipeError:
+        # The reader of a pipe has left ("betabench list ... | head"); nothing is left to say to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except (OSError, MemoryError, sqlite3.Error) as error:
+        print(
+            f"betabench: The machine refused: {type(error).__name__}: {error}. What to do: check the path, "
+            "its permissions, and the room on disk and in memory; what was finished is stored.",
+            file=sys.stderr,
+        )
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        print(
+            "\nbetabench: interrupted; a run's finished blocks are stored, and the same command goes on",
+            file=sys.stderr,
+        )
+        return EXIT_INTERRUPTED
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="betabench",
+        description="Which fairness technique survives which amount of planted bias.",
+        epilog="example: betabench run --experiment smoke",
+    )
+    parser.add_argument("--version", action="version", version=f"betabench {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for module in COMMANDS:
+        module.add(commands)
+    return parser

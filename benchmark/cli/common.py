@@ -1,0 +1,48 @@
+"""What the commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_OK", "EXIT_USAGE", "add_data_options", "command"]
+
+EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+
+
+def command(commands: Any, name: str, run: Any, text: str, example: str) -> argparse.ArgumentParser:
+    """Add a command to the command line and return its parser.
+
+    Parameters
+    ----------
+    commands : object
+        Subparsers of the command line.
+    name : str
+        The command's name.
+    run : callable(Namespace) -> int
+        Does it, and returns the exit code.
+    text : str
+        What it does, in small letters.
+    example : str
+        A whole command line that works.
+    """
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=text,
+        description=text[0].upper() + text[1:] + ".",
+        epilog=f"example: {example}",
+    )
+    parser.set_defaults(command=run)
+    return parser
+
+
+def add_data_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where source files are."""
+    parser.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="look for source files here (or set BETABENCH_DATA)",
+    )
+    parser.add_argument("--offline", action="store_true", help="never download")

@@ -1,0 +1,58 @@
+"""``betabench compare``: a run's numbers beside the published ones."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from benchmark.cli.common import EXIT_OK, command
+
+__all__ = ["add"]
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(
+        commands,
+        "compare",
+        _compare,
+        "put the numbers of a run beside the published ones that it repeats",
+        "betabench compare results/paper",
+    )
+    option = parser.add_argument
+    option(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=Path("results") / "paper",
+        metavar="FOLDER",
+        help="folder of a finished run, where the comparison goes as well; default: results/paper",
+    )
+    option(
+        "--experiment",
+        metavar="NAME|FILE",
+        help="take the published numbers and their counterparts from this experiment, not from the run's own",
+    )
+    option(
+        "--allow-embedded",
+        action="store_true",
+        help="compare a run on embedded networks, though the published numbers are of real data",
+    )
+    option("--no-figures", action="store_true", help="write no figures")
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from benchmark.experiment.plan import load_experiment
+    from benchmark.report.compare import compare_folder, print_comparison, write_comparison
+
+    comparison = compare_folder(
+        options.folder,
+        experiment=load_experiment(options.experiment) if options.experiment else None,
+        allow_embedded=options.allow_embedded,
+    )
+    written = write_comparison(options.folder, comparison, figures=not options.no_figures)
+    print_comparison(Console(), comparison, output_dir=options.folder, written=written)
+    return EXIT_OK

@@ -1,0 +1,64 @@
+"""``betabench learn``: a dataset's network, as a BIF file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from benchmark.cli.common import EXIT_OK, add_data_options, command
+
+__all__ = ["add"]
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(
+        commands,
+        "learn",
+        _learn,
+        "learn a dataset's Bayesian network and write it as a BIF file",
+        "betabench learn --dataset adult --algorithm exact --out adult.bif",
+    )
+    option = parser.add_argument
+    option("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
+    option("--algorithm", choices=("hill_climbing", "tabu", "exact"), help="search; default: the card's")
+    option("--score", choices=("bic", "bdeu"), help="score; default: the card's")
+    option("--max-indegree", type=int, metavar="N", help="most parents per column")
+    option("--restarts", type=int, metavar="N", help="random restarts")
+    option("--pseudo-count", type=float, metavar="X", help="added to each count; 0 is maximum likelihood")
+    option(
+        "--require", nargs=2, action="append", default=[], metavar=("PARENT", "CHILD"), help="require an edge"
+    )
+    option(
+        "--forbid", nargs=2, action="append", default=[], metavar=("PARENT", "CHILD"), help="forbid an edge"
+    )
+    option("--out", type=Path, metavar="FILE", help="file to write; default: NAME.bif")
+    add_data_options(parser)
+
+
+def _learn(options: argparse.Namespace) -> int:
+    from benchmark.data import load_card, load_dataset
+    from benchmark.network.bif import write_bif
+    from benchmark.network.inference import discrimination
+    from benchmark.network.learn import learn_network, merge_settings
+
+    card = load_card(options.dataset)
+    table = load_dataset(card, data_dir=options.data_dir, offline=options.offline).table
+    asked = {name: getattr(options, name) for name in ("algorithm", "score", "max_indegree", "restarts")}
+    asked["pseudo_count"] = options.pseudo_count
+    network = learn_network(
+        table,
+        merge_settings(card.network, asked),
+        required_edges=(*card.required_edges, *map(tuple, options.require)),
+        forbidden_edges=(*card.forbidden_edges, *map(tuple, options.forbid)),
+    )
+    out: Path = options.out or Path(f"{card.name}.bif")
+    write_bif(network, out, name=card.name)
+    for parent, child in network.edges:
+        print(f"{parent} -> {child}")
+    print(
+        f"{len(network.edges)} edges, {network.n_parameters} free parameters, "
+        f"discrimination {discrimination(network):.4f}; written to {out}"
+    )
+    return EXIT_OK

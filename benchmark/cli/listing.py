@@ -1,0 +1,110 @@
+"""``betabench list``: what can be named in experiments and on the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from benchmark.cli.common import EXIT_OK, command
+
+__all__ = ["add"]
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(
+        commands,
+        "list",
+        _list,
+        "list what can be named in experiments and on the command line",
+        "betabench list techniques",
+    )
+    kinds = ("datasets", "techniques", "metrics", "classifiers", "experiments")
+    parser.add_argument("kind", choices=kinds, help="what to list")
+    parser.add_argument("--json", action="store_true", help="machine-readable, with more detail")
+
+
+def _list(options: argparse.Namespace) -> int:
+    rows = _LISTINGS[options.kind]()
+    if options.json:
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        return EXIT_OK
+    width = max(len(row["name"]) for row in rows)
+    for row in rows:
+        print(f"{row['name']:{width}}  {row['summary']}")
+    return EXIT_OK
+
+
+def _list_datasets() -> list[dict[str, Any]]:
+    from benchmark.data import list_cards
+
+    return [
+        {
+            "name": card.name,
+            "summary": card.title + (f" ({card.rows:,} rows)" if card.rows else ""),
+            "sensitive_feature": card.sensitive_feature,
+            "deprived_group": card.deprived_group,
+            "label": card.label,
+            "favorable_label": card.favorable_label,
+            "licence": card.licence,
+            "known_problems": list(card.known_problems),
+            "warning": card.warning,
+        }
+        for card in list_cards()
+    ]
+
+
+def _list_techniques() -> list[dict[str, Any]]:
+    from benchmark.techniques import list_techniques
+
+    return [
+        {
+            "name": name,
+            "summary": technique.summary,
+            "stage": technique.stage,
+            "reference": technique.reference,
+            "parameters": technique().parameters,
+        }
+        for name, technique in list_techniques().items()
+    ]
+
+
+def _list_metrics() -> list[dict[str, Any]]:
+    from benchmark.metrics import list_metrics
+
+    return [
+        {
+            "name": metric.name,
+            "summary": f"{metric.title}: {metric.formula}",
+            "range": list(metric.range),
+            "ideal": metric.ideal,
+            "source": metric.source,
+        }
+        for metric in list_metrics().values()
+    ]
+
+
+def _list_classifiers() -> list[dict[str, Any]]:
+    from benchmark.classifiers import list_classifiers
+
+    return [{"name": name, "summary": entry.summary} for name, entry in list_classifiers().items()]
+
+
+def _list_experiments() -> list[dict[str, Any]]:
+    from benchmark.declarations import list_declarations
+    from benchmark.experiment.plan import load_experiment
+
+    return [
+        {"name": name, "summary": load_experiment(name).title, "file": path.name}
+        for name, path in list_declarations("experiments").items()
+    ]
+
+
+_LISTINGS = {
+    "datasets": _list_datasets,
+    "techniques": _list_techniques,
+    "metrics": _list_metrics,
+    "classifiers": _list_classifiers,
+    "experiments": _list_experiments,
+}

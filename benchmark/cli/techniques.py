@@ -1,0 +1,201 @@
+"""Commands about techniques and models: a first file, the pages, the influence of features.
+
+Modules that compute are imported inside the commands, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmark.cli.common import add_data_options, command
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+    from benchmark.data import Card, Table
+
+__all__ = ["add"]
+
+
+def add(commands: Any) -> None:
+    """Add the commands of this module."""
+    _add_new_technique(commands)
+    _add_docs(commands)
+    _add_influence(commands)
+
+
+# --------------------------------------------------------------------------------------- new-technique
+
+
+def _add_new_technique(commands: Any) -> None:
+    parser = command(
+        commands,
+        "new-technique",
+        _new_technique,
+        "write a technique that runs, to be changed into your own, and its test",
+        "betabench new-technique my_idea --stage pre --folder ideas",
+    )
+    add = parser.add_argument
+    add("name", metavar="NAME", help="its name: lower-case letters, digits and underscores")
+    add(
+        "--stage",
+        choices=("pre", "in", "post"),
+        default="pre",
+        help="whether it changes the training data (default), the training, or the predictions",
+    )
+    add("--folder", type=Path, default=Path(), metavar="DIR", help="where to write; default: here")
+
+
+def _new_technique(options: argparse.Namespace) -> int:
+    from benchmark.skeleton import write_skeleton
+
+    technique, test = write_skeleton(options.name, options.stage, options.folder)
+    print(f"written: {technique}, {test}")
+    print(f"test it: pytest {test}")
+    print(
+        f"run it:  betabench run --experiment smoke --plugin {technique} --techniques none {options.name} "
+        f"--output results/{options.name}"
+    )
+    return 0
+
+
+# ------------------------------------------------------------------------------------------------ docs
+
+
+def _add_docs(commands: Any) -> None:
+    parser = command(
+        commands,
+        "docs",
+        _docs,
+        "write the pages of all techniques from their docstrings and declarations",
+        "betabench docs techniques",
+    )
+    parser.add_argument("kind", choices=("techniques",), help="what to write about")
+    default = Path("docs") / "techniques"
+    parser.add_argument(
+        "--out", type=Path, default=default, metavar="DIR", help=f"folder of the pages; default: {default}"
+    )
+
+
+def _docs(options: argparse.Namespace) -> int:
+    from benchmark.report.technique_pages import write_technique_pages
+
+    written = write_technique_pages(options.out)
+    print(f"{len(written) - 1} pages, and {written[0]}")
+    return 0
+
+
+# ------------------------------------------------------------------------------------------- influence
+
+
+def _add_influence(commands: Any) -> None:
+    parser = command(
+        commands,
+        "influence",
+        _influence,
+        "rank features by their influence on a model, directly and through other columns",
+        "betabench influence --dataset adult --classifier c45 --out results/influence",
+    )
+    add = parser.add_argument
+    add("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
+    add("--classifier", default="c45", metavar="NAME|PATH", help="short name or class; default: c45")
+    add("--technique", default="none", metavar="NAME", help="trains the model; default: none")
+    add(
+        "--levels",
+        nargs="+",
+        type=float,
+        metavar="LEVEL",
+        help="how far to obscure each feature, each from 0 to 1; default: 0 0.25 0.5 0.75 1",
+    )
+    add("--seed", type=int, default=0, metavar="N", help="of the split and of the repair; default: 0")
+    add("--out", type=Path, metavar="DIR", help="write the numbers of all levels here, as CSV")
+    add_data_options(parser)
+
+
+def _influence(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from benchmark.audit import LEVELS, audit_features
+    from benchmark.classifiers import make_classifier
+    from benchmark.data import load_card
+    from benchmark.report.describe import file_name
+    from benchmark.report.files import write_atomically
+    from benchmark.report.summary import csv_text
+    from benchmark.seeding import generator
+    from benchmark.techniques import get_technique
+
+    card = load_card(options.dataset)
+    factory, technique = make_classifier(options.classifier), get_technique(options.technique)
+    table, source, embedded = _rows(card, options)
+    order = generator(options.seed, purpose="influence", dataset=card.name).permutation(len(table))
+    n_train = 2 * len(table) // 3
+    audit = audit_features(
+        table.take(order[:n_train]),
+        table.take(order[n_train:]),
+        lambda cardinalities: factory.build(cardinalities, options.seed),
+        options.levels or LEVELS,
+        technique=technique,
+        seed=options.seed,
+    )
+    console = Console()
+    model = options.classifier + ("" if technique.name == "none" else f" after {technique.name}")
+    for line, style in (
+        (f"{card.title}: {source}", "bold red" if embedded else ""),
+        (f"Warning: {card.warning}" if card.warning else "", "bold red"),
+        (f"{n_train:,} rows to train {model}, {len(table) - n_train:,} to measure it on", ""),
+    ):
+        if line:
+            console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+    _print_ranking(console, audit)
+    if options.out is not None:
+        parts = [card.name, *(["embedded"] if embedded else []), options.classifier, technique.name]
+        path = options.out / f"influence_{file_name('_'.join(parts))}.csv"
+        print(f"written: {write_atomically(path, csv_text(audit))}")
+    return 0
+
+
+def _rows(card: Card, options: argparse.Namespace) -> tuple[Table, str, bool]:
+    """Return the real rows, or as many of the embedded network, where they come from, and which of both."""
+    from benchmark.data import DataNotFoundError, load_dataset
+    from benchmark.experiment.world import learned_network
+    from benchmark.network.sample import sample
+    from benchmark.seeding import generator
+
+    try:
+        dataset = load_dataset(card, data_dir=options.data_dir, offline=options.offline)
+    except DataNotFoundError:
+        network, rows, source = learned_network(card, data_dir=options.data_dir, offline=options.offline)
+        if not rows:
+            raise
+        table = sample(network, rows, generator(options.seed, purpose="influence rows", dataset=card.name))
+        return table, f"EMBEDDED NETWORK, NOT REAL DATA: a sample of the {source}", True
+    return dataset.table, f"real data from {dataset.source}", False
+
+
+def _print_ranking(console: Console, audit: pd.DataFrame) -> None:
+    from rich.markup import escape
+    from rich.table import Table as Grid
+
+    from benchmark.audit import rank_features
+
+    level = audit["level"].max()
+    first = audit.iloc[0]
+    accuracy = first["accuracy"] - first["accuracy_change"]
+    discrimination = first["discrimination"] - first["discrimination_change"]
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for heading in ("feature", "accuracy", "rank", "discrimination", "rank"):
+        grid.add_column(heading, justify="left" if heading == "feature" else "right")
+    grid.add_row("(nothing obscured)", f"{accuracy:.4f}", "", f"{discrimination:.4f}", "")
+    for row in rank_features(audit).to_dict("records"):
+        grid.add_row(
+            escape(row["feature"]),
+            f"{row['accuracy_change']:+.4f}",
+            str(row["accuracy_rank"]),
+            f"{row['discrimination_change']:+.4f}",
+            str(row["discrimination_rank"]),
+        )
+    console.print(f"Change once a feature is obscured in all columns, at level {level:g}:", highlight=False)
+    console.print(grid)

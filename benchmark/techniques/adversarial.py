@@ -1,0 +1,185 @@
+"""Adversarial mitigation (Zhang, Lemoine and Mitchell 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.errors import TechniqueError
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools
+from benchmark.techniques.encoding import Encoding
+from benchmark.techniques.registry import register
+
+__all__ = ["Adversarial"]
+
+Layers: TypeAlias = Sequence[tuple[Any, Any]]
+"""Weights, shape (n_in, n_out), and intercepts, shape (n_out,), of each layer: arrays, or tensors."""
+
+_AHEAD = 10.0  # the adversary's steps by the predictor's: one that lags behind drives it round in circles
+
+
+@register
+class Adversarial(Technique):
+    r"""Train a predictor against an adversary that guesses the group from its scores.
+
+    Idea: the predictor, with weights W, has the logistic loss :math:`L_P` of its score
+    :math:`\hat y = P(y{+} \mid x)`; the adversary, with weights U, sees no more of a row than this score, and
+    has the loss :math:`L_A` of guessing the group. With every mini-batch U descends along
+    :math:`\nabla_U L_A`, and W along
+
+    .. math:: \nabla_W L_P - \mathrm{proj}_{\nabla_W L_A} \nabla_W L_P - \alpha \nabla_W L_A:
+
+    of the predictor's gradient nothing is left that could help the adversary, and the last term hurts it. The
+    predictor is a logistic regression on indicators of all columns, or has one hidden layer; the adversary is
+    a logistic regression on :math:`s = \sigma((1 + |c|)\,\sigma^{-1}(\hat y))`, c being one of its weights,
+    and for equalised odds on s y and y besides. Both are trained by Adam without momentum, in steps that
+    shrink to 0.
+
+    Changes: training only; the classifier is not used. Limits: the game need not settle, so that training
+    ends after a number of epochs, and how fair its result is depends on all parameters; this adversary tells
+    groups by their mean scores only, so that the rates of favorable answers may still differ. Needs PyTorch,
+    the extra ``adversarial``.
+
+    Parameters
+    ----------
+    constraint : {"demographic_parity", "equalized_odds"}, default "demographic_parity"
+        Whether the adversary guesses from the score alone or from score and label.
+    strength : float in [0, 1000], default 1.0
+        The adversary's weight alpha.
+    hidden : int in [0, 1024], default 0
+        Units of the predictor's hidden layer; 0 for a logistic regression.
+    epochs : int in [1, 1000], default 20
+        How often each training row is used.
+    batch_size : int in [1, 65536], default 256
+        Rows of a step.
+    learning_rate : float in [1e-6, 1], default 0.01
+        Size of the predictor's first step; the adversary's is ten times as large.
+
+    References
+    ----------
+    Zhang, Lemoine and Mitchell (2018), Mitigating unwanted biases with adversarial learning, AIES.
+    """
+
+    name = "adversarial"
+    stage = "in"
+    reference = (
+        "Zhang, Lemoine and Mitchell (2018), Mitigating unwanted biases with adversarial learning, AIES"
+    )
+    summary = "Train a predictor against an adversary that guesses the group from its scores"
+    version = "1"
+    randomised = True
+    packages = ("torch",)
+
+    constraint: Literal["demographic_parity", "equalized_odds"] = "demographic_parity"
+    strength: Annotated[float, Interval(0, 1000)] = 1.0
+    hidden: Annotated[int, Interval(0, 1024)] = 0
+    epochs: Annotated[int, Interval(1, 1000)] = 20
+    batch_size: Annotated[int, Interval(1, 65_536)] = 256
+    learning_rate: Annotated[float, Interval(1e-6, 1)] = 0.01
+
+    def skip(self, train: Table) -> str | None:
+        """Decline where PyTorch is missing, and a table with one group only."""
+        if find_spec("torch") is None:
+            return "PyTorch is not installed: pip install 'betabench[adversarial]'"
+        members = int(np.count_nonzero(train.deprived))
+        if members in (0, len(train)):
+            return f"{members} of {len(train)} rows are of the deprived group: there is nothing to guess"
+        return None
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        encoding = Encoding.of(train, use_sensitive=True, treatment="categorical")
+        layers = self._play(encoding.features(train), train, int(tools.rng.integers(2**63)))
+        if not all(np.isfinite(part).all() for layer in layers for part in layer):
+            raise TechniqueError(
+                "Adversarial training diverged",
+                expected="finite weights",
+                remedy="lower the learning rate or the strength",
+            )
+
+        def log_odds(test: Table) -> NDArray[np.float64]:
+            # The products are small: more threads only wait for each other, and change the last digits.
+            with threadpool_limits(1, user_api="blas"):
+                return np.asarray(_log_odds(encoding.features(test), layers), dtype=np.float64)
+
+        return Predictor(
+            lambda test: log_odds(test) > 0, lambda test: 0.5 * (1 + np.tanh(0.5 * log_odds(test)))
+        )
+
+    def _play(self, features: NDArray[np.float64], train: Table, seed: int) -> Layers:
+        """Train both networks and return the predictor's layers as arrays."""
+        torch: Any = import_module("torch")
+        loss = torch.nn.functional.binary_cross_entropy_with_logits
+        generator = torch.Generator().manual_seed(seed)
+        with _one_thread(torch):
+            X, y, z = (torch.as_tensor(a, dtype=torch.float32) for a in (features, train.y, train.deprived))
+            sizes = [X.shape[1], *([self.hidden] if self.hidden else []), 1]
+            layers = [
+                (torch.randn(n, m, generator=generator) / n**0.5, torch.zeros(m)) for n, m in pairwise(sizes)
+            ]
+            W = [part for layer in layers for part in layer]
+            sharpness, guess, intercept = U = [torch.ones(()), torch.zeros(3), torch.zeros(())]
+            for part in W + U:
+                part.requires_grad_()
+            adversary = {"params": U, "lr": _AHEAD * self.learning_rate}
+            # Without momentum, which would go on against an adversary that has changed its mind.
+            optimiser = torch.optim.Adam(
+                [{"params": W}, adversary], lr=self.learning_rate, betas=(0.0, 0.9), fused=True
+            )
+            shrinking = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda epoch: 1 - epoch / self.epochs)
+            for _ in range(self.epochs):
+                for rows in torch.randperm(len(X), generator=generator).split(self.batch_size):
+                    score = _log_odds(X[rows], layers)
+                    s = torch.sigmoid((1 + sharpness.abs()) * score)
+                    # The label by itself too: else s would be blamed for what the label tells of the group.
+                    told = y[rows] if self.constraint == "equalized_odds" else torch.zeros_like(s)
+                    guessed = torch.stack([s, s * told, told], dim=1) @ guess + intercept
+                    own = torch.autograd.grad(loss(score, y[rows]), W, retain_graph=True)
+                    theirs = torch.autograd.grad(loss(guessed, z[rows]), W + U)
+                    _set_gradients(W + U, own, theirs, self.strength)
+                    optimiser.step()
+                shrinking.step()
+        return [(weights.detach().numpy(), bias.detach().numpy()) for weights, bias in layers]
+
+
+def _log_odds(x: Any, layers: Layers) -> Any:
+    """Return the log-odds, shape (n_rows,), of features, shape (n_rows, n_features)."""
+    *inner, (weights, intercept) = layers
+    for inner_weights, inner_intercept in inner:
+        x = (x @ inner_weights + inner_intercept).clip(0)
+    return (x @ weights + intercept)[:, 0]
+
+
+def _set_gradients(parts: Sequence[Any], own: Sequence[Any], theirs: Sequence[Any], strength: float) -> None:
+    """Set the direction of the predictor's weights, the first of ``parts``, and of the adversary's.
+
+    ``own`` is the gradient of the predictor's loss by its own weights, ``theirs`` that of the adversary's
+    loss by all.
+    """
+    along = sum((p * a).sum() for p, a in zip(own, theirs, strict=False))
+    size = sum((a * a).sum() for a in theirs[: len(own)])
+    share = along / size if size > 0 else 0.0
+    for part, p, a in zip(parts, own, theirs, strict=False):
+        part.grad = p - (share + strength) * a
+    for part, a in zip(parts[len(own) :], theirs[len(own) :], strict=True):
+        part.grad = a
+
+
+@contextmanager
+def _one_thread(torch: Any) -> Iterator[None]:
+    """Keep PyTorch to one thread for a while: sums in one order, and the other cores left to other cells."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

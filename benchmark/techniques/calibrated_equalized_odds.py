@@ -1,0 +1,89 @@
+"""Equal error rates of calibrated scores (Pleiss et al. 2017)."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.techniques.base import Tools
+from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
+from benchmark.techniques.registry import register
+
+__all__ = ["CalibratedEqualizedOdds", "Cost", "mixing_rates"]
+
+Array: TypeAlias = NDArray[np.float64]
+Cost: TypeAlias = Literal["fnr", "fpr", "weighted"]
+
+
+@register
+class CalibratedEqualizedOdds(ErrorRatePostProcessing):
+    r"""Withhold information from the group with the lower cost until the groups' costs agree.
+
+    Idea: calibrated scores allow one equal error rate, not two. With f the score and :math:`\mu_g` the share
+    of favorable labels of group g, the generalised rates are :math:`\mathrm{fpr}_g = E[f \mid g, y = 0]` and
+    :math:`\mathrm{fnr}_g = E[1 - f \mid g, y = 1]`, and the cost :math:`c_g` is one of them or both. A random
+    share of the group with the lower cost (2) gets :math:`\mu_2` in place of its score, which keeps the
+    group's scores calibrated and raises its cost towards that of the constant score :math:`\mu_2`,
+    :math:`\bar c_2`; the costs meet at the share :math:`(c_1 - c_2) / (\bar c_2 - c_2)`. A score above 1/2 is
+    the favorable answer.
+
+    Changes: predictions. Limits: whoever is drawn is judged by the group alone; the costs of scores agree,
+    not those of the decisions made from them; scores of trees and of naive Bayes are seldom calibrated. If
+    even the constant score costs less than the other group's, all of the group get it; if it costs no more
+    than the group's own scores, nobody does.
+
+    Parameters
+    ----------
+    cost : {"fnr", "fpr", "weighted"}, default "weighted"
+        What is made equal: the generalised false negative rate, the generalised false positive rate, or
+        :math:`\mu_g\,\mathrm{fnr}_g + (1 - \mu_g)\,\mathrm{fpr}_g`.
+    holdout
+        See :class:`PostProcessing`.
+
+    References
+    ----------
+    Pleiss, Raghavan, Wu, Kleinberg and Weinberger (2017), On fairness and calibration, NIPS.
+    """
+
+    name = "calibrated_equalized_odds"
+    reference = "Pleiss, Raghavan, Wu, Kleinberg and Weinberger (2017), On fairness and calibration, NIPS"
+    summary = "Replace random scores of the better served group by its base rate until costs agree"
+    version = "1"
+
+    cost: Cost = "weighted"
+
+    def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
+        members = held_out.table.deprived
+        base = np.array([held_out.table.y[members == group].mean() for group in (False, True)])
+        rates = mixing_rates(held_out, self.cost)
+        seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
+
+        def adjust(test: Scored) -> NDArray[np.bool_]:
+            group = test.table.deprived.astype(int)
+            drawn = np.random.default_rng(seed).random(len(group)) < rates[group]
+            return np.where(drawn, base[group], test.score) > 0.5
+
+        return adjust
+
+
+def mixing_rates(held_out: Scored, cost: Cost) -> Array:
+    """Return the share of each group that gets its base rate for a score, shape (2,), deprived last."""
+    members, y = held_out.table.deprived, held_out.table.y
+    own, constant = np.empty(2), np.empty(2)
+    for group in (0, 1):
+        score, label = held_out.score[members == group], y[members == group]
+        own[group] = _cost(score, label, cost)
+        constant[group] = _cost(np.full(len(label), label.mean()), label, cost)
+    cheap = int(own.argmin())
+    room, rates = constant[cheap] - own[cheap], np.zeros(2)
+    if room > 0:
+        rates[cheap] = min(np.ptp(own) / room, 1.0)
+    return rates
+
+
+def _cost(score: Array, y: NDArray[np.bool_], cost: Cost) -> float:
+    fpr, fnr, base = score[~y].mean(), 1 - score[y].mean(), y.mean()
+    weight = {"fnr": 1.0, "fpr": 0.0, "weighted": base}[cost]
+    return float(weight * fnr + (1 - weight) * fpr)

@@ -1,0 +1,200 @@
+"""Features without their correlation with the sensitive feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
+from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
+from benchmark.techniques.registry import register
+
+__all__ = [
+    "CorrelationRemover",
+    "between_extremes",
+    "equal_frequency_edges",
+    "new_features",
+    "residuals",
+]
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+@register
+class CorrelationRemover(PreProcessing):
+    r"""Subtract from every feature what a linear regression on the sensitive feature predicts.
+
+    Idea: an ordered column is a number, the position of its state; an unordered one has an indicator for each
+    state, but a single one (of the rarer state) if it has two. With :math:`\bar x` the mean of such a feature
+    and :math:`\bar x_s` that among the rows of sensitive state s, regression on the indicators of s predicts
+    :math:`\bar x_s`, and a row of state s gets
+
+    .. math:: x - \alpha\,(\bar x_s - \bar x) ,
+
+    which at :math:`\alpha = 1` correlates with no indicator of s. It is what fairlearn's
+    ``CorrelationRemover`` makes of those features and indicators. Since classifiers of the benchmark take
+    states, the values are then made states of a new column (see ``discretisation``). Groups are all states of
+    the sensitive feature; one that training rows do not have is shifted by nothing.
+
+    Changes: the features of training and test rows; the sensitive feature is hidden from the classifier.
+    Features that become constant are left out. Limits: linear dependence only, and of single features: other
+    moments and combinations may tell the group. A feature takes one value for each state and group, so that
+    pieces of equal frequency, although the values correlate with no group, tell the group where they are
+    fine and are the original states where they are coarse: a classifier of states gains little fairness, and
+    one that adds up the columns, as naive Bayes does, may predict by nothing but the group. Rounding at
+    random avoids that, and loses accuracy.
+
+    Parameters
+    ----------
+    alpha : float in [0, 1], default 1.0
+        Share of the prediction that is subtracted.
+    discretisation : {"random_rounding", "equal_frequency"}, default "random_rounding"
+        How values become states: rounded to the least or the largest value, at random, so that the
+        expectation is the value; or cut into pieces of about equal frequency. Two states that correlate with
+        nothing are independent of it: after rounding no column by itself tells the group.
+    bins : int in [2, 100], default 10
+        Largest number of pieces of equal frequency.
+
+    References
+    ----------
+    Weerts, Dudík, Edgar, Jalali, Lutz and Madaio (2023), Fairlearn: Assessing and improving fairness of AI
+    systems, Journal of Machine Learning Research 24.
+    """
+
+    name = "correlation_remover"
+    reference = (
+        "Weerts, Dudík, Edgar, Jalali, Lutz and Madaio (2023), Fairlearn: Assessing and improving fairness "
+        "of AI systems, Journal of Machine Learning Research 24"
+    )
+    summary = "Subtract from every feature what a linear regression on the sensitive feature predicts"
+    version = "1"
+    randomised = True
+    multi_group = True
+
+    alpha: Annotated[float, Interval(0, 1)] = 1.0
+    discretisation: Literal["random_rounding", "equal_frequency"] = "random_rounding"
+    bins: Annotated[int, Interval(2, 100)] = 10
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        schema, sensitive = train.schema, train.schema.sensitive_index
+        # Of each new column its source, and by group and state its code: a fraction is rounded at random.
+        plan: list[tuple[int, Array]] = []
+        columns = []
+        for i in schema.feature_indices:
+            if i == sensitive:
+                continue
+            counts = _counts(train, i)
+            values = residuals(counts, schema.columns[i].ordered, self.alpha)
+            for number, value in enumerate(np.moveaxis(values, 2, 0)):
+                if self.discretisation == "equal_frequency":
+                    edges = equal_frequency_edges(value, counts, self.bins)
+                    code, states = np.searchsorted(edges, value).astype(np.float64), len(edges) + 1
+                else:
+                    code, states = between_extremes(value, counts), 2
+                if len(np.unique(code[counts > 0])) > 1:
+                    plan.append((i, code))
+                    columns.append((f"{schema.columns[i].name} {number}", states))
+        changed = new_features(schema, columns)
+
+        def redrawn(table: Table, rng: np.random.Generator) -> Table:
+            group = table.codes[:, sensitive]
+            made = [np.floor(code[group, table.codes[:, i]] + rng.random(len(table))) for i, code in plan]
+            kept = table.codes[:, [schema.label_index, sensitive]]
+            return Table(changed, np.column_stack([kept, *made]).astype(CODE_DTYPE))
+
+        seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
+        return Prepared(
+            redrawn(train, tools.rng),
+            features=changed.names[2:],
+            transform=lambda table: redrawn(table, np.random.default_rng(seed)),
+        )
+
+
+def residuals(counts: NDArray[np.int64], ordered: bool, alpha: float) -> Array:
+    """Return the features of a column, less what its group predicts.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n_groups, n_states)
+        Training rows by group and state.
+    ordered : bool
+        Whether the position of the state is the only feature. Otherwise states have indicators, from the
+        most frequent to the rarest, so that the result does not depend on the states' codes.
+    alpha : float in [0, 1]
+        Share of the prediction that is subtracted.
+
+    Returns
+    -------
+    ndarray of float, shape (n_groups, n_states, n_features)
+        The values of each group and state.
+    """
+    states = counts.shape[1]
+    if ordered:
+        features = np.arange(states, dtype=np.float64)[:, None]
+    else:
+        falling = np.argsort(-counts.sum(axis=0), kind="stable")
+        features = np.eye(states)[:, falling[states == 2 :]]
+    size = counts.sum(axis=1, keepdims=True)
+    mean = counts.sum(axis=0) @ features / size.sum()
+    shift = np.where(size > 0, counts @ features / np.maximum(size, 1) - mean, 0.0)
+    return np.asarray(features - alpha * shift[:, None])
+
+
+def equal_frequency_edges(values: Array, weight: NDArray[np.number], bins: int) -> Array:
+    """Return where to cut a number so that the pieces are about equally frequent.
+
+    Parameters
+    ----------
+    values, weight : ndarray, equal shapes
+        Values, and how often each occurs.
+    bins : int
+        Largest number of pieces.
+
+    Returns
+    -------
+    ndarray of float, shape (n_pieces - 1,)
+        Midpoints between values that occur; a distinct value belongs to the piece in which the middle of its
+        rows is. Empty if there is a single value.
+    """
+    # Rounded, so that values that are equal but for the last digits stay together.
+    distinct, inverse = np.unique(values[weight > 0].round(9), return_inverse=True)
+    frequency = np.bincount(inverse, weight[weight > 0])
+    middle = (frequency.cumsum() - frequency / 2) / frequency.sum()
+    cut = np.flatnonzero(np.diff(np.floor(bins * middle + 1e-9)))
+    return np.asarray((distinct[cut] + distinct[cut + 1]) / 2)
+
+
+def between_extremes(values: Array, weight: NDArray[np.number]) -> Array:
+    """Return where values, shape as given, stand between the least (0) and the largest (1) that occur."""
+    least, largest = values[weight > 0].min(), values[weight > 0].max()
+    if largest - least < 1e-9:  # equal but for the last digits
+        return np.zeros_like(values)
+    return np.asarray(((values - least) / (largest - least)).clip(0.0, 1.0))
+
+
+def new_features(schema: Schema, columns: Sequence[tuple[str, int]]) -> Schema:
+    """Return a schema of label, sensitive feature and new ordered columns, in this order.
+
+    Parameters
+    ----------
+    schema : Schema
+        Whose label and sensitive feature it has.
+    columns : sequence of (str, int)
+        Names, all different, and numbers of states of the new columns.
+    """
+    kept = (schema.columns[schema.label_index], schema.columns[schema.sensitive_index])
+    # Longer than either name, so equal to none.
+    prefix = max((column.name for column in kept), key=len)
+    made = (Column(f"{prefix}: {name}", tuple(map(str, range(k))), ordered=True) for name, k in columns)
+    return replace(schema, columns=(*kept, *made))
+
+
+def _counts(table: Table, i: int) -> NDArray[np.int64]:
+    """Count rows, shape (n_groups, n_states), by sensitive state and state of column ``i``."""
+    shape = table.schema.cardinalities[[table.schema.sensitive_index, i]]
+    cell = table.codes[:, table.schema.sensitive_index].astype(np.intp) * shape[1] + table.codes[:, i]
+    return np.bincount(cell, minlength=int(shape.prod())).reshape(shape)

@@ -1,0 +1,103 @@
+"""Equalised odds by a derived predictor (Hardt et al. 2016)."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.techniques.base import Tools
+from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
+from benchmark.techniques.registry import register
+
+__all__ = [
+    "EqualizedOdds",
+    "Objective",
+    "derived_predictor",
+]
+
+Array: TypeAlias = NDArray[np.float64]
+Objective: TypeAlias = Literal["accuracy", "balanced_accuracy"]
+
+
+@register
+class EqualizedOdds(ErrorRatePostProcessing):
+    r"""Redraw decisions so that the groups' true and false positive rates agree.
+
+    Idea: a derived predictor :math:`\tilde Y` sees nothing but the decision :math:`\hat Y` (a score above
+    1/2) and the group A, and is the best one with equal rates on the held-out rows: the linear programme
+
+    .. math:: \min_p \; \mathrm{loss}(\tilde Y) \quad \text{so that} \quad
+              P(\tilde Y = 1 \mid A = 0, Y = y) = P(\tilde Y = 1 \mid A = 1, Y = y), \; y = 0, 1,
+
+    in the four probabilities :math:`p_{a \hat y} = P(\tilde Y = 1 \mid \hat Y = \hat y, A = a)`. Chance
+    decides by them for each row.
+
+    Changes: predictions. Limits: a group whose decisions are good is worsened by lot to the level of the
+    other; where few rows are favorable, the most accurate solution may give everybody the same answer.
+
+    Parameters
+    ----------
+    objective : {"accuracy", "balanced_accuracy"}, default "accuracy"
+        What is best: the smallest share of errors, or the largest true positive rate less the false one.
+    holdout
+        See :class:`PostProcessing`.
+
+    References
+    ----------
+    Hardt, Price and Srebro (2016), Equality of opportunity in supervised learning, NIPS, section 4.1: from a
+    binary predictor.
+    """
+
+    name = "equalized_odds"
+    reference = "Hardt, Price and Srebro (2016), Equality of opportunity in supervised learning, NIPS"
+    summary = "Redraw decisions with probabilities that equalise the groups' error rates"
+    version = "1"
+
+    objective: Objective = "accuracy"
+
+    def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
+        table = held_out.table
+        cells = 4 * table.deprived + 2 * table.y + (held_out.score > 0.5)
+        counts = np.bincount(cells, minlength=8).reshape(2, 2, 2)
+        favorable = derived_predictor(counts, self.objective)
+        seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
+
+        def adjust(test: Scored) -> NDArray[np.bool_]:
+            lot = np.random.default_rng(seed).random(len(test.table))
+            chance = favorable[test.table.deprived.astype(int), (test.score > 0.5).astype(int)]
+            return np.asarray(lot < chance)
+
+        return adjust
+
+
+def derived_predictor(counts: NDArray[np.int64], objective: Objective) -> Array:
+    """Return the best derived predictor of equal error rates.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (2, 2, 2)
+        Rows by group (deprived last), label and decision (favorable last).
+    objective : {"accuracy", "balanced_accuracy"}
+        What is best.
+
+    Returns
+    -------
+    ndarray of float, shape (2, 2)
+        Probability of the favorable answer by group and decision.
+    """
+    from scipy.optimize import linprog
+
+    labelled = counts.sum(axis=2, keepdims=True)
+    decided = counts / labelled  # P(decision | group, label): how a rate mixes the probabilities
+    weight = labelled / counts.sum() if objective == "accuracy" else np.ones_like(labelled)
+    loss = weight * decided * np.array([1.0, -1.0])[:, None]  # false positives cost, true positives pay
+    found = linprog(
+        loss.sum(axis=1).ravel(),
+        A_eq=np.hstack([decided[0], -decided[1]]),
+        b_eq=np.zeros(2),
+        bounds=(0, 1),
+        method="highs",
+    )
+    return np.asarray(found.x).clip(0, 1).reshape(2, 2)

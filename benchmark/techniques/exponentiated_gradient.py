@@ -1,0 +1,192 @@
+"""Fair classification by cost-sensitive classification (Agarwal et al. 2018)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.errors import ClassifierError, NotConvergedError, TechniqueError
+from benchmark.techniques.base import (
+    Convergence,
+    Estimator,
+    Interval,
+    Predictor,
+    Technique,
+    Tools,
+    features_of,
+)
+from benchmark.techniques.registry import register
+
+__all__ = ["Constraint", "ExponentiatedGradient", "Reduction", "Weighted"]
+
+Constraint: TypeAlias = Literal[
+    "demographic_parity", "equalized_odds", "true_positive_rate_parity", "false_positive_rate_parity"
+]
+_LABELS = {"equalized_odds": [0, 1], "true_positive_rate_parity": [1], "false_positive_rate_parity": [0]}
+
+
+class Reduction(Technique):
+    """A reduction of fair classification to fits of the classifier on relabelled and weighted rows.
+
+    Parameters
+    ----------
+    constraint : str, default "demographic_parity"
+        Which rates of positive predictions the deprived group and everyone else shall share:
+        ``demographic_parity`` all, ``true_positive_rate_parity`` those of the favorable label,
+        ``false_positive_rate_parity`` those of the unfavorable label, ``equalized_odds`` both of these.
+    use_sensitive : bool, default False
+        Whether the classifier sees the sensitive feature; the constraint always does, in training.
+    """
+
+    stage = "in"
+    needs_weights = True
+    produces_scores = False
+
+    constraint: Constraint = "demographic_parity"
+    use_sensitive: bool = False
+
+    def skip(self, train: Table) -> str | None:
+        """Decline a table without features, or with a group that lacks the rows to be compared."""
+        if not self._columns(train):
+            return "the sensitive feature is the only one, and hidden"
+        counts = np.bincount(train.deprived * 2 + train.y, minlength=4).reshape(2, 2)
+        labels = _LABELS.get(self.constraint)
+        compared = counts.sum(axis=1, keepdims=True) if labels is None else counts[:, labels]
+        if (compared == 0).any():
+            favored, deprived = counts.tolist()
+            return (
+                f"{self.constraint} has nothing to compare: of the deprived group there are {deprived} rows "
+                f"of unfavorable and favorable label, of everyone else {favored}"
+            )
+        return None
+
+    def _reduce(self, train: Table, tools: Tools, build: Callable[[Any, Any], Any]) -> Any:
+        """Fit what ``build`` makes of fairlearn's constraints and the estimator to be reweighted."""
+        from fairlearn import reductions
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        moment = {
+            "demographic_parity": reductions.DemographicParity,
+            "equalized_odds": reductions.EqualizedOdds,
+            "true_positive_rate_parity": reductions.TruePositiveRateParity,
+            "false_positive_rate_parity": reductions.FalsePositiveRateParity,
+        }[self.constraint]
+        # Which group comes first decides on the library's grid: the order of rows must not.
+        train = train.take(np.lexsort((*train.codes.T, train.deprived)))
+        columns = self._columns(train)
+        cardinalities = train.schema.cardinalities[columns]
+        mitigator = build(Weighted(lambda: tools.classifier(cardinalities)), moment)
+        # More threads change the last digits of sums, and with them which of equal models is taken.
+        with threadpool_limits(1, user_api="blas"), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=DeprecationWarning, module="fairlearn")
+            mitigator.fit(
+                features_of(train, columns),
+                train.y.astype(np.int64),
+                sensitive_features=train.deprived.astype(np.int64),
+            )
+        return mitigator
+
+    def _columns(self, table: Table) -> list[int]:
+        schema = table.schema
+        return [i for i in schema.feature_indices if self.use_sensitive or i != schema.sensitive_index]
+
+
+class Weighted:
+    """The bench's classifier as fairlearn takes it: copied before each fit, trained on costs as weights.
+
+    Parameters
+    ----------
+    build : callable() -> Estimator
+        Makes a fresh classifier.
+    """
+
+    def __init__(self, build: Callable[[], Estimator]) -> None:
+        self.build = build
+
+    def fit(self, X: NDArray[np.int16], y: Any, sample_weight: Any) -> Weighted:
+        """Train; weights are scaled to a mean of 1, because classifiers count them as cases."""
+        weight = np.asarray(sample_weight, dtype=np.float64)
+        self.fitted = self.build()
+        try:
+            self.fitted.fit(X, np.asarray(y, dtype=np.int64), sample_weight=weight / weight.mean())
+        except (ClassifierError, TypeError) as problem:
+            raise TechniqueError(
+                f"{type(self.fitted).__name__} could not be trained on weighted rows",
+                expected="a classifier whose fit accepts sample_weight",
+                got=str(problem),
+                remedy="choose another classifier",
+            ) from problem
+        return self
+
+    def predict(self, X: NDArray[np.int16]) -> NDArray[np.int64]:
+        """Return 0 or 1 for each row, shape (n_rows,)."""
+        return self.fitted.predict(X)
+
+
+@register
+class ExponentiatedGradient(Reduction):
+    r"""Best lottery of classifiers under a bound on the difference of the groups' rates.
+
+    Idea: a game. The classifier answers to the constraints' multipliers :math:`\lambda` by minimising error
+    plus :math:`\lambda` times violation, which is an ordinary fit on rows whose labels and weights are
+    changed; the multipliers answer by growing, exponentially in the violation, where constraints are broken.
+    The answers' mixture approaches the best lottery that keeps each group's rate within ``bound`` of the rate
+    of all. Every prediction draws a classifier of the mixture by lot.
+
+    Changes: training only. Runs fairlearn's ``ExponentiatedGradient``. Convergence is reported in rounds and
+    the duality gap, whose tolerance is half the standard error of the first classifier's error rate. Limits:
+    the bound holds on training rows, on the average of the lots, and as far as the classifier minimises
+    weighted error; the difference of two groups' rates may be twice the bound.
+
+    Parameters
+    ----------
+    bound : float in [0.001, 1], default 0.01
+        How far a group's rate may be from the rate of all; its inverse bounds the multipliers' sum.
+    max_iterations : int >= 1, default 50
+        Rounds of the game.
+    constraint, use_sensitive
+        See :class:`Reduction`.
+
+    References
+    ----------
+    Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair classification,
+    ICML, algorithm 1.
+    """
+
+    name = "exponentiated_gradient"
+    reference = (
+        "Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair "
+        "classification, ICML"
+    )
+    summary = "Lottery of classifiers trained on costs, with bounded differences of the groups' rates"
+    version = "1"
+    randomised = True
+
+    bound: Annotated[float, Interval(0.001, 1)] = 0.01
+    max_iterations: Annotated[int, Interval(1)] = 50
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        from fairlearn import reductions
+
+        fitted = self._reduce(
+            train,
+            tools,
+            lambda estimator, moment: reductions.ExponentiatedGradient(
+                estimator, moment(difference_bound=self.bound), eps=self.bound, max_iter=self.max_iterations
+            ),
+        )
+        rounds, gap, tolerance = fitted.last_iter_ + 1, float(fitted.best_gap_), float(fitted.nu)
+        if gap > tolerance:
+            raise NotConvergedError("exponentiated gradient", rounds, gap, tolerance)
+        seed = int(tools.rng.integers(2**32))
+
+        def predict(test: Table) -> NDArray[np.bool_]:
+            drawn = fitted.predict(features_of(test, self._columns(test)), random_state=seed)
+            return np.asarray(drawn == 1, dtype=np.bool_)
+
+        return Predictor(predict, convergence=Convergence(rounds, gap, tolerance))

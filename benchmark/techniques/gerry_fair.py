@@ -1,0 +1,231 @@
+"""Subgroup fairness by fictitious play (Kearns et al. 2018)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.errors import NotConvergedError
+from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools
+from benchmark.techniques.constrained_logistic import Design
+from benchmark.techniques.encoding import Encoding
+from benchmark.techniques.registry import register
+
+__all__ = ["Game", "GerryFair"]
+
+Array: TypeAlias = NDArray[np.float64]
+
+_GAP = 0.005  # how far, in errors per row, either player may be from the best answer to the other
+_TIE = 1e-12  # rounding must not decide between equal costs
+
+
+@register
+class GerryFair(Technique):
+    r"""Lottery of linear classifiers whose rates an auditor cannot tell apart between subgroups.
+
+    Idea: a game. The learner answers to the auditor's average complaint with a classifier of least cost; the
+    auditor answers to the lottery of all classifiers so far with the subgroup g whose rate differs most, g's
+    size counted:
+
+    .. math:: \alpha(g)\,|\mathrm{rate}(g) - \mathrm{rate}|,
+
+    with :math:`\alpha(g)` the share of all rows that belong to g and count towards the rate. Up to ``gamma``
+    it is content; beyond, its complaint of weight C makes favorable predictions dearer where the rate is too
+    high, and cheaper elsewhere. The learner's oracle is a linear regression of the difference of the costs of
+    the two predictions on indicators of all states, the sensitive feature included. It need not find the best
+    linear classifier, so that the learner plays the best of this answer and all earlier ones.
+
+    The subgroups are all unions of the groups told apart. Among these the worst is known at once, so that the
+    auditor needs no oracle: it is that of all groups whose rate is above the rate of all.
+
+    The game ends when the auditor is content and neither player could better the Lagrangian, errors plus
+    complaints, by more than 0.005 with any move met so far: no lottery of the same classifiers that contents
+    the auditor has an error rate lower by more. Convergence is reported in rounds and that gap.
+    Changes: training only. Limits: a small subgroup's rate may differ much, because its size counts; a
+    small C may leave more than ``gamma``, and a large one takes many rounds.
+
+    Parameters
+    ----------
+    fairness_def : {"FP", "FN", "SP"}, default "FP"
+        The rate: false positives, false negatives, or (statistical parity) favorable predictions.
+    gamma : float in [0.0001, 1], default 0.01
+        Difference, times the subgroup's share, that the auditor accepts.
+    C : float in [0.01, 100], default 10.0
+        Bound of the weight of the auditor's complaint.
+    max_iterations : int >= 1, default 3000
+        Rounds of the game.
+    subgroups : {"deprived", "states"}, default "deprived"
+        Which groups are told apart: the deprived and everyone else, or all states of the sensitive feature.
+
+    References
+    ----------
+    Kearns, Neel, Roth and Wu (2018), Preventing fairness gerrymandering: Auditing and learning for subgroup
+    fairness, ICML.
+    """
+
+    name = "gerry_fair"
+    stage = "in"
+    reference = (
+        "Kearns, Neel, Roth and Wu (2018), Preventing fairness gerrymandering: Auditing and learning for "
+        "subgroup fairness, ICML"
+    )
+    summary = "Lottery of linear classifiers from a game against an auditor of subgroups"
+    version = "1"
+    randomised = True
+    multi_group = True
+    produces_scores = False
+
+    fairness_def: Literal["FP", "FN", "SP"] = "FP"
+    gamma: Annotated[float, Interval(1e-4, 1)] = 0.01
+    C: Annotated[float, Interval(0.01, 100)] = 10.0
+    max_iterations: Annotated[int, Interval(1)] = 3000
+    subgroups: Literal["deprived", "states"] = "deprived"
+
+    def skip(self, train: Table) -> str | None:
+        """Decline a table with one group only: there is nothing to audit."""
+        members = int(np.count_nonzero(train.deprived))
+        if members in (0, len(train)):
+            return f"{members} of {len(train)} rows are of the deprived group: there is no other to compare"
+        return None
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        schema = train.schema
+        encoding = Encoding.of(train, use_sensitive=True, treatment="categorical")
+        design = Design.of(train, encoding, train.y)
+        group = design.codes[encoding.columns.index(schema.sensitive_index)]
+        if self.subgroups == "deprived":
+            group = (group == schema.deprived_code).astype(np.intp)
+        game = Game(design, group, self.fairness_def, self.gamma, self.C)
+        # The matrices are small: more threads only wait for each other, and change the last digits.
+        with threadpool_limits(1, user_api="blas"):
+            answers, drawn, convergence = game.play(self.max_iterations)
+        seed = int(tools.rng.integers(2**63))
+
+        def predict(test: Table) -> NDArray[np.bool_]:
+            codes = encoding.codes(test)
+            favorable = np.zeros(len(test))
+            for theta, share in zip(answers, drawn, strict=True):
+                favorable += share * (encoding.scores(codes, theta) < -_TIE)
+            return np.asarray(np.random.default_rng(seed).random(len(test)) < favorable)
+
+        return Predictor(predict, convergence=convergence)
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """The game of learner and auditor on the distinct rows of a training table.
+
+    Parameters
+    ----------
+    design : Design
+        The rows.
+    group : ndarray of intp, shape (n_distinct,)
+        Group of each.
+    fairness_def : {"FP", "FN", "SP"}
+        Which rows count.
+    gamma, C : float
+        What the auditor accepts, and the weight of its complaint.
+    """
+
+    design: Design
+    group: NDArray[np.intp]
+    fairness_def: str
+    gamma: float
+    C: float
+
+    @cached_property
+    def _classes(self) -> Array:
+        """Share of the rows by class, shape (n_distinct, 2)."""
+        return np.asarray(self.design.weight.sum(axis=1))
+
+    @cached_property
+    def _counted(self) -> Array:
+        """Share of the rows that count towards the rate, shape (n_distinct,)."""
+        classes = self._classes
+        counted = {"FP": classes[:, 0], "FN": classes[:, 1], "SP": classes.sum(axis=1)}
+        return np.asarray(counted[self.fairness_def])
+
+    @cached_property
+    def _inverse_gram(self) -> Array:
+        gram = self.design.gram(self._classes.sum(axis=1))
+        return np.asarray(np.linalg.pinv(gram, rcond=1e-10, hermitian=True))
+
+    def answer(self, penalty: Array) -> Array:
+        """Return the oracle's answer, shape (n_features,), to penalties by group, shape (n_groups,).
+
+        It is the regression of what a favorable prediction costs more than the other.
+        """
+        dearer = self._classes @ [1.0, -1.0] + self._counted * penalty[self.group]
+        return np.asarray(self._inverse_gram @ self.design.moments(dearer))
+
+    def favorable(self, theta: Array) -> Array:
+        """Return for which rows an answer predicts the favorable outcome, 1.0 or 0.0, shape (n_distinct,)."""
+        return (self.design.scores(theta) < -_TIE).astype(np.float64)
+
+    def audit(self, favorable: Array) -> tuple[float, NDArray[np.bool_]]:
+        """Return the largest disparity of a subgroup, and which groups belong to it, shape (n_groups,)."""
+        rate = self._counted @ favorable / self._counted.sum()
+        excess = np.bincount(self.group, self._counted * (favorable - rate))
+        return float(excess.clip(0).sum()), excess > 0
+
+    def error(self, favorable: Array) -> float:
+        """Return the expected error rate of predictions that are favorable with given probabilities."""
+        return float(self._classes[:, 1].sum() + favorable @ (self._classes @ [1.0, -1.0]))
+
+    def play(self, rounds: int) -> tuple[list[Array], Array, Convergence]:
+        """Return the lottery that solves the game.
+
+        Parameters
+        ----------
+        rounds : int
+            How many may be played.
+
+        Returns
+        -------
+        answers : list of ndarray of float, each of shape (n_features,)
+            The learner's answers.
+        drawn : ndarray of float, shape (n_answers,)
+            Share of the rounds in which each was played.
+        convergence : Convergence
+            Rounds, and how much either player could gain.
+        """
+        size = np.bincount(self.group, self._counted) / self._counted.sum()
+        penalty, complaint = np.zeros(len(size)), 0.0  # averages over the auditor's moves
+        lottery, upper, disparity = np.zeros(len(self.group)), np.inf, np.inf
+        answers: list[Array] = []
+        costs = np.empty((rounds + 1, 1 + len(size)))  # each answer's error, and by group what is penalised
+        played = np.zeros(rounds + 1, dtype=np.intp)
+        for taken in range(rounds + 1):
+            answers.append(self.answer(penalty))
+            predicted = self.favorable(answers[-1])
+            costs[taken] = self.error(predicted), *np.bincount(self.group, self._counted * predicted)
+            # The regression may miss the best answer, so that an older one may be better.
+            totals = costs[: taken + 1] @ np.append(1.0, penalty)
+            best = int(totals.argmin())
+            gap = float(upper - (totals[best] - self.gamma * complaint))
+            if gap <= _GAP and disparity <= self.gamma:
+                chosen = np.flatnonzero(played)
+                return (
+                    [answers[i] for i in chosen],
+                    played[chosen] / taken,
+                    Convergence(taken, max(gap, 0.0), _GAP),
+                )
+            played[best] += 1
+            if best < taken:
+                predicted = self.favorable(answers[best])
+            lottery += (predicted - lottery) / (taken + 1)
+            disparity, subgroup = self.audit(lottery)
+            weight = self.C if disparity > self.gamma else 0.0
+            upper = self.error(lottery) + weight * (disparity - self.gamma)
+            penalty += (weight * (subgroup - size[subgroup].sum()) - penalty) / (taken + 1)
+            complaint += (weight - complaint) / (taken + 1)
+        if gap > _GAP:
+            raise NotConvergedError("game of learner and auditor", rounds, gap, _GAP)
+        raise NotConvergedError("auditor's disparity, at this C,", rounds, disparity, self.gamma)

@@ -1,0 +1,78 @@
+"""Fair classification by a grid of multipliers (Agarwal et al. 2018)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.techniques.base import Interval, Predictor, Tools, features_of
+from benchmark.techniques.exponentiated_gradient import Reduction
+from benchmark.techniques.registry import register
+
+__all__ = ["GridSearch"]
+
+
+@register
+class GridSearch(Reduction):
+    r"""Best single classifier on a grid of trade-offs between error and the groups' difference.
+
+    Idea: for each vector of multipliers :math:`\lambda` on a grid, the classifier is trained to minimise
+    error plus :math:`\lambda` times the constraints' violation, an ordinary fit on rows whose labels and
+    weights are changed. Taken is the one for which (1 - w) times the error rate plus w times the largest
+    distance of a group's rate from the rate of all is smallest on the training rows.
+
+    Changes: training only. Runs fairlearn's ``GridSearch``. Limits: no bound is promised; a single classifier
+    may have to give up more accuracy than a lottery; two multipliers, as of ``equalized_odds``, leave few
+    values for each.
+
+    Parameters
+    ----------
+    constraint_weight : float in [0, 1], default 0.5
+        The weight w.
+    grid_size : int >= 5, default 41
+        Number of fits.
+    grid_limit : float in [0.01, 100], default 2.0
+        Largest sum of the multipliers' absolute values.
+    constraint, use_sensitive
+        See :class:`Reduction`.
+
+    References
+    ----------
+    Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair classification,
+    ICML, section 3.4.
+    """
+
+    name = "grid_search"
+    reference = (
+        "Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair "
+        "classification, ICML"
+    )
+    summary = "Best classifier trained on costs on a grid of trade-offs between error and difference"
+    version = "1"
+
+    constraint_weight: Annotated[float, Interval(0, 1)] = 0.5
+    grid_size: Annotated[int, Interval(5)] = 41
+    grid_limit: Annotated[float, Interval(0.01, 100)] = 2.0
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        from fairlearn import reductions
+
+        fitted = self._reduce(
+            train,
+            tools,
+            lambda estimator, moment: reductions.GridSearch(
+                estimator,
+                moment(),
+                constraint_weight=self.constraint_weight,
+                grid_size=self.grid_size,
+                grid_limit=self.grid_limit,
+            ),
+        )
+
+        def predict(test: Table) -> NDArray[np.bool_]:
+            return np.asarray(fitted.predict(features_of(test, self._columns(test))) == 1, dtype=np.bool_)
+
+        return Predictor(predict)

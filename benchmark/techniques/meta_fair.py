@@ -1,0 +1,223 @@
+"""Classification under a bound on the ratio of the groups' rates (Celis et al. 2019)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.errors import TechniqueError
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of
+from benchmark.techniques.registry import register
+
+__all__ = ["Levels", "MetaFair", "best_shares"]
+
+Array: TypeAlias = NDArray[np.float64]
+Constraint: TypeAlias = Literal["statistical_rate", "false_discovery_rate"]
+
+_DIGITS = 9  # of estimates; beyond them, equal rows of two batches may differ by rounding
+_GRID = 1001  # lower bounds that are tried beside those at which a cut falls
+
+
+@register
+class MetaFair(Technique):
+    r"""Most accurate classifier for which the groups' rates have a ratio of at least tau.
+
+    Idea: a ratio of at least tau of two groups' rates q means that both lie in an interval [a, a / tau]. For
+    a given a the bounds are linear in the classifier, so that by Lagrangian duality the best one predicts the
+    favorable outcome where :math:`P(y^+ \mid x)` passes a threshold of the row's group; a search over a finds
+    the best of these. q is the rate of favorable predictions (``statistical_rate``; the ratio is that of
+    disparate impact) or the share of unfavorable labels among them (``false_discovery_rate``).
+
+    Implemented is the plug-in form for two groups, known at prediction. :math:`P(y^+ \mid x)` is estimated by
+    the classifier, trained on all features, and calibrated in either group by isotonic regression on the
+    training rows; accuracy and false discoveries are what the estimates expect there. Both thresholds for a
+    given a are then exact and need no descent; rows that stand exactly on a threshold are drawn by lot, so
+    that an interval of one point can be met too. Tried are 1,001 values of a and all at which a threshold
+    moves from one estimate to the next: for ``statistical_rate`` the optimum is among them.
+
+    Changes: predictions of a classifier trained as usual. Limits: as good as the estimates. A group of whom
+    nobody is favored has no false discovery rate, and counts with that of its most promising rows. Of the
+    rules that bound this rate from below, those that favor the least promising rows are left out; where no
+    others meet the bounds, the fit fails.
+
+    Parameters
+    ----------
+    constraint : {"statistical_rate", "false_discovery_rate"}, default "statistical_rate"
+        The rate q.
+    tau : float in [0, 1], default 0.8
+        Least ratio of the smaller to the larger rate.
+
+    References
+    ----------
+    Celis, Huang, Keswani and Vishnoi (2019), Classification with fairness constraints: A meta-algorithm with
+    provable guarantees, FAT*.
+    """
+
+    name = "meta_fair"
+    stage = "in"
+    reference = (
+        "Celis, Huang, Keswani and Vishnoi (2019), Classification with fairness constraints: A "
+        "meta-algorithm with provable guarantees, FAT*"
+    )
+    summary = "Optimal thresholds per group under a bound on the ratio of the groups' rates"
+    version = "1"
+    randomised = True
+    produces_scores = False
+
+    constraint: Constraint = "statistical_rate"
+    tau: Annotated[float, Interval(0, 1)] = 0.8
+
+    def skip(self, train: Table) -> str | None:
+        """Decline a table with one group only: there is no ratio."""
+        members = int(np.count_nonzero(train.deprived))
+        if members in (0, len(train)):
+            return f"{members} of {len(train)} rows are of the deprived group: there is no other to compare"
+        return None
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        from sklearn.isotonic import IsotonicRegression
+
+        columns = list(train.schema.feature_indices)
+        classifier = tools.classifier(train.schema.cardinalities[columns])
+        classifier.fit(features_of(train, columns), train.y.astype(np.int64))
+        if not hasattr(classifier, "predict_proba"):
+            raise TechniqueError(
+                f"{self.name} needs the classifier's scores",
+                expected="a classifier with predict_proba",
+                got=type(classifier).__name__,
+                remedy="choose a classifier that estimates probabilities",
+            )
+
+        def scores(table: Table) -> Array:
+            return np.asarray(classifier.predict_proba(features_of(table, columns)), dtype=np.float64)[:, 1]
+
+        raw, members = scores(train), (~train.deprived, train.deprived)
+        calibrations = [
+            IsotonicRegression(out_of_bounds="clip").fit(raw[rows], train.y[rows]) for rows in members
+        ]
+
+        def estimate(table: Table) -> Array:
+            favored, deprived = (calibration.predict(scores(table)) for calibration in calibrations)
+            return np.asarray(np.where(table.deprived, deprived, favored).round(_DIGITS))
+
+        probability = estimate(train)
+        groups = [Levels.of(probability[rows]) for rows in members]
+        rules = [
+            group.rule(share)
+            for group, share in zip(groups, best_shares(groups, self.constraint, self.tau), strict=True)
+        ]
+        seed = int(tools.rng.integers(2**63))
+
+        def predict(test: Table) -> NDArray[np.bool_]:
+            probability, lot = estimate(test), np.random.default_rng(seed).random(len(test))
+            threshold, share = np.array(rules)[test.deprived.astype(np.intp)].T
+            return np.asarray((probability > threshold) | ((probability == threshold) & (lot < share)))
+
+        return Predictor(predict)
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """A group's distinct estimates of P(y+ | x), and what a cut after each of them makes of its rows.
+
+    Parameters
+    ----------
+    probability : ndarray of float, shape (n_levels,)
+        The distinct estimates, highest first.
+    share : ndarray of float, shape (n_levels + 1,)
+        Share of the group's rows before each cut, from 0 to 1.
+    gain : ndarray of float, shape (n_levels + 1,)
+        How many more right than wrong predictions are expected if these are predicted favorable.
+    false : ndarray of float, shape (n_levels + 1,)
+        Expected share of the group's rows that are predicted favorable and are not.
+    """
+
+    probability: Array
+    share: Array
+    gain: Array
+    false: Array
+
+    @classmethod
+    def of(cls, probability: Array) -> Levels:
+        """Sort the estimates, shape (n_rows,), of a group."""
+        negated, count = np.unique(-probability, return_counts=True)
+        distinct, n = -negated, len(probability)
+
+        def summed(term: Array) -> Array:
+            return np.append(0.0, np.cumsum(count * term))
+
+        share, false = summed(np.ones(len(count))) / n, summed(1 - distinct) / n
+        return cls(distinct, share, summed(2 * distinct - 1), false)
+
+    @property
+    def most_accurate(self) -> float:
+        """Share of the rows whose estimate exceeds one half."""
+        return float(self.share[np.count_nonzero(self.probability > 0.5)])
+
+    def rates(self, constraint: Constraint) -> Array:
+        """Return the rate q at each cut but the first, shape (n_levels,); it never falls."""
+        if constraint == "statistical_rate":
+            return self.share[1:]
+        return np.maximum.accumulate(self.false[1:] / self.share[1:])
+
+    def bounds(self, low: Array, high: Array, constraint: Constraint) -> tuple[Array, Array]:
+        """Return the least and the largest share whose rate lies in each interval, NaN where none does."""
+        if constraint == "statistical_rate":
+            return low, high
+        rates = self.rates(constraint)
+        least = self._share_at(low, np.searchsorted(rates, low, side="left"))
+        most = self._share_at(high, np.searchsorted(rates, high, side="right"))
+        empty = (low > rates[-1]) | (high < rates[0])
+        return np.where(empty, np.nan, least), np.where(empty, np.nan, most)
+
+    def _share_at(self, rate: Array, cut: NDArray[np.intp]) -> Array:
+        """Return the shares, between a cut and the next, that have given false discovery rates."""
+        following = np.minimum(cut + 1, len(self.share) - 1)
+        rows, false = self.share[following] - self.share[cut], self.false[following] - self.false[cut]
+        excess, missing = false - rate * rows, rate * self.share[cut] - self.false[cut]
+        return self.share[cut] + rows * np.divide(missing, excess, where=excess > 0, out=np.zeros_like(rate))
+
+    def rule(self, share: float) -> tuple[float, float]:
+        """Return the threshold that a share of the rows pass, and the share to draw from those on it."""
+        level = int(np.searchsorted(self.share[1:-1], share, side="right"))
+        before, after = self.share[level : level + 2]
+        return float(self.probability[level]), float((share - before) / (after - before))
+
+
+def best_shares(groups: list[Levels], constraint: Constraint, tau: float) -> list[float]:
+    """Return the share of each group to predict favorable: the most accurate with a ratio of at least tau.
+
+    Parameters
+    ----------
+    groups : list of Levels
+        The groups' estimates.
+    constraint : {"statistical_rate", "false_discovery_rate"}
+        Which rates are compared.
+    tau : float in [0, 1]
+        Least ratio of the smallest to the largest rate.
+
+    Raises
+    ------
+    TechniqueError
+        If no shares have such rates.
+    """
+    cuts = np.concatenate([group.rates(constraint) for group in groups])
+    low = np.unique(np.concatenate([np.linspace(0, 1, _GRID), cuts, tau * cuts]).clip(0, 1))
+    high = np.minimum(1.0, low / tau) if tau > 0 else np.ones_like(low)
+    # Accuracy falls on either side of its optimum, so that the nearest allowed share is the best.
+    shares = [np.clip(group.most_accurate, *group.bounds(low, high, constraint)) for group in groups]
+    gain = sum(np.interp(share, group.share, group.gain) for group, share in zip(groups, shares, strict=True))
+    if np.isnan(gain).all():
+        raise TechniqueError(
+            "No thresholds bring the groups' false discovery rates together",
+            expected=f"a ratio of at least {tau:g}",
+            got="rates of "
+            + ", ".join(f"{r[0]:.3g} to {r[-1]:.3g}" for r in (g.rates(constraint) for g in groups)),
+            remedy="lower tau",
+        )
+    best = int(np.nanargmax(gain))
+    return [float(share[best]) for share in shares]

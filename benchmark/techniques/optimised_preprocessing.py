@@ -1,0 +1,254 @@
+"""Optimized pre-processing (Calmon et al. 2017)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.errors import TechniqueError
+from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
+from benchmark.techniques.registry import register
+
+__all__ = ["OptimizedPreprocessing", "most_informative", "optimal_mapping"]
+
+Array: TypeAlias = NDArray[np.float64]
+Cells: TypeAlias = NDArray[np.intp]
+
+_LARGEST = 500  # combinations of states; more take minutes
+_PREFER_NEAR = 1e-3  # weight of the mean distortion, which chooses among mappings that are equally good
+
+
+@register
+class OptimizedPreprocessing(PreProcessing):
+    r"""Redraw features and labels by the randomised mapping that changes their distribution least.
+
+    Idea: a row of group s with features x and label y becomes :math:`(\hat x, \hat y)` with probability
+    :math:`p(\hat x, \hat y \mid s, x, y)`. With training frequencies for probabilities the mapping minimises
+    the total variation distance between the distributions of :math:`(\hat x, \hat y)` and (x, y), subject to
+
+    - discrimination: :math:`|P(\hat y \mid s) / P(y{=}\hat y) - 1| \le` ``epsilon`` for both groups and
+      labels;
+    - distortion: the expected distance of :math:`(\hat x, \hat y)` from (x, y) is at most
+      ``mean_distortion`` for each s, x and y, and the distance is never more than ``max_distortion``. It
+      counts the steps between states of ordered columns, and 1 for each other column that changes and for a
+      changed label.
+
+    With this distance of distributions the problem is a linear program. Of mappings that are equally good the
+    one of least mean distortion is preferred. Rows to predict are redrawn by :math:`p(\hat x \mid s, x)`,
+    the mapping averaged over the labels of training rows of that s and x; those never trained on stay.
+
+    Changes: labels and some features of training rows, those features of rows to predict. Limits: the mapping
+    grows with the square of the combinations of states, so only the ``n_features`` columns of most mutual
+    information with the label take part, the others stay and may tell what was changed; total variation is
+    blind to the group, so that swapping labels between groups costs no more than the distortion. Declines a
+    table with too many combinations, or whose bounds contradict each other.
+
+    Parameters
+    ----------
+    n_features : int in [1, 4], default 2
+        How many columns take part; the sensitive feature never does.
+    epsilon : float in [0, 1], default 0.05
+        Largest relative deviation of a group's rate of either label from the overall rate.
+    mean_distortion : float >= 0, default 0.5
+        Largest expected distortion of any row.
+    max_distortion : float >= 1, default 2.0
+        Largest distortion of any row.
+
+    References
+    ----------
+    Calmon, Wei, Vinzamuri, Natesan Ramamurthy and Varshney (2017), Optimized pre-processing for
+    discrimination prevention, NIPS.
+    """
+
+    name = "optimized_preprocessing"
+    reference = (
+        "Calmon, Wei, Vinzamuri, Natesan Ramamurthy and Varshney (2017), Optimized pre-processing for "
+        "discrimination prevention, NIPS"
+    )
+    summary = "Redraw features and labels by the least change that bounds discrimination and distortion"
+    version = "1"
+    randomised = True
+
+    n_features: Annotated[int, Interval(1, 4)] = 2
+    epsilon: Annotated[float, Interval(0, 1)] = 0.05
+    mean_distortion: Annotated[float, Interval(0)] = 0.5
+    max_distortion: Annotated[float, Interval(1)] = 2.0
+
+    def skip(self, train: Table) -> str | None:
+        """Decline a table of one group, of too many combinations, or whose bounds contradict each other."""
+        members = int(np.count_nonzero(train.deprived))
+        if members in (0, len(train)):
+            return f"{members} of {len(train)} rows are of the deprived group: no second one to compare"
+        size = len(np.unique(_keys(train, most_informative(train, self.n_features))))
+        if size > _LARGEST:
+            return f"{self.n_features} columns have {size} combinations of states, more than {_LARGEST}"
+        # A label may change wherever the features stay: at a distance of 1, in this share of any rows.
+        changed = min(1.0, self.mean_distortion)
+        low, high = allowed_rates(float(train.y.mean()), self.epsilon)
+        for group, name in ((~train.deprived, "favored"), (train.deprived, "deprived")):
+            rate = float(train.y[group].mean())
+            least, most = rate * (1 - changed), rate + (1 - rate) * changed
+            if least > high or most < low:
+                return (
+                    f"a mean distortion of {self.mean_distortion:g} leaves the {name} group a rate of "
+                    f"favorable labels of {least:.3f} to {most:.3f}, an epsilon of {self.epsilon:g} wants "
+                    f"{low:.3f} to {high:.3f}"
+                )
+        return None
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        schema = train.schema
+        columns = most_informative(train, self.n_features)
+        keys, combination = np.unique(_keys(train, columns), return_inverse=True)
+        k = len(keys)
+        states = np.column_stack(np.unravel_index(keys, tuple(schema.cardinalities[columns])))
+        distance: Array = np.zeros((k, k))
+        for i, column in zip(columns, states.T, strict=True):
+            apart = np.abs(np.subtract.outer(column, column))
+            distance += np.asarray(apart if schema.columns[i].ordered else apart > 0)
+        cell = (train.deprived * k + combination) * 2 + train.y
+        counts = np.bincount(cell, minlength=4 * k).reshape(2, k, 2)
+        mapping = optimal_mapping(
+            counts, distance, self.epsilon, self.mean_distortion, max_distortion=self.max_distortion
+        )
+        drawn = _drawn(mapping.reshape(4 * k, 2 * k), cell, tools.rng)
+        codes = train.codes.copy(order="F")
+        codes[:, columns] = states[drawn // 2]
+        codes[:, schema.label_index] = np.where(drawn % 2, schema.favorable_code, 1 - schema.favorable_code)
+
+        share = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1)
+        blind = np.einsum("sxy,sxyzl->sxz", share, mapping).reshape(2 * k, k)
+        seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
+
+        def transform(test: Table) -> Table:
+            wanted = _keys(test, columns)
+            found = np.minimum(np.searchsorted(keys, wanted), k - 1)
+            cell = test.deprived * k + found
+            known = (keys[found] == wanted) & blind[cell].any(axis=1)
+            moved = test.codes.copy(order="F")
+            rng = np.random.default_rng(seed)
+            moved[np.ix_(known, columns)] = states[_drawn(blind, cell[known], rng)]
+            return Table(test.schema, moved)
+
+        return Prepared(Table(schema, codes), transform=transform)
+
+
+def most_informative(train: Table, n: int) -> list[int]:
+    """Return the positions of the columns of most mutual information with the label, most first."""
+    schema = train.schema
+    information = {}
+    for i in schema.feature_indices:
+        if i == schema.sensitive_index:
+            continue
+        cell = train.codes[:, i].astype(np.intp) * 2 + train.y
+        joint = np.bincount(cell, minlength=2 * schema.columns[i].cardinality).reshape(-1, 2) / len(train)
+        independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
+        occurs = joint > 0
+        information[i] = float(joint[occurs] @ np.log(joint[occurs] / independent[occurs]))
+    return sorted(information, key=lambda i: -information[i])[:n]
+
+
+def allowed_rates(rate: float, epsilon: float) -> tuple[float, float]:
+    """Return the least and the largest rate of favorable labels that deviates little enough from ``rate``."""
+    return (
+        max((1 - epsilon) * rate, 1 - (1 + epsilon) * (1 - rate)),
+        min((1 + epsilon) * rate, 1 - (1 - epsilon) * (1 - rate)),
+    )
+
+
+def optimal_mapping(
+    counts: NDArray[np.int64],
+    distance: Array,
+    epsilon: float,
+    mean_distortion: float,
+    *,
+    max_distortion: float,
+) -> Array:
+    """Solve the linear program.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (2, k, 2)
+        Rows by group (0 favored, 1 deprived), combination of states and label (1 favorable).
+    distance : ndarray of float, shape (k, k)
+        Distortion between combinations; a changed label adds 1.
+    epsilon, mean_distortion, max_distortion : float
+        Bounds; see :class:`OptimizedPreprocessing`.
+
+    Returns
+    -------
+    ndarray of float, shape (2, k, 2, k, 2)
+        Probability of each new combination and label, given group, combination and label; all 0 for what no
+        row has.
+
+    Raises
+    ------
+    TechniqueError
+        If no mapping keeps the bounds.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import block_array, coo_array, eye_array
+
+    k = counts.shape[1]
+    group, combination, label = np.nonzero(counts)
+    probability = counts[group, combination, label] / counts.sum()
+    joint = (counts.sum(axis=0) / counts.sum()).ravel()
+    flipped = label[:, None] != np.tile([0, 1], k)
+    distortion = np.repeat(distance[combination], 2, axis=1) + flipped
+    # One unknown for each cell and target within reach: the cell's probability of moving there.
+    cell, target = np.nonzero(distortion <= max_distortion)
+    moves = np.arange(len(cell))
+    shape = (len(probability), len(cell))
+    leaves = coo_array((np.ones(len(cell)), (cell, moves)), shape=shape)
+    distorts = coo_array((distortion[cell, target], (cell, moves)), shape=shape)
+    arrives = coo_array((probability[cell], (target, moves)), shape=(2 * k, len(cell)))
+    size = np.bincount(group, probability, minlength=2)
+    favorable = coo_array(
+        ((probability / size[group])[cell] * (target % 2), (group[cell], moves)), shape=(2, len(cell))
+    )
+    # Further unknowns: how far each combination and label is from its probability, upwards or downwards.
+    low, high = allowed_rates(float(joint[1::2].sum()), epsilon)
+    apart = -eye_array(2 * k)
+    blocks: list[list[Any]] = [[arrives, apart], [-arrives, apart], [distorts, None]]
+    bounded: Any = block_array([*blocks, [favorable, None], [-favorable, None]])
+    certain: Any = block_array([[leaves, coo_array((len(probability), 2 * k))]])
+    found = linprog(
+        np.concatenate([_PREFER_NEAR * (probability[cell] * distortion[cell, target]), np.full(2 * k, 0.5)]),
+        A_ub=bounded.tocsr(),
+        b_ub=np.concatenate(
+            [joint, -joint, np.full(len(probability), mean_distortion), [high, high, -low, -low]]
+        ),
+        A_eq=certain.tocsr(),
+        b_eq=np.ones(len(probability)),
+        method="highs-ds",
+    )
+    if found.x is None:
+        raise TechniqueError(
+            "No mapping keeps the bounds",
+            expected=f"discrimination within {epsilon:g}, mean distortion within {mean_distortion:g}",
+            got=found.message,
+            remedy="raise epsilon or mean_distortion",
+        )
+    solution = np.where(found.x[: len(cell)] > 1e-9, found.x[: len(cell)], 0.0)  # less is rounding
+    mapping = np.zeros((2, k, 2, 2 * k))
+    mapping[group[cell], combination[cell], label[cell], target] = solution
+    return mapping.reshape(2, k, 2, k, 2)
+
+
+def _keys(table: Table, columns: list[int]) -> NDArray[np.int64]:
+    """Return a number for each row's combination of states of some columns, shape (n_rows,)."""
+    codes = tuple(table.codes[:, i].astype(np.int64) for i in columns)
+    return np.asarray(np.ravel_multi_index(codes, tuple(table.schema.cardinalities[columns])))
+
+
+def _drawn(mapping: Array, cell: Cells, rng: np.random.Generator) -> Cells:
+    """Draw a target for each row from its cell's row of a mapping, shape (n_rows,)."""
+    ends = mapping.cumsum(axis=1)
+    ends /= np.maximum(ends[:, -1:], 1e-300)
+    # All cells stand in one line, cell c from c to c + 1.
+    line = (ends + np.arange(len(ends))[:, None]).ravel()
+    place = np.searchsorted(line, cell + rng.random(len(cell)), side="right")
+    return np.asarray(np.clip(place - cell * mapping.shape[1], 0, mapping.shape[1] - 1))

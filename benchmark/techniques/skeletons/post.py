@@ -1,0 +1,49 @@
+"""my_technique (author and year)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from benchmark.errors import TechniqueError
+from benchmark.techniques import Adjustment, Interval, PostProcessing, Scored, Tools, register
+
+__all__ = ["MyTechnique"]
+
+
+@register
+class MyTechnique(PostProcessing):
+    r"""Say in one line what it does to the predictions.
+
+    Idea: why it should work, with the formula. Here the deprived group's threshold goes from 1/2 by the share
+    ``strength`` of its way to the one at which both groups are predicted positive equally often. Changes: the
+    predictions only. Limits: where it fails, and when it declines a table.
+
+    Parameters
+    ----------
+    strength : float in [0, 1], default 1.0
+        What it does, and what its ends mean. Here 0 changes nothing.
+
+    References
+    ----------
+    Author (year), Title, journal or conference, section or equation.
+    """
+
+    name = "my_technique"
+    reference = "Author (year), Title, journal or conference"
+    summary = "What it does, in one line for lists"
+    version = "1"  # a new one whenever the same input and seed would give another result
+
+    strength: Annotated[float, Interval(0, 1)] = 1.0
+
+    def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
+        # Held-out rows have their labels, held_out.table.y, and scores that estimate P(y+ | x).
+        deprived = held_out.table.deprived
+        if deprived.all() or not deprived.any():
+            raise TechniqueError("The held-out rows are of one group", expected="rows of both groups")
+        rate = np.mean(held_out.score[~deprived] > 0.5)
+        equal = np.quantile(held_out.score[deprived], 1 - rate)
+        threshold = 0.5 + self.strength * (equal - 0.5)
+        # The rows to predict come likewise, their labels hidden.
+        return lambda rows: rows.score > np.where(rows.table.deprived, threshold, 0.5)

@@ -1,0 +1,199 @@
+"""Synthetic rows for rare labels, and for rare labels of each group (SMOTE and Fair-SMOTE)."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import CODE_DTYPE, Table
+from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
+from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimise
+from benchmark.techniques.encoding import Encoding
+from benchmark.techniques.independence import CELL_NAMES, cell_counts
+from benchmark.techniques.registry import register
+
+__all__ = ["FairSmote", "Smote"]
+
+Codes: TypeAlias = NDArray[np.int16]
+Rows: TypeAlias = NDArray[np.intp]
+
+
+@register
+class Smote(PreProcessing):
+    r"""Make up rows of the rarer label between neighbours until both labels are equally frequent.
+
+    Idea: the nominal variant SMOTE-N. States a and b of a column are as far apart as their rates of favorable
+    labels, and a row x from a row z by the value difference metric, here :math:`\sum_j (P(y^+ \mid x_j) -
+    P(y^+ \mid z_j))^2`. A synthetic row has in each column the state that most of a row and its nearest
+    neighbours of the same label have; of several such states the row's own, and else a random one. Every row
+    of the rarer label serves equally often, up to one.
+
+    Changes: adds rows; those that are there stay as they are. Limits: knows of no groups, and so may as well
+    add to the discrimination as take from it; a baseline for ``fair_smote``.
+
+    Parameters
+    ----------
+    neighbours : int in [1, 100], default 5
+        How many neighbours vote beside the row itself; all there are if there are fewer.
+
+    References
+    ----------
+    Chawla, Bowyer, Hall and Kegelmeyer (2002), SMOTE: Synthetic minority over-sampling technique, Journal of
+    Artificial Intelligence Research 16.
+    """
+
+    name = "smote"
+    reference = (
+        "Chawla, Bowyer, Hall and Kegelmeyer (2002), SMOTE: Synthetic minority over-sampling technique, "
+        "Journal of Artificial Intelligence Research 16"
+    )
+    summary = "Make up rows of the rarer label from neighbours until both labels are equally frequent"
+    version = "1"
+    randomised = True
+
+    neighbours: Annotated[int, Interval(1, 100)] = 5
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        favorable = int(np.count_nonzero(train.y))
+        missing = len(train) - 2 * favorable
+        rare = tools.rng.permutation(np.flatnonzero(train.y if missing > 0 else ~train.y))
+        nearest = _nearest(train, rare, self.neighbours)
+        parents = np.resize(np.arange(len(rare)), abs(missing))
+        family = train.codes[np.column_stack([rare, rare[nearest]])[parents]]
+        return Prepared(_extended(train, _most_voted(family, train.schema.cardinalities, tools.rng)))
+
+
+@register
+class FairSmote(PreProcessing):
+    r"""Make up rows until both labels of both groups are equally frequent, and leave out biased ones.
+
+    Idea: every cell of group and label is raised to the size of the largest one. A synthetic row descends
+    from a row p of the cell and its two nearest neighbours a and b there, by the value difference metric (see
+    ``smote``). Each of its columns is mutated with probability ``crossover``: an unordered one takes the
+    state of p, a or b, each with probability 1/3; an ordered one, in whole states and never beyond the first
+    and the last, :math:`p + \mathrm{mutation}\,(a - b)`. The other columns are p's. Then situation testing:
+    a logistic regression is trained on the balanced rows, with half the squared norm of its coefficients
+    beside the summed loss, and rows whose predicted label changes with the group (deprived to the most
+    frequent favored state, favored to deprived) are left out.
+
+    Changes: adds rows, and leaves out rows; none is altered. Limits: where equal rows abound a row's nearest
+    neighbours equal it, and a synthetic row is a copy; situation testing leaves the cells no longer of equal
+    size, and where the group decides much it leaves out many rows; declines a table with an empty cell.
+
+    Parameters
+    ----------
+    crossover : float in [0, 1], default 0.8
+        Probability with which a column is mutated.
+    mutation : float in [0, 1], default 0.8
+        Share of the difference between the neighbours that is added to an ordered column.
+    situation_testing : bool, default True
+        Whether biased rows are left out.
+
+    References
+    ----------
+    Chakraborty, Majumder and Menzies (2021), Bias in machine learning software: Why? How? What to do?,
+    ESEC/FSE.
+    """
+
+    name = "fair_smote"
+    reference = (
+        "Chakraborty, Majumder and Menzies (2021), Bias in machine learning software: Why? How? What to do?, "
+        "ESEC/FSE"
+    )
+    summary = "Make up rows until all cells of group and label are equally large; leave out biased rows"
+    version = "1"
+    randomised = True
+
+    crossover: Annotated[float, Interval(0, 1)] = 0.8
+    mutation: Annotated[float, Interval(0, 1)] = 0.8
+    situation_testing: bool = True
+
+    def skip(self, train: Table) -> str | None:
+        """Decline a table with an empty cell, which has no rows to make others from."""
+        for (d, y), count in np.ndenumerate(cell_counts(train)):
+            if count == 0:
+                return f"no training row is ({CELL_NAMES[d][y]}), and a synthetic row needs a parent"
+        return None
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        counts = cell_counts(train)
+        made = [np.empty((0, len(train.schema.columns)), dtype=CODE_DTYPE)]
+        for (d, y), count in np.ndenumerate(counts):
+            if count == counts.max():
+                continue
+            cell = np.flatnonzero((train.deprived == bool(d)) & (train.y == bool(y)))
+            rows = tools.rng.permutation(cell)
+            parents = np.resize(np.arange(len(rows)), int(counts.max() - count))
+            nearest = np.resize(_nearest(train, rows, 2).T, (2, len(rows)))  # a single neighbour is both
+            family = train.codes[np.vstack([rows, rows[nearest]])[:, parents]]
+            made.append(self._children(family, train, tools.rng))
+        balanced = _extended(train, np.vstack(made))
+        return Prepared(balanced.take(_unbiased(balanced)) if self.situation_testing else balanced)
+
+    def _children(self, family: Codes, train: Table, rng: np.random.Generator) -> Codes:
+        """Return children, shape (n, n_columns), of rows and two neighbours, shape (3, n, n_columns)."""
+        parent, a, b = family
+        ordered = np.array([column.ordered for column in train.schema.columns])
+        moved = np.rint(parent + self.mutation * (a - b)).clip(0, train.schema.cardinalities - 1)
+        picked = np.take_along_axis(family, rng.integers(3, size=(1, *parent.shape)), axis=0)[0]
+        mutated = rng.random(parent.shape) < self.crossover
+        return np.asarray(np.where(mutated, np.where(ordered, moved, picked), parent), dtype=CODE_DTYPE)
+
+
+def _nearest(train: Table, rows: Rows, neighbours: int) -> Rows:
+    """Return which of the given rows are nearest to each of them, itself excepted, shape (n_rows, k).
+
+    The numbers are positions in ``rows``; k is ``neighbours`` or, if there are fewer, all others, and a row
+    that is alone is its own neighbour.
+    """
+    from scipy.spatial import KDTree
+
+    if len(rows) == 1:
+        return np.zeros((1, 1), dtype=np.intp)
+    # The state's rate of favorable labels as coordinate makes the value difference metric Euclidean.
+    points = np.empty((len(rows), len(train.schema.feature_indices)))
+    for place, i in enumerate(train.schema.feature_indices):
+        count, favorable = np.bincount(train.codes[:, i]), np.bincount(train.codes[:, i], train.y)
+        points[:, place] = (favorable / np.maximum(count, 1))[train.codes[rows, i]]
+    k = min(neighbours, len(rows) - 1)
+    found = np.asarray(KDTree(points).query(points, k + 1)[1], dtype=np.intp)
+    others = found != np.arange(len(rows))[:, None]
+    others[others.all(axis=1), -1] = False  # more equal rows than asked for: the row itself is not among them
+    return np.asarray(found[others]).reshape(len(rows), k)
+
+
+def _most_voted(family: Codes, cardinalities: NDArray[np.int64], rng: np.random.Generator) -> Codes:
+    """Return the state that most members of each family have, shape (n, n_columns); its first breaks ties."""
+    voted = family[:, 0].copy()
+    everyone = np.arange(len(family))
+    for i, states in enumerate(cardinalities):
+        ballots = (everyone[:, None] * states + family[:, :, i]).ravel()
+        votes = np.bincount(ballots, minlength=len(family) * states).reshape(-1, states)
+        preference = 0.4 * rng.random(votes.shape)
+        preference[everyone, family[:, 0, i]] = 0.5
+        voted[:, i] = (votes + preference).argmax(axis=1)
+    return voted
+
+
+def _unbiased(table: Table) -> NDArray[np.bool_]:
+    """Say which rows a logistic regression labels alike in either group, shape (n_rows,)."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    encoding = Encoding.of(table, use_sensitive=True, treatment="categorical")
+    design = Design.of(table, encoding, table.y)
+    with threadpool_limits(1, user_api="blas"):
+        loss = LogisticLoss(design, ridge=1 / len(table))
+        theta, _ = minimise(loss, np.zeros(encoding.matrix.shape[1]), what="situation testing")
+    schema = table.schema
+    favored = np.bincount(table.codes[~table.deprived, schema.sensitive_index]).argmax()
+    other = table.with_column(
+        schema.sensitive_feature, np.where(table.deprived, favored, schema.deprived_code)
+    )
+    label, label_there = (encoding.scores(encoding.codes(t), theta) > 0 for t in (table, other))
+    return np.asarray(label == label_there)
+
+
+def _extended(table: Table, codes: Codes) -> Table:
+    return Table(table.schema, np.vstack([table.codes, codes]))

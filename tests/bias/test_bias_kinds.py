@@ -1,0 +1,182 @@
+"""Kinds of planted bias: how much, and nothing else."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmark.bias import BiasKind, Planted, list_bias_kinds, make_bias
+from benchmark.bias.registry import register
+from benchmark.data import load_card
+from benchmark.data.table import Table
+from benchmark.errors import BiasError, ExperimentError, UnknownNameError
+from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.world import build_world, embedded_network_path
+from benchmark.network.bias import BiasEdit
+from benchmark.network.bif import read_bif
+from benchmark.network.inference import group_rates
+from benchmark.network.model import Network
+
+KINDS = ["cpt", "label", "selection"]
+EDITS = (BiasEdit("sex", "2"),)
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    card = load_card("dutch")
+    path = embedded_network_path(card)
+    assert path is not None
+    return read_bif(path, card.schema())
+
+
+def kind(name: str) -> BiasKind:
+    return make_bias(name, EDITS if name == "cpt" else ())
+
+
+def drawn(network: Network, name: str, beta: float, rows: int = 40_000, seed: int = 1) -> Table:
+    return kind(name).plant(network, beta).draw(rows, np.random.default_rng(seed))
+
+
+def rates(table: Table) -> tuple[float, float]:
+    return table.y[~table.deprived].mean(), table.y[table.deprived].mean()
+
+
+def test_what_is_built_in() -> None:
+    assert list(list_bias_kinds()) == KINDS
+    with pytest.raises(UnknownNameError, match="did you mean 'label'"):
+        make_bias("labels")
+
+
+@pytest.mark.parametrize(("name", "beta"), list(itertools.product(KINDS, (0.0, 0.4, 1.0))))
+def test_the_discrimination_that_is_promised_is_drawn(network: Network, name: str, beta: float) -> None:
+    planted = kind(name).plant(network, beta)
+    table = planted.draw(40_000, np.random.default_rng(3))
+    assert len(table) == 40_000
+    favored, deprived = rates(table)
+    assert favored - deprived == pytest.approx(planted.discrimination, abs=0.015)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_nothing_is_planted_at_zero_and_everything_at_one(network: Network, name: str) -> None:
+    before = drawn(network, "cpt", 0.0)
+    after = drawn(network, name, 0.0)
+    np.testing.assert_allclose(rates(after), rates(before), atol=0.01)
+    _, deprived = rates(drawn(network, name, 1.0))
+    assert deprived == 0.0
+
+
+def test_label_bias_changes_labels_of_the_deprived_and_nothing_else(network: Network) -> None:
+    true, biased = drawn(network, "label", 0.0), drawn(network, "label", 0.5)
+    label = network.schema.label_index
+    np.testing.assert_array_equal(
+        np.delete(true.codes, label, axis=1), np.delete(biased.codes, label, axis=1)
+    )
+    changed = true.y != biased.y
+    assert changed.any()
+    assert true.y[changed].all()
+    assert true.deprived[changed].all()
+    share = changed.sum() / (true.deprived & true.y).sum()
+    assert share == pytest.approx(0.5, abs=0.02)
+
+
+def test_selection_leaves_true_rows_only(network: Network) -> None:
+    """Within each group and label, what is kept looks like what there was; the group shrinks."""
+    favored, deprived = group_rates(network)
+    true, biased = drawn(network, "selection", 0.0), drawn(network, "selection", 0.8)
+    share = true.deprived.mean()
+    kept = 1 - 0.8 * share * deprived
+    assert biased.deprived.mean() == pytest.approx(share * (1 - 0.8 * deprived) / kept, abs=0.01)
+    assert rates(biased)[0] == pytest.approx(favored, abs=0.01)
+    for table in (true, biased):
+        cell = table.deprived & table.y
+        age = np.bincount(table.codes[cell, 1], minlength=12) / cell.sum()
+        np.testing.assert_allclose(
+            age,
+            np.bincount(true.codes[true.deprived & true.y, 1], minlength=12) / (true.deprived & true.y).sum(),
+            atol=0.03,
+        )
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_same_generator_gives_the_same_rows(network: Network, name: str) -> None:
+    first, second, other = (drawn(network, name, 0.5, 500, seed) for seed in (5, 5, 6))
+    np.testing.assert_array_equal(first.codes, second.codes)
+    assert not np.array_equal(first.codes, other.codes)
+
+
+@pytest.mark.parametrize("beta", [-0.1, 1.1, float("nan")])
+@pytest.mark.parametrize("name", KINDS)
+def test_levels_out_of_range_are_refused(network: Network, name: str, beta: float) -> None:
+    with pytest.raises(BiasError, match="out of range"):
+        kind(name).plant(network, beta)
+
+
+def test_edits_are_for_kinds_that_take_them() -> None:
+    with pytest.raises(BiasError, match="needs edits"):
+        make_bias("cpt")
+    with pytest.raises(BiasError, match=r"takes no edits.*P\(y\+ \| sex = 2\)"):
+        make_bias("label", EDITS)
+
+
+def test_an_incomplete_kind_is_not_registered() -> None:
+    class Half(BiasKind):
+        name = "half"
+        summary = "half"
+        reference = ""
+        version = "1"
+
+    with pytest.raises(BiasError, match=r"_plant not implemented.*'reference' is not a text"):
+        register(Half)
+
+
+EXPERIMENT = """
+name = "kinds"
+title = "Every kind of bias"
+seed = 1
+repetitions = 1
+betas = [0.0, 0.5]
+train_rows = 500
+[[datasets]]
+card = "dutch"
+[[datasets.bias]]
+edits = [{ attribute = "sex", group = "2" }]
+[[datasets.bias]]
+kind = "label"
+[[datasets.bias]]
+kind = "selection"
+name = "missing"
+[[techniques]]
+technique = "none"
+"""
+
+
+def test_an_experiment_names_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "kinds.toml"
+    path.write_text(EXPERIMENT, encoding="utf-8")
+    experiment = load_experiment(path)
+    assert [bias.name for bias in experiment.datasets[0].bias] == ["cpt", "label", "missing"]
+    scene = build_world(experiment, offline=True).scenes["dutch"]
+    assert {name: made.name for name, made in scene.biases.items()} == {
+        "cpt": "cpt",
+        "label": "label",
+        "missing": "selection",
+    }
+    planted, digest = scene.planted("label", 0.5)
+    assert isinstance(planted, Planted)
+    assert digest == scene.planted("label", 0.0)[1] != scene.planted("cpt", 0.5)[1]
+    again = pickle.loads(pickle.dumps(scene))  # as workers get it
+    rows = again.planted("label", 0.5)[0].draw(100, np.random.default_rng(0))
+    np.testing.assert_array_equal(rows.codes, planted.draw(100, np.random.default_rng(0)).codes)
+
+
+def test_an_unknown_kind_is_named_before_anything_runs(tmp_path: Path) -> None:
+    path = tmp_path / "kinds.toml"
+    path.write_text(EXPERIMENT.replace('"label"', '"lable"'), encoding="utf-8")
+    with pytest.raises((UnknownNameError, ExperimentError), match="did you mean 'label'"):
+        build_world(load_experiment(path), offline=True)

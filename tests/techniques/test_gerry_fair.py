@@ -1,0 +1,255 @@
+"""The game of learner and auditor, against a row-by-row reference, linear regression and AIF360."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from sklearn.linear_model import LinearRegression
+from threadpoolctl import threadpool_limits
+
+from benchmark.data.table import Table
+from benchmark.errors import NotConvergedError
+from benchmark.techniques import Predictor, Tools, get_technique
+from benchmark.techniques.conformance import check_technique, example_table
+from benchmark.techniques.constrained_logistic import Design
+from benchmark.techniques.encoding import Encoding
+from benchmark.techniques.gerry_fair import Game, GerryFair
+
+from .tables import table
+
+DEFINITIONS = ["FP", "FN", "SP"]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Limit threads as the technique does, for tests that call what is inside of it."""
+    with threadpool_limits(1):
+        yield
+
+
+def fitted(data: Table, seed: int = 0, **parameters: Any) -> Predictor:
+    tools = Tools(None, None, np.random.default_rng(seed))  # type: ignore[arg-type]
+    return get_technique("gerry_fair", **parameters).fit(data, tools)
+
+
+def game(data: Table, definition: str, gamma: float, C: float, states: bool = False) -> Game:
+    encoding = Encoding.of(data, use_sensitive=True, treatment="categorical")
+    design = Design.of(data, encoding, data.y)
+    group = design.codes[encoding.columns.index(data.schema.sensitive_index)]
+    if not states:
+        group = (group == data.schema.deprived_code).astype(np.intp)
+    return Game(design, group, definition, gamma, C)
+
+
+def dense(data: Table) -> np.ndarray:
+    """Write down the indicators of every row, the sensitive feature's included."""
+    columns = data.schema.columns
+    return np.hstack([np.eye(columns[i].cardinality)[data.codes[:, i]] for i in data.schema.feature_indices])
+
+
+def counted(data: Table, definition: str) -> np.ndarray:
+    return {"FP": ~data.y, "FN": data.y, "SP": np.ones(len(data), dtype=bool)}[definition]
+
+
+def worst(
+    data: Table, definition: str, favorable: np.ndarray, groups: np.ndarray
+) -> tuple[float, np.ndarray, float]:
+    """Audit every union of groups, one by one: the largest disparity, its members and its direction."""
+    rows, found = counted(data, definition), (0.0, np.zeros(len(data), dtype=bool), 1.0)
+    states = np.unique(groups)
+    for size in range(1, len(states)):
+        for union in itertools.combinations(states, size):
+            members = np.isin(groups, union)
+            if (members & rows).any():
+                difference = favorable[members & rows].mean() - favorable[rows].mean()
+                disparity = (members & rows).mean() * abs(difference)
+                if disparity > found[0] + 1e-12:
+                    found = (float(disparity), members, float(np.sign(difference)))
+    return found
+
+
+def tiled(data: Table) -> Table:
+    """Return every row many times, so that lots even out."""
+    return data.take(np.tile(np.arange(len(data)), 100))
+
+
+def test_the_audit_by_hand() -> None:
+    # Of 4 favored rows half are favorable, of 4 deprived a quarter: 3/8 over all, half of the rows 1/8 away.
+    data = table([0] * 4 + [1] * 4, [0, 1, 0, 1, 0, 1, 0, 1], [0, 1, 2, 3] * 2)
+    favorable = np.array([1, 1, 0, 0, 0, 0, 0, 1.0])  # in the order of the rows, which is that of the codes
+    for definition, expected in (("SP", 1 / 16), ("FP", 1 / 8 * 1 / 2), ("FN", 0.0)):
+        disparity, subgroup = game(data, definition, 0.1, 1.0).audit(favorable)
+        assert disparity == pytest.approx(expected)
+        if expected:
+            np.testing.assert_array_equal(subgroup, [True, False])
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+@pytest.mark.parametrize("states", [False, True])
+def test_the_audit_finds_the_worst_of_all_unions(definition: str, states: bool) -> None:
+    data = example_table()
+    played = game(data, definition, 0.1, 1.0, states)
+    groups = data.codes[:, data.schema.sensitive_index] if states else data.deprived.astype(int)
+    for seed in range(5):
+        theta = np.random.default_rng(seed).normal(size=played.design.encoding.matrix.shape[1])
+        favorable = 1 / (1 + np.exp(played.design.scores(theta)))
+        by_row = 1 / (1 + np.exp(played.design.encoding.scores(played.design.encoding.codes(data), theta)))
+        disparity, subgroup = played.audit(favorable)
+        expected, members, direction = worst(data, definition, by_row, groups)
+        assert disparity == pytest.approx(expected)
+        np.testing.assert_array_equal(subgroup[groups], members if direction > 0 else ~members)
+
+
+def test_without_complaints_it_is_linear_regression() -> None:
+    data, test = example_table(), example_table(200, seed=8)
+    predictor = fitted(data, gamma=1.0)
+    regression = LinearRegression().fit(dense(data), data.y)
+    np.testing.assert_array_equal(predictor.predict(test), regression.predict(dense(test)) > 0.5)
+    assert predictor.convergence is not None
+    assert predictor.convergence.steps == 1
+    assert predictor.convergence.residual == 0
+
+
+def test_without_complaints_it_is_what_aif360_predicts() -> None:
+    data = example_table()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pandas as pd
+        from aif360.algorithms.inprocessing.gerryfair_classifier import GerryFairClassifier
+        from aif360.datasets import BinaryLabelDataset
+
+        frame = (
+            pd.DataFrame(dense(data)).rename(columns=str).assign(group=~data.deprived * 1.0, y=data.y * 1.0)
+        )
+        dataset = BinaryLabelDataset(df=frame, label_names=["y"], protected_attribute_names=["group"])
+        library = GerryFairClassifier(gamma=1.0, max_iters=3).fit(dataset)
+        expected = library.predict(dataset).labels.ravel() == 1
+    np.testing.assert_array_equal(fitted(data, gamma=1.0).predict(data), expected)
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+@pytest.mark.parametrize("states", [False, True])
+def test_the_moves_are_those_of_a_game_played_row_by_row(
+    definition: str, states: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, gamma, C, rounds = example_table(), 0.0005, 5.0, 12
+    groups = data.codes[:, data.schema.sensitive_index] if states else data.deprived.astype(int)
+    X, rows = dense(data), counted(data, definition)
+    lottery, penalties, tried = np.zeros(len(data)), [], []
+    for taken in range(1, rounds + 2):
+        complaint = np.mean(penalties, axis=0) if penalties else np.zeros(len(data))
+        tried.append(LinearRegression().fit(X, np.where(data.y, -1.0, 1.0) + complaint).predict(X) < 0)
+        best = min(tried, key=lambda f: round((f != data.y).mean() + (f * complaint).mean(), 12))
+        lottery += (best - lottery) / taken
+        disparity, members, direction = worst(data, definition, lottery, groups)
+        weight = C * direction if disparity > gamma else 0.0
+        penalties.append(weight * rows * (members - members[rows].mean()))
+    moves: list[np.ndarray] = []
+    original = Game.answer
+
+    def recorded(self: Game, penalty: np.ndarray) -> np.ndarray:
+        moves.append(original(self, penalty))
+        return moves[-1]
+
+    played = game(data, definition, gamma, C, states)
+    monkeypatch.setattr(Game, "answer", recorded)
+    with pytest.raises(NotConvergedError):
+        played.play(rounds)
+    encoding = played.design.encoding
+    made = [encoding.scores(encoding.codes(data), theta) < 0 for theta in moves]
+    np.testing.assert_array_equal(made, tried)
+    assert len({m.tobytes() for m in made}) > 2
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+@pytest.mark.parametrize("subgroups", ["deprived", "states"])
+def test_the_auditor_is_content_in_the_end(definition: str, subgroups: str) -> None:
+    data, rows = example_table(), tiled(example_table())
+    gamma = 0.01 if definition == "SP" else 0.002
+    groups = rows.deprived * 1 if subgroups == "deprived" else rows.codes[:, rows.schema.sensitive_index]
+    plain = fitted(data, gamma=1.0).predict(rows)
+    predictor = fitted(data, fairness_def=definition, gamma=gamma, subgroups=subgroups)
+    assert worst(rows, definition, plain * 1.0, groups)[0] > 2 * gamma
+    assert worst(rows, definition, predictor.predict(rows) * 1.0, groups)[0] < gamma + 0.001  # lots
+    assert predictor.convergence is not None
+    assert predictor.convergence.residual <= predictor.convergence.tolerance
+    assert predictor.convergence.steps > 1
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_no_lottery_of_the_learners_answers_is_much_better(definition: str) -> None:
+    played = game(example_table(), definition, 0.002, 10.0)
+    answers, drawn, _ = played.play(3000)
+    assert drawn.sum() == pytest.approx(1)
+    choices = np.array([played.favorable(theta) for theta in answers])
+    errors = np.array([played.error(favorable) for favorable in choices])
+    rate = played._counted @ choices.T / played._counted.sum()
+    deprived = played.group == 1
+    excess = played._counted[deprived] @ (choices[:, deprived].T - rate)
+    best = linprog(
+        errors,
+        A_ub=[excess, -excess],
+        b_ub=[0.002, 0.002],
+        A_eq=[np.ones(len(errors))],
+        b_eq=[1],
+        bounds=(0, 1),
+    )
+    assert drawn @ errors <= best.fun + 0.005 + 1e-9
+    assert abs(drawn @ excess) <= 0.002
+
+
+def test_a_subgroup_beyond_the_deprived_is_found_only_where_states_are_told_apart() -> None:
+    # The deprived are predicted favorable by their feature, half of them and so as often as all; of the other
+    # states all are, and none.
+    labels = np.concatenate([np.arange(50) < k for k in (45, 45, 5, 45, 5, 5)])
+    data = table(np.repeat([0, 1, 2], 100), labels, np.tile(np.repeat([0, 1], 50), 3))
+    rows = tiled(data)
+    group = rows.codes[:, rows.schema.sensitive_index]
+    coarse = fitted(data, fairness_def="SP")
+    assert coarse.convergence is not None
+    assert coarse.convergence.steps == 1
+    assert [coarse.predict(rows)[group == state].mean() for state in range(3)] == [1, 0.5, 0]
+    fine = fitted(data, fairness_def="SP", subgroups="states").predict(rows)
+    assert worst(rows, "SP", fine * 1.0, group)[0] < 0.012
+
+
+def test_a_smaller_gamma_costs_errors() -> None:
+    data, rows = example_table(), tiled(example_table())
+    errors = [
+        (fitted(data, fairness_def="SP", gamma=g).predict(rows) != rows.y).mean() for g in (1, 0.02, 0.001)
+    ]
+    assert errors[0] < errors[1] < errors[2]
+
+
+def test_rows_are_drawn_by_lot_and_the_seed_decides() -> None:
+    data, rows = example_table(), tiled(example_table())
+    first, again, other = (fitted(data, seed, fairness_def="SP").predict(rows) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    blocks = first.reshape(100, -1)
+    assert (blocks != blocks[0]).any()  # equal rows, different lots
+
+
+def test_games_that_do_not_end_say_so() -> None:
+    with pytest.raises(NotConvergedError, match="game of learner and auditor did not converge in 3 steps"):
+        fitted(example_table(), fairness_def="SP", max_iterations=3)
+    with pytest.raises(NotConvergedError, match="disparity, at this C, did not converge"):
+        fitted(example_table(), fairness_def="SP", C=0.01, max_iterations=50)
+
+
+def test_a_single_group_is_declined() -> None:
+    assert "3 of 3" in str(GerryFair().skip(table([1, 1, 1], [0, 1, 0], [0, 1, 2])))
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"fairness_def": "SP", "subgroups": "states"}, {"fairness_def": "FN"}]
+)
+def test_it_conforms_with_every_setting(parameters: dict[str, Any]) -> None:
+    results = check_technique(get_technique("gerry_fair", **parameters))
+    assert [r for r in results if r.status == "failed"] == []

@@ -1,0 +1,183 @@
+"""Learned fair representations minimise the loss of Zemel et al. (2013) in AIF360's scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from benchmark.data.table import Table
+from benchmark.errors import NotConvergedError, TechniqueError
+from benchmark.techniques import Prepared, Tools, get_technique
+from benchmark.techniques.conformance import check_technique, example_table
+from benchmark.techniques.constrained_logistic import Design
+from benchmark.techniques.encoding import Encoding
+from benchmark.techniques.learned_fair_representations import Prototypes, RepresentationLoss, descend
+
+from .tables import table
+
+WEIGHTS = ((0.01, 1.0, 50.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.3, 0.7, 2.0))
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Hand the losses small matrices as the technique does."""
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
+def prepare(data: Table, seed: int = 0, **parameters: Any) -> Prepared:
+    tools = Tools(None, None, np.random.default_rng(seed))  # type: ignore[arg-type]
+    return get_technique("lfr", **parameters).prepare(data, tools)  # type: ignore[attr-defined,no-any-return]
+
+
+def encoded(data: Table) -> tuple[np.ndarray, Design]:
+    """Features of each row, and the distinct rows."""
+    encoding = Encoding.of(data, use_sensitive=False, treatment="schema")
+    return encoding.features(data), Design.of(data, encoding, data.y)
+
+
+def loss_of(data: Table, A: tuple[float, float, float], smoothing: float) -> RepresentationLoss:
+    _, design = encoded(data)
+    return RepresentationLoss.of(
+        design.rows(np.arange(len(design.weight)))[:, 1:], design.weight, A, smoothing
+    )
+
+
+def aif360_objective(data: Table, A: tuple[float, float, float], k: int) -> Any:
+    from aif360.algorithms.preprocessing.lfr_helpers import helpers
+
+    X, _ = encoded(data)
+    y, d = data.y.astype(float), data.deprived
+    helpers.LFR_optim_objective.steps = 0
+    return lambda theta: helpers.LFR_optim_objective(theta, X[d], X[~d], y[d], y[~d], k, *A, verbose=0)
+
+
+def start(data: Table, k: int, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(size=k * (1 + encoded(data)[0].shape[1]))
+
+
+def test_conformance() -> None:
+    assert not [result for result in check_technique(get_technique("lfr")) if result.status == "failed"]
+
+
+def test_memberships_by_hand() -> None:
+    prototypes = Prototypes(np.array([0.0, 1.0]), np.array([[0.0, 0.0], [3.0, 4.0]]))
+    m = prototypes.memberships(np.array([[0.0, 0.0], [3.0, 4.0], [1.5, 2.0]]))
+    near = 1 / (1 + np.exp(-5))  # the prototypes are 5 apart
+    np.testing.assert_allclose(m, [[near, 1 - near], [1 - near, near], [0.5, 0.5]], atol=1e-6)
+
+
+def test_loss_by_hand() -> None:
+    # Two favored rows (state 0, refused) and two deprived ones (state 1, accepted); the prototypes are the
+    # states, 1 apart, so that memberships are p and 1 - p.
+    data = table([0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1], states=2)
+    theta = np.array([0.25, 0.75, 0.0, 1.0])
+    p = 1 / (1 + np.exp(-1))
+    predicted = 0.75 * p + 0.25 * (1 - p)
+    expected = {
+        (1.0, 0.0, 0.0): 2 * (1 - p) ** 2,
+        (0.0, 1.0, 0.0): -np.log(predicted),
+        (0.0, 0.0, 1.0): 2 * p - 1,
+    }
+    for A, value in expected.items():
+        assert loss_of(data, A, 0.0)(theta, 2)[0] == pytest.approx(value, rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")  # the other library's own imports warn
+@pytest.mark.parametrize("A", WEIGHTS)
+def test_loss_agrees_with_aif360(A: tuple[float, float, float]) -> None:
+    data = example_table()
+    theirs, ours = aif360_objective(data, A, 4), loss_of(data, A, 0.0)
+    for seed in range(5):
+        theta = start(data, 4, seed)
+        assert ours(theta, 4)[0] == pytest.approx(theirs(theta), rel=1e-9)
+
+
+@pytest.mark.parametrize("A", WEIGHTS)
+def test_gradient_agrees_with_differences(A: tuple[float, float, float]) -> None:
+    data = example_table(60)
+    loss, theta = loss_of(data, A, 1e-2), start(data, 3, 0)
+    step = 1e-6
+    differences = [
+        (loss(theta + step * unit, 3)[0] - loss(theta - step * unit, 3)[0]) / (2 * step)
+        for unit in np.eye(len(theta))
+    ]
+    np.testing.assert_allclose(loss(theta, 3)[1], differences, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore")  # the other library's own imports warn
+@pytest.mark.parametrize("seed", range(3))
+def test_minimum_is_not_above_that_of_aif360s_search(seed: int) -> None:
+    from scipy.optimize import fmin_l_bfgs_b
+
+    data, k, A = example_table(80), 3, (0.01, 1.0, 50.0)
+    theirs, theta = aif360_objective(data, A, k), start(data, k, seed)
+    bounds = [(0, 1)] * k + [(None, None)] * (len(theta) - k)
+    found, value, _ = fmin_l_bfgs_b(
+        theirs, theta, epsilon=1e-5, bounds=bounds, approx_grad=True, maxfun=5000, maxiter=5000
+    )
+    ours = Prototypes.of(theta, k)
+    for smoothing in (1e-2, 1e-4):
+        ours, _ = descend(loss_of(data, A, smoothing), ours, 5000)
+    assert theirs(found) == pytest.approx(value)
+    assert theirs(ours.theta) <= value + 1e-6
+
+
+def test_fairness_weight_makes_memberships_equal_in_the_mean() -> None:
+    data = example_table()
+    X, _ = encoded(data)
+
+    def apart(A_z: float) -> float:
+        found = Prototypes.of(start(data, 5, 0), 5)
+        for smoothing in (1e-2, 1e-4):
+            found, _ = descend(loss_of(data, (0.01, 1.0, A_z), smoothing), found, 5000)
+        m = found.memberships(X)
+        return float(np.abs(m[data.deprived].mean(axis=0) - m[~data.deprived].mean(axis=0)).max())
+
+    assert apart(50.0) < 1e-3
+    assert apart(0.0) > 0.1
+
+
+def test_a_search_that_runs_out_of_steps_fails() -> None:
+    with pytest.raises(NotConvergedError, match="search for prototypes did not converge in 3 steps"):
+        prepare(example_table(), max_iterations=3)
+
+
+def test_the_classifier_sees_memberships_only() -> None:
+    data = example_table()
+    prepared = prepare(data, replace_labels=False, bins=7, prototypes=4)
+    schema = prepared.table.schema
+    assert schema.names == ("label", "sex", *(prepared.features or ()))
+    assert [column.cardinality for column in schema.columns[2:]] == [7] * 4
+    np.testing.assert_array_equal(prepared.table.y, data.y)
+    np.testing.assert_array_equal(prepared.table.deprived, data.deprived)
+    assert prepared.transform is not None
+    np.testing.assert_array_equal(prepared.transform(data).codes, prepared.table.codes)
+    # Intervals are 1/7 wide and the four memberships sum to 1.
+    lower = prepared.table.codes[:, 2:].sum(axis=1)
+    assert ((lower > 7 - 4) & (lower <= 7)).all()
+
+
+def test_replaced_labels_are_those_of_the_prediction() -> None:
+    data = example_table()
+    given, replaced = prepare(data, replace_labels=False, bins=1000), prepare(data, bins=1000)
+    np.testing.assert_array_equal(given.table.codes[:, 1:], replaced.table.codes[:, 1:])
+    assert not np.array_equal(given.table.y, replaced.table.y)
+    # A threshold of a linear function of the memberships: a linear classifier finds it again.
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(C=1e6, max_iter=10_000).fit(
+        replaced.table.codes[:, 2:] / 1000, replaced.table.y
+    )
+    assert model.score(replaced.table.codes[:, 2:] / 1000, replaced.table.y) > 0.99
+    assert np.mean(replaced.table.y == data.y) > max(data.y.mean(), 1 - data.y.mean())
+
+
+def test_one_group_is_declined() -> None:
+    data = table([0] * 6, [0, 1] * 3, [0, 1, 2] * 2)
+    with pytest.raises(TechniqueError, match="0 of 6 rows"):
+        prepare(data)

@@ -1,0 +1,402 @@
+"""Techniques from outside of the project: how they are found, and that they harm nobody but themselves."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmark.cli import main
+from benchmark.experiment.evaluate import Evaluator
+from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.store import Store
+from benchmark.experiment.world import World, build_world
+from benchmark.techniques import Convergence, list_techniques
+from benchmark.techniques import registry as module
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PLUGIN = '''
+"""Quotas by a threshold for each group."""
+
+from typing import Annotated
+
+import numpy as np
+
+from benchmark.data import Table
+from benchmark.techniques import Interval, Predictor, Technique, Tools, register
+
+
+@register
+class GroupThreshold(Technique):
+    """Predict whoever scores above the median of the own group's training rows, moved by a margin."""
+
+    name = "group_threshold"
+    stage = "post"
+    reference = "an example"
+    summary = "A threshold for each group"
+    version = "1"
+
+    margin: Annotated[float, Interval(-0.5, 0.5)] = 0.0
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        columns = list(train.schema.feature_indices)
+        classifier = tools.classifier(train.schema.cardinalities[columns])
+        classifier.fit(train.codes[:, columns], train.y.astype(int))
+
+        def score(table: Table) -> np.ndarray:
+            return classifier.predict_proba(table.codes[:, columns])[:, 1]
+
+        medians = [np.median(score(train)[train.deprived == group]) for group in (False, True)]
+        thresholds = np.array(medians) + self.margin
+        return Predictor(lambda test: score(test) > thresholds[test.deprived.astype(int)], score)
+'''
+
+EXPERIMENT = """
+name = "plugins"
+title = "Beside a plugin"
+seed = 2
+repetitions = 1
+betas = [0.5]
+train_rows = 1000
+time_limit = {time_limit}
+memory_limit = {memory_limit}
+[[classifiers]]
+classifier = "naive_bayes"
+[[datasets]]
+card = "compas"
+baseline = "massaging"
+[[datasets.bias]]
+edits = [{{ attribute = "race", group = "African-American" }}]
+[[techniques]]
+technique = "massaging"
+"""
+
+HOSTILE = """
+import os, random, signal, sys, threading, time
+import numpy as np
+from benchmark.data import Table
+from benchmark.techniques import Convergence, Predictor, Prepared, PreProcessing, Technique, register
+
+class Hostile(PreProcessing):
+    summary, reference, version = "Does harm", "none", "1"
+
+    def _prepare(self, train, tools):
+        return self.harm(train, tools) or Prepared(train)
+
+class HostileInside(Technique):
+    stage, summary, reference, version = "in", "Does harm", "none", "1"
+
+    def _fit(self, train, tools):
+        return Predictor(self.predict)
+
+    def predict(self, test):
+        return np.zeros(len(test), dtype=bool)
+
+def harmful(name, parent=Hostile, **methods):
+    return register(type(name, (parent,), {"name": name, **methods}))
+
+def raise_it(error):
+    raise error
+
+class Unreadable(Exception):
+    def __str__(self):
+        raise ValueError("no words")
+
+class OutOfTheOrdinary(BaseException):
+    pass
+
+def writes(train, tools):
+    train.codes[0, 0] = 1
+
+def forces(train, tools):
+    train.codes.flags.writeable = True
+    train.codes[:] = 0
+
+def meddles(train, tools):
+    train.y[train.deprived] = True
+    train.deprived[:] = False
+    tools.ranker(train)[:] = 0.5
+
+def widens(train, tools):
+    train.schema.cardinalities[:] = 1
+
+def moves(train, tools):
+    os.chdir("/")
+    os.environ.clear()
+    os.environ["OMP_NUM_THREADS"] = "64"
+    np.random.seed(0)
+    random.seed(0)
+    np.seterr(all="raise")
+
+def prints(train, tools):
+    for _ in range(2000):
+        print("x" * 1000)
+
+def closes(train, tools):
+    sys.stdout.close()
+    sys.stderr.close()
+    os.close(1)
+    os.close(2)
+
+def eats(train, tools):
+    held = []
+    while True:
+        held.append(np.ones(2**23))
+
+def spins():
+    while True:
+        time.sleep(0.001)
+
+def lingers(train, tools):
+    threading.Thread(target=spins).start()
+
+def forks(train, tools):
+    os.fork()
+
+def late(train, tools):
+    signal.alarm(1)
+
+for name, harm in {
+    "raises": lambda train, tools: raise_it(ValueError("a bug")),
+    "raises_at_length": lambda train, tools: raise_it(ValueError("x" * 10**7)),
+    "raises_unreadably": lambda train, tools: raise_it(Unreadable()),
+    "raises_keyboard_interrupt": lambda train, tools: raise_it(KeyboardInterrupt()),
+    "raises_base_exception": lambda train, tools: raise_it(OutOfTheOrdinary("unusual")),
+    "leaves_politely": lambda train, tools: sys.exit("goodbye"),
+    "leaves": lambda train, tools: os._exit(7),
+    "sleeps": lambda train, tools: time.sleep(600),
+    "asks_for_too_much": lambda train, tools: np.empty(10**15),
+    "codes": lambda train, tools: Prepared(Table(train.schema, train.codes + np.int16(1))),
+    "weights": lambda train, tools: Prepared(train, sample_weight=np.full(len(train), np.nan)),
+    "writes": writes, "forces": forces, "meddles": meddles, "widens": widens, "moves": moves,
+    "prints": prints, "closes": closes, "eats": eats, "lingers": lingers, "forks": forks, "late": late,
+}.items():
+    harmful(name, harm=staticmethod(harm))
+
+harmful("shape", HostileInside, predict=lambda self, test: np.zeros(len(test) + 1, dtype=bool))
+harmful("dtype", HostileInside, predict=lambda self, test: np.zeros(len(test), dtype="U3"))
+harmful("nothing", HostileInside, _fit=lambda self, train, tools: None)
+harmful("past_the_checks", HostileInside,
+        fit=lambda self, train, tools: Predictor(lambda test: np.full(len(test), np.nan)))
+harmful("convergence", HostileInside, _fit=lambda self, train, tools: Predictor(
+    self.predict, convergence=Convergence(np.int64(3), float("nan"), 1e-6)))
+harmful("odd_convergence", HostileInside, _fit=lambda self, train, tools: Predictor(
+    self.predict, convergence=Convergence(np.int64(3), np.float32(0.0), 1)))
+harmful("skip", skip=lambda self, train: 7)
+"""
+
+# Status and reason of each.
+HARM = {
+    "raises": ("failed", "ValueError: a bug"),
+    "raises_at_length": ("failed", "ValueError: xxx"),
+    "raises_unreadably": ("failed", "Unreadable: (its message cannot be read)"),
+    "raises_keyboard_interrupt": ("failed", "KeyboardInterrupt"),
+    "raises_base_exception": ("failed", "OutOfTheOrdinary: unusual"),
+    "leaves_politely": ("failed", "SystemExit: goodbye"),
+    "asks_for_too_much": ("failed", "MemoryError: Unable to allocate"),
+    "codes": ("failed", "Codes lie outside their column's states"),
+    "weights": ("failed", "weights that are negative or not finite"),
+    "shape": ("failed", "Expected: bool array of shape (6150,). Got: bool array of shape (6151,)"),
+    "dtype": ("failed", "Got: <U3 array"),
+    "nothing": ("failed", "AttributeError"),
+    "past_the_checks": ("failed", "Got: float64 array"),
+    "convergence": ("failed", "not finite"),
+    "odd_convergence": ("ok", ""),
+    "skip": ("failed", "its skip() returned 7"),
+    "writes": ("failed", "read-only"),
+    "forces": ("failed", "cannot set WRITEABLE flag to True"),
+    "meddles": ("failed", "read-only"),
+    "widens": ("failed", "read-only"),
+    "moves": ("ok", ""),
+    "prints": ("ok", ""),
+    "closes": ("ok", ""),
+    "late": ("ok", ""),
+}
+# What costs a process: each of the first meets a new one, and need not be tried twice.
+COSTLY = {
+    "lingers": ("ok", ""),
+    "leaves": ("crashed", "the worker process ended with exit code 7"),
+    "eats": ("crashed", "more memory than its limit of 1000 MiB"),
+    "sleeps": ("timeout", "time limit of 12 seconds"),
+    "forks": ("ok", ""),
+}
+
+
+@pytest.fixture(autouse=True)
+def _surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let each test add to a copy of the registry, and find no real data."""
+    list_techniques()
+    monkeypatch.setattr(module._REGISTRY, "_items", dict(module._REGISTRY._items))
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+
+
+def experiment(folder: Path, more: str = "", time_limit: float = 60, memory_limit: float = 4096) -> Path:
+    file = folder / "plugins.toml"
+    file.write_text(EXPERIMENT.format(time_limit=time_limit, memory_limit=memory_limit) + more)
+    return file
+
+
+def world(file: Path, *plugins: Path) -> World:
+    return build_world(load_experiment(file), offline=True, plugins=tuple(map(str, plugins)))
+
+
+# --------------------------------------------------------------------------------------- how they are found
+
+
+def install(folder: Path) -> None:
+    """Lay out an installed distribution that announces the plugin."""
+    (folder / "thresholds.py").write_text(PLUGIN)
+    info = folder / "thresholds-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: thresholds\nVersion: 1.0\n")
+    point = "group_threshold = thresholds:GroupThreshold"
+    (info / "entry_points.txt").write_text(f"[betabench.techniques]\n{point}\n")
+
+
+def test_a_file_is_checked_and_runs_beside_others_and_an_installed_package_gives_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(PLUGIN.strip().splitlines()) < 40
+    file = tmp_path / "thresholds.py"
+    file.write_text(PLUGIN)
+    more = '[[techniques]]\ntechnique = "group_threshold"\nparameters = { margin = 0.1 }\n'
+    toml = experiment(tmp_path, more)
+    words = ["run", "--experiment", str(toml), "--offline", "--no-figures", "--workers", "1"]
+    assert main([*words, "--plugin", str(file), "--output", str(tmp_path / "by_file")]) == 0
+    results = pd.read_csv(tmp_path / "by_file" / "results.csv")
+    assert dict(results["technique"].value_counts()) == {"massaging": 4, "group_threshold": 4}
+    assert results["value"].notna().all()
+
+    package = tmp_path / "package"
+    package.mkdir()
+    install(package)
+    path = os.pathsep.join([str(package), str(ROOT)])
+    outside = functools.partial(
+        subprocess.run,
+        cwd=tmp_path / "by_file",
+        env={**os.environ, "PYTHONPATH": path, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    command = [sys.executable, "-m", "benchmark.cli"]
+    outside([*command, *words, "--output", str(tmp_path / "installed")])
+    for name in ("results.csv", "summary.csv"):
+        both = [(tmp_path / folder / name).read_bytes() for folder in ("by_file", "installed")]
+        assert both[0] == both[1]
+    checked = outside([*command, "check", "group_threshold", "--json"])
+    (report,) = json.loads(checked.stdout)
+    assert report["verdict"] == "keeps the rules"
+
+
+# -------------------------------------------------------------------------------------------- what they harm
+
+
+def neighbour(number: int) -> str:
+    """Return the entry of an honest technique, each with a level of its own."""
+    return (
+        f'[[techniques]]\ntechnique = "repair"\nname = "honest_{number}"\n'
+        f"parameters = {{ level = {0.5 + number / 100} }}\n"
+    )
+
+
+def assert_harmless(harm: dict[str, tuple[str, str]], between: int, folder: Path, **limits: float) -> None:
+    """Run hostile techniques, an honest one after every few, and compare those with a run of them alone."""
+    plugin = folder / "hostile.py"
+    plugin.write_text(HOSTILE)
+    alone = world(experiment(folder, "".join(map(neighbour, range(0, len(harm), between)))))
+    ((block, planned),) = _planned_cells(alone)
+    honest = list(Evaluator(alone)(block, planned))
+    module.load_plugin(plugin)
+    entries = [f'[[techniques]]\ntechnique = "{name}"\n' for name in harm]
+    for number in range(0, len(harm), between):
+        entries[number + between - 1] += neighbour(number)
+    with Store(folder / "results.sqlite") as store:
+        outcome = compute(world(experiment(folder, "".join(entries), **limits), plugin), store, workers=1)
+    cells = {cell.technique: cell for cell in outcome.cells}
+    assert len(cells) == len(harm) + len(honest)
+    for name, (status, reason) in harm.items():
+        assert cells[name].status == status, (name, cells[name].reason)
+        assert reason in cells[name].reason, name
+        assert len(cells[name].reason) < 3000
+    for expected in honest:
+        found = cells[expected.technique]
+        assert (found.status, found.reason) == (expected.status, expected.reason) == ("ok", "")
+        assert found.counts == expected.counts, expected.technique
+        assert set(found.metrics) == set(expected.metrics), expected.technique
+    told = cells.get("odd_convergence")
+    assert told is None or told.convergence == Convergence(3, 0.0, 1.0)
+
+
+def test_what_goes_wrong_inside_a_process_harms_no_neighbour(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    here, environment = Path.cwd(), dict(os.environ)
+    assert_harmless(HARM, 1, tmp_path)
+    assert capfd.readouterr() == ("", "")
+    assert (Path.cwd(), dict(os.environ)) == (here, environment)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc and fork")
+def test_what_takes_its_process_down_or_spoils_it_harms_no_neighbour(tmp_path: Path) -> None:
+    assert_harmless(COSTLY, 5, tmp_path, time_limit=12, memory_limit=1000)
+
+
+def test_the_memory_limit_is_none_of_what_identifies_a_cell(tmp_path: Path) -> None:
+    def keys(limit: float) -> list[str]:
+        ((_, cells),) = _planned_cells(world(experiment(tmp_path, memory_limit=limit)))
+        return [cell.key for cell in cells]
+
+    assert keys(1000) == keys(2000) == keys(float("inf"))
+    text = EXPERIMENT.replace("memory_limit = {memory_limit}\n", "").format(time_limit=5)
+    (tmp_path / "plugins.toml").write_text(text)
+    assert load_experiment(tmp_path / "plugins.toml").memory_limit == 4096
+
+
+WRONG = """
+import os
+from benchmark.techniques import PreProcessing, Prepared, register
+
+print("loading")
+
+class Wrong(PreProcessing):
+    summary, reference, version = "Goes wrong", "none", "1"
+
+@register
+class Leaves(Wrong):
+    name = "leaves"
+    def _prepare(self, train, tools):
+        os._exit(7)
+
+@register
+class NameBound(Wrong):
+    name = "name_bound"
+    def _prepare(self, train, tools):
+        return Prepared(train, features=(max(set(train.schema.names) - {train.schema.label}),))
+"""
+
+
+def test_hostile_techniques_do_not_take_the_check_down(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "wrong.py"
+    file.write_text(WRONG)
+    assert main(["check", str(file), "--classifier", "naive_bayes", "--json"]) == 1
+    leaves, bound = json.loads(capsys.readouterr().out)
+    assert (leaves["technique"], bound["technique"]) == ("leaves", "name_bound")
+    assert leaves["verdict"] == bound["verdict"] == "breaks rules"
+    assert [check["detail"] for check in leaves["checks"]] == ["the worker process ended with exit code 7"]
+    assert leaves["fit"]["status"] == "failed"
+    failed = {check["check"]: check["detail"] for check in bound["checks"] if check["status"] == "failed"}
+    assert set(failed) == {"names irrelevant"}
+    assert "use the roles of the schema" in failed["names irrelevant"]
+    assert bound["fit"]["status"] == "passed"
