@@ -14,6 +14,7 @@ __all__ = [
     "CardError",
     "ClassifierError",
     "DataError",
+    "DeclinedError",
     "DownloadError",
     "ExperimentError",
     "NetworkError",
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 # What the command "betabench list" lists.
-_LISTED = ("datasets", "techniques", "metrics", "classifiers", "experiments")
+_LISTED = ("datasets", "techniques", "metrics", "classifiers", "bias-kinds", "experiments")
 
 
 class BetabenchError(Exception):
@@ -136,6 +137,10 @@ class NotConvergedError(TechniqueError):
         )
 
 
+class DeclinedError(TechniqueError):
+    """A technique finds only while it trains that it cannot run on a table: a reason, not a failure."""
+
+
 class PluginError(BetabenchError):
     """A file of the user's own cannot be loaded, or registers nothing."""
 
@@ -157,8 +162,8 @@ class UnknownNameError(BetabenchError):
         names = sorted(known)
         close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         remedies = [f"did you mean {close[0]!r}?"] if close else []
-        if f"{kind}s" in _LISTED:
-            remedies.append(f"'betabench list {kind}s' shows all of them")
+        if (listed := f"{kind}s".replace(" ", "-")) in _LISTED:
+            remedies.append(f"'betabench list {listed}' shows all of them")
         super().__init__(
             f"There is no {kind} called {name!r}",
             expected="one of " + ", ".join(names) if names else f"a {kind}, but none is known",

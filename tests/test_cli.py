@@ -43,7 +43,9 @@ def test_help_shows_an_example(command: list[str], capsys: pytest.CaptureFixture
     assert "default: None" not in shown
 
 
-@pytest.mark.parametrize("kind", ["datasets", "techniques", "metrics", "classifiers", "experiments"])
+@pytest.mark.parametrize(
+    "kind", ["datasets", "techniques", "metrics", "classifiers", "bias-kinds", "experiments"]
+)
 def test_lists_as_text_and_as_json(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", kind]) == 0
     lines = capsys.readouterr().out.splitlines()

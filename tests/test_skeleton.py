@@ -47,7 +47,7 @@ def test_the_command_writes_it_and_says_what_to_do_next(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["new-technique", "new_one", "--stage", "post", "--folder", str(tmp_path)]) == 0
-    assert "class NewOne(PostProcessing)" in (tmp_path / "new_one.py").read_text()
+    assert "class NewOne(GroupPostProcessing)" in (tmp_path / "new_one.py").read_text()
     shown = capsys.readouterr().out
     assert f"pytest {tmp_path / 'test_new_one.py'}" in shown
     assert f"--plugin {tmp_path / 'new_one.py'} --techniques none new_one" in shown

@@ -35,11 +35,11 @@ class SelectionBias(BiasKind):
 
     def _plant(self, network: Network, beta: float) -> Planted:
         favored, deprived = group_rates(network)
-        if np.isnan(favored) and beta * deprived == 1:
+        if beta * deprived == 1:
             raise BiasError(
-                "Selection would leave nobody out of whom to draw",
-                expected="rows other than favorable ones of the deprived group",
-                got="a network in which everybody is one",
+                "Selection would leave nobody in the deprived group",
+                expected="unfavorable rows of the deprived group as well",
+                got="a network in which all of its rows are favorable",
                 remedy="plant less than 1",
             )
 

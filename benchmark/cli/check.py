@@ -131,9 +131,17 @@ def _check(options: argparse.Namespace) -> int:
     if not names:
         raise TechniqueError(
             "There is nothing to check",
-            expected="a Python file, the name of a technique, or --all",
-            remedy="'betabench list techniques' shows the registered names",
+            expected="a Python file that registers techniques, the name of one, or --all",
+            got=f"{', '.join(files)}, without a technique" if files else "no target before the options",
+            remedy="'betabench list techniques' shows the registered names; files and names come first",
         )
+    for limit in ("time_limit", "memory_limit"):
+        if not getattr(options, limit) > 0:  # NaN included
+            raise TechniqueError(
+                f"The {limit.replace('_', ' ')} is out of range",
+                expected="a number above 0",
+                got=str(getattr(options, limit)),
+            )
     parameters = dict(map(_parameter, options.parameters))
     make_classifier(options.classifier)
     techniques = [get_technique(name, **parameters) for name in dict.fromkeys(names)]
@@ -166,7 +174,8 @@ def _check(options: argparse.Namespace) -> int:
             names = [report["technique"] for report in reports if report["verdict"] == verdict]
             if names:
                 _say(console, f"{verdict}: {', '.join(names)}", "bold")
-    return EXIT_FAILED if any(r["verdict"] == _VERDICTS["failed"] for r in reports) else EXIT_OK
+    # A technique that declines everything has shown nothing.
+    return EXIT_OK if all(r["verdict"] == _VERDICTS["passed"] for r in reports) else EXIT_FAILED
 
 
 def _parameter(text: str) -> tuple[str, bool | int | float | str]:

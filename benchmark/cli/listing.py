@@ -20,8 +20,7 @@ def add(commands: Any) -> None:
         "list what can be named in experiments and on the command line",
         "betabench list techniques",
     )
-    kinds = ("datasets", "techniques", "metrics", "classifiers", "experiments")
-    parser.add_argument("kind", choices=kinds, help="what to list")
+    parser.add_argument("kind", choices=list(_LISTINGS), help="what to list")
     parser.add_argument("--json", action="store_true", help="machine-readable, with more detail")
 
 
@@ -32,7 +31,10 @@ def _list(options: argparse.Namespace) -> int:
         return EXIT_OK
     width = max(len(row["name"]) for row in rows)
     for row in rows:
-        print(f"{row['name']:{width}}  {row['summary']}")
+        stage = f"{row['stage']:4}  " if "stage" in row else ""
+        # Authors and year; the rest is in --json.
+        source = f"; {row['reference'].partition(')')[0]})" if ")" in row.get("reference", "") else ""
+        print(f"{row['name']:{width}}  {stage}{row['summary']}{source}")
     return EXIT_OK
 
 
@@ -65,6 +67,16 @@ def _list_techniques() -> list[dict[str, Any]]:
             "stage": technique.stage,
             "reference": technique.reference,
             "parameters": technique().parameters,
+            "capabilities": {
+                capability: getattr(technique, capability)
+                for capability in (
+                    "randomised",
+                    "multi_group",
+                    "needs_weights",
+                    "needs_sensitive",
+                    "produces_scores",
+                )
+            },
         }
         for name, technique in list_techniques().items()
     ]
@@ -91,6 +103,15 @@ def _list_classifiers() -> list[dict[str, Any]]:
     return [{"name": name, "summary": entry.summary} for name, entry in list_classifiers().items()]
 
 
+def _list_bias_kinds() -> list[dict[str, Any]]:
+    from benchmark.bias import list_bias_kinds
+
+    return [
+        {"name": name, "summary": kind.summary, "reference": kind.reference, "takes_edits": kind.takes_edits}
+        for name, kind in list_bias_kinds().items()
+    ]
+
+
 def _list_experiments() -> list[dict[str, Any]]:
     from benchmark.declarations import list_declarations
     from benchmark.experiment.plan import load_experiment
@@ -106,5 +127,6 @@ _LISTINGS = {
     "techniques": _list_techniques,
     "metrics": _list_metrics,
     "classifiers": _list_classifiers,
+    "bias-kinds": _list_bias_kinds,
     "experiments": _list_experiments,
 }

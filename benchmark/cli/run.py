@@ -56,7 +56,11 @@ def add(commands: Any) -> None:
         "or results/EXPERIMENT_embedded where embedded networks stand in for real data",
     )
     option(
-        "--plugin", action="append", default=[], metavar="FILE", help="Python file that registers techniques"
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="file that registers techniques, metrics or kinds of bias",
     )
     option("--fresh", action="store_true", help="start a new store; the old one is renamed, not lost")
     option("--retry-failed", action="store_true", help="compute failed, crashed and timed-out cells again")

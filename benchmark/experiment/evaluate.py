@@ -17,6 +17,7 @@ from benchmark.data.table import Table
 from benchmark.errors import (
     BetabenchError,
     ClassifierError,
+    DeclinedError,
     NotConvergedError,
     TechniqueError,
     UnknownNameError,
@@ -158,8 +159,8 @@ class Evaluator:
             "repetition": block.repetition,
         }
         seed = self.world.experiment.seed
-        planted, _ = scene.planted(block.bias, block.beta)
         try:
+            planted, _ = scene.planted(block.bias, block.beta)
             train = _sealed(planted.draw(scene.n_train, generator(seed, purpose="sample", **axes)))
         except Exception as error:
             reason = f"the training sample could not be drawn: {_in_words(error)}"
@@ -199,10 +200,17 @@ class Evaluator:
                 predicted, convergence = _predictions(technique, train, scene.test.hide_label(), tools)
         except NotConvergedError as error:
             return result("not_converged", _in_words(error))
+        except DeclinedError as error:
+            return result("skipped", _in_words(error))
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
             return result("failed", _in_words(error))
-        scores = evaluate(scene.test.y, predicted, scene.test.deprived, metrics=self.world.experiment.metrics)
+        try:
+            scores = evaluate(
+                scene.test.y, predicted, scene.test.deprived, metrics=self.world.experiment.metrics
+            )
+        except Exception as error:  # a metric of the user's own
+            return result("failed", f"a metric could not be computed: {_in_words(error)}")
         metrics = tuple(
             MetricValue(name, None if np.isnan(value) else float(value), scores.reasons.get(name, ""))
             for name, value in scores.values.items()

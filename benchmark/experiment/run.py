@@ -66,8 +66,11 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """Whether every cell has a result or was declined with a reason."""
-        return not self.failures.keys() - {"skipped"}
+        """Whether every cell has a result or a reason that belongs to the technique, not to an accident.
+
+        A technique may decline, and an optimisation may not converge; both are findings.
+        """
+        return not self.failures.keys() - {"skipped", "not_converged"}
 
 
 def compute(
@@ -100,7 +103,7 @@ def compute(
     """
     planned = _planned_cells(world)
     stored = store.statuses()
-    again = {"not_converged", "failed", "crashed", "timeout"} if retry_failed else set()
+    again = {"failed", "crashed", "timeout"} if retry_failed else set()
     limit = world.experiment.time_limit
     missing = [
         Task(block, left)
@@ -145,10 +148,14 @@ def _is_missing(stored: tuple[Status, float] | None, again: set[str], time_limit
 
 def _planned_cells(world: World) -> list[tuple[Block, tuple[Cell, ...]]]:
     experiment = world.experiment
+    # The entries' names are part of what is stored, though no number depends on them.
     techniques = {
-        where: describe_technique(technique) for where, technique in configured_techniques(experiment).items()
+        where: {"entry": where[1], **describe_technique(technique)}
+        for where, technique in configured_techniques(experiment).items()
     }
-    classifiers = {entry.name: describe_classifier(entry) for entry in experiment.classifiers}
+    classifiers = {
+        entry.name: {"entry": entry.name, **describe_classifier(entry)} for entry in experiment.classifiers
+    }
     return [
         (
             block,

@@ -21,6 +21,7 @@ __all__ = [
     "Direction",
     "GroupCounts",
     "Metric",
+    "MetricError",
     "MetricResults",
     "UndefinedMetricError",
     "evaluate",
@@ -34,6 +35,10 @@ Direction = Literal["higher", "lower", "closer_to_ideal"]
 
 _GROUPS = ("favored", "deprived")
 _LABELS = ("unfavorable", "favorable")
+
+
+class MetricError(BetabenchError):
+    """A metric raises an error, or returns no number."""
 
 
 class UndefinedMetricError(BetabenchError):
@@ -246,14 +251,23 @@ def evaluate(
         If the arrays do not fit each other.
     UnknownNameError
         If a metric is unknown.
+    MetricError
+        If a metric fails.
     """
     counts = GroupCounts.from_predictions(y_true, y_pred, deprived, sample_weight)
     values: dict[str, float] = {}
     reasons: dict[str, str] = {}
     for name in list_metrics() if metrics is None else metrics:
         try:
-            values[name] = get_metric(name).compute(counts)
+            values[name] = float(get_metric(name).compute(counts))
         except UndefinedMetricError as undefined:
             values[name] = math.nan
             reasons[name] = undefined.what
+        except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as problem:
+            raise MetricError(
+                f"the metric {name!r} fails",
+                expected="a number",
+                got=f"{type(problem).__name__}: {problem}",
+                remedy="correct the metric, or raise UndefinedMetricError where it has no value",
+            ) from problem
     return MetricResults(values, reasons, counts)

@@ -10,13 +10,21 @@ from benchmark.techniques.base import (
     Technique,
     Tools,
 )
-from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
+from benchmark.techniques.post_processing import (
+    Adjustment,
+    ErrorRatePostProcessing,
+    GroupPostProcessing,
+    PostProcessing,
+    Scored,
+)
 from benchmark.techniques.registry import get_technique, list_techniques, load_plugin, register
 
 __all__ = [
     "Adjustment",
     "Convergence",
+    "ErrorRatePostProcessing",
     "Estimator",
+    "GroupPostProcessing",
     "Interval",
     "PostProcessing",
     "PreProcessing",

@@ -214,7 +214,15 @@ class Technique(ABC):
             If the technique declines the table, or its predictions are malformed.
         """
         self._check_train(train)
-        return _guarded(self, self._fit(train, tools), train.schema)
+        predictor = self._fit(train, tools)
+        if not isinstance(predictor, Predictor):
+            raise TechniqueError(
+                f"{self.name} trained something else than a predictor",
+                expected="Predictor(predict, ...)",
+                got=type(predictor).__name__,
+                remedy=f"correct {type(self).__name__}._fit",
+            )
+        return _guarded(self, predictor, train.schema)
 
     @abstractmethod
     def _fit(self, train: Table, tools: Tools) -> Predictor:
@@ -266,6 +274,8 @@ class Prepared:
             object.__setattr__(self, "features", tuple(schema.names[i] for i in schema.feature_indices))
         assert self.features is not None
         object.__setattr__(self, "feature_indices", tuple(schema.index(name) for name in self.features))
+        if self.sample_weight is not None:
+            object.__setattr__(self, "sample_weight", np.asarray(self.sample_weight))
 
 
 class PreProcessing(Technique):
@@ -290,6 +300,13 @@ class PreProcessing(Technique):
         """
         self._check_train(train)
         prepared = self._prepare(train, tools)
+        if not isinstance(prepared, Prepared):
+            raise TechniqueError(
+                f"{self.name} prepared something else than training data",
+                expected="Prepared(table, ...)",
+                got=type(prepared).__name__,
+                remedy=f"correct {type(self).__name__}._prepare",
+            )
         flaw = _flaw(prepared, train)
         if flaw is not None:
             raise TechniqueError(
@@ -487,10 +504,20 @@ def declaration_flaws(technique: type[Technique]) -> list[str]:
             flaws.append(f"its class attribute {attribute!r} is not a text")
     if getattr(technique, "stage", None) not in typing.get_args(Stage):
         flaws.append(f"its stage is none of {', '.join(typing.get_args(Stage))}")
+    flaws += [
+        f"{name!r} has no annotation, so that it is no parameter"
+        for name, value in vars(technique).items()
+        if isinstance(value, bool | int | float)
+        and not hasattr(Technique, name)
+        and not name.startswith("_")
+        and name not in vars(technique).get("__annotations__", {})
+    ]
     try:
         parameter_rules(technique)
+        if not missing:
+            technique()
     except BetabenchError as error:
-        flaws.append(error.what)
+        flaws.append(f"with its defaults it cannot be made: {error.what}")
     except NameError as error:
         flaws.append(f"a parameter's annotation cannot be resolved: {error}")
     return flaws

@@ -2,6 +2,11 @@
 
 Each check is a function of a technique that raises :class:`NonconformityError` with what it saw. They run on
 a small made-up table, so they take milliseconds and need neither data nor network.
+
+Post-processing draws its held-out rows at random, so that no two of its fits can be compared row by row. Its
+adjustment is checked instead, on made-up scores, by the mean shares of favorable answers over several seeds.
+Whether a technique tells more than two groups apart is only checked where the classifier does not: elsewhere
+a prediction may rightly depend on each state of the sensitive feature.
 """
 
 from __future__ import annotations
@@ -34,6 +39,7 @@ from benchmark.techniques.base import (
     Technique,
     Tools,
 )
+from benchmark.techniques.post_processing import PostProcessing, Scored
 
 __all__ = ["CHECKS", "CheckResult", "NonconformityError", "check_technique", "example_table"]
 
@@ -42,6 +48,11 @@ Status = Literal["passed", "failed", "not applicable"]
 # Sums of the same numbers in another order differ by rounding, which shows where a score is this near to 1/2,
 # and in the last digits of a weight.
 _TOLERANCE = 1e-6
+
+# Mean shares of favorable answers that differ by more do not do so by lot: over so many seeds the standard
+# error of a difference is below a third of it, were all of a group's answers drawn with probability 1/2.
+_SEEDS = 30
+_SHARE_TOLERANCE = 0.05
 
 
 class NonconformityError(TechniqueError):
@@ -205,12 +216,22 @@ class _Bench:
         return _Trial(predictor, "".join(written), before != [_content(t) for t in (train, test)])
 
     @cached_property
-    def repetition(self) -> tuple[NDArray[np.bool_], bool]:
-        """What a second fit predicts, and whether a global generator was used meanwhile."""
+    def repetition(self) -> tuple[_Answers, bool]:
+        """What a second fit answers, and whether a global generator was used meanwhile."""
         _ = self.trial  # first, because libraries may use these generators when they are imported
         with _marked_global_state() as marked:
-            predicted = self.predict(*_train_and_test())
-            return predicted, _global_state() != marked
+            answers = _Bench(self.technique, self.classifier, self.ranker, self.seed).answers()
+            return answers, _global_state() != marked
+
+    def answers(self) -> _Answers:
+        """Ask for all that shows of the fit: predictions, scores and, of pre-processing, prepared data."""
+        test = example_table(200, seed=8)
+        predict_score = self.fitted.predict_score
+        return _Answers(
+            self.fitted.predict(test),
+            None if predict_score is None else predict_score(test),
+            _data(self.prepared, test) if isinstance(self.technique, PreProcessing) else None,
+        )
 
     @property
     def fitted(self) -> Predictor:
@@ -228,6 +249,53 @@ class _Trial:
     predictor: Predictor
     written: str
     tables_changed: bool
+
+
+@dataclass(frozen=True)
+class _Data:
+    """What a classifier trains on, with its weights, and what it predicts from."""
+
+    rows: NDArray[np.str_]
+    weight: NDArray[np.float64]
+    shown: NDArray[np.str_]
+
+    def sorted(self) -> _Data:
+        """Return the same in an order of the training rows that depends on nothing but them."""
+        order = np.lexsort((self.weight, self.rows))
+        return replace(self, rows=self.rows[order], weight=self.weight[order])
+
+    def differences(self, other: _Data) -> list[str]:
+        differ = {
+            "prepared training rows differ": not np.array_equal(self.rows, other.rows),
+            "weights differ": self.weight.shape != other.weight.shape
+            or not np.allclose(self.weight, other.weight, rtol=_TOLERANCE),
+            "transformed test rows differ": not np.array_equal(self.shown, other.shown),
+        }
+        return [what for what, seen in differ.items() if seen]
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """All that shows of a fit."""
+
+    predicted: NDArray[np.bool_]
+    score: NDArray[np.float64] | None
+    data: _Data | None
+
+    def differences(self, other: _Answers) -> str:
+        """Say in what two answers to the same questions differ; nothing if they agree."""
+        found = []
+        wrong = np.count_nonzero(self.predicted != other.predicted)
+        if wrong:
+            found.append(f"{wrong} of {len(self.predicted)} predictions differ")
+        if self.score is None or other.score is None:
+            if self.score is not other.score:
+                found.append("only one has scores")
+        elif not np.allclose(self.score, other.score, rtol=0, atol=_TOLERANCE):
+            found.append(f"scores differ by up to {np.abs(self.score - other.score).max():.3g}")
+        if self.data is not None and other.data is not None:
+            found.extend(self.data.differences(other.data))
+        return ", ".join(found)
 
 
 def _train_and_test() -> tuple[Table, Table]:
@@ -253,33 +321,50 @@ def _trains(bench: _Bench) -> None:
 
 
 def _deterministic(bench: _Bench) -> None:
-    """Demand the same predictions from the same seed."""
-    test = example_table(200, seed=8)
-    first, second = bench.fitted.predict(test), bench.repetition[0]
+    """Demand the same predictions, scores and prepared data from the same seed."""
+    differences = bench.answers().differences(bench.repetition[0])
     _demand(
-        np.array_equal(first, second),
+        not differences,
         "Two runs with one seed differ",
-        got=f"{np.count_nonzero(first != second)} of {len(test)} predictions differ",
+        got=differences,
         remedy="draw every random number from tools.rng, and never iterate over a set",
     )
 
 
 def _repeatable(bench: _Bench) -> None:
     """Demand the same answer whenever the same rows are asked for, whatever was asked in between."""
-    test = example_table(200, seed=8)
-    first = bench.fitted.predict(test)
-    bench.fitted.predict(example_table(90, seed=9))
-    second = bench.fitted.predict(test)
+    first = bench.answers()
+    between = example_table(90, seed=9)
+    bench.fitted.predict(between)
+    if bench.fitted.predict_score is not None:
+        bench.fitted.predict_score(between)
+    differences = first.differences(bench.answers())
     _demand(
-        np.array_equal(first, second),
+        not differences,
         "The same rows get another answer when they are asked for again",
-        got=f"{np.count_nonzero(first != second)} of {len(test)} predictions differ",
+        got=differences,
         remedy="draw a seed from tools.rng in fit, and begin a new generator with it in each prediction",
     )
 
 
 def _batch_irrelevant(bench: _Bench) -> None:
     """Demand the same answer for a row whichever rows come with it, unless chance decides."""
+    remedy = "learn thresholds and rates in fit, and predict each row by itself"
+    if isinstance(bench.technique, PostProcessing):
+        test = _scored(example_table(400, seed=8))
+        rising = np.argsort(test.score, kind="stable")
+        test = Scored(test.table.take(rising), test.score[rising])
+        half = np.arange(len(rising)) >= len(rising) // 2
+        cells = 2 * test.table.deprived + half
+        whole = _shares(bench, bench.technique, example_table(), [test], cells)
+        halves = [Scored(test.table.take(part), test.score[part]) for part in (~half, half)]
+        _demand_equal_shares(
+            whole,
+            _shares(bench, bench.technique, example_table(), halves, cells),
+            "The adjustment of a row depends on the rows that come with it",
+            remedy,
+        )
+        return
     _demand_fixed(bench)
     test = example_table(200, seed=8)
     whole = bench.fitted.predict(test)
@@ -289,7 +374,7 @@ def _batch_irrelevant(bench: _Bench) -> None:
         _demand(
             np.array_equal(bench.fitted.predict(test.take(rows)), whole[rows]),
             "The answer for a row depends on the rows that come with it",
-            remedy="learn thresholds and rates in fit, and predict each row by itself",
+            remedy=remedy,
         )
 
 
@@ -325,11 +410,11 @@ def _silent(bench: _Bench) -> None:
 def _randomness_declared(bench: _Bench) -> None:
     """Demand that the seed is irrelevant unless the technique says that chance decides."""
     _demand_fixed(bench)
-    train, test = _train_and_test()
-    other = replace(bench, seed=bench.seed + 1)
+    differences = bench.answers().differences(replace(bench, seed=bench.seed + 1).answers())
     _demand(
-        np.array_equal(bench.fitted.predict(test), other.predict(train, test)),
-        "Predictions depend on the seed",
+        not differences,
+        "Results depend on the seed",
+        got=differences,
         remedy="declare randomised = True",
     )
 
@@ -465,12 +550,33 @@ def _names_irrelevant(bench: _Bench) -> None:
 
 def _coding_irrelevant(bench: _Bench) -> None:
     """Demand the same result whichever codes unordered states have, unless chance decides."""
-    _demand_fixed(bench)
-    train, test = _train_and_test()
-    _demand(
-        _same_result(bench, _recoded(train), _recoded(test)),
+    _demand_irrelevant(
+        bench,
+        _recoded,
         "The result depends on the codes of unordered states",
-        remedy="take the favorable label and the deprived group from the schema, not from code 0 or 1",
+        "take the favorable label and the deprived group from the schema, not from code 0 or 1",
+    )
+
+
+def _groups_declared(bench: _Bench) -> None:
+    """Demand that everybody outside of the deprived group is one unless it tells more groups apart."""
+    technique = bench.technique
+    if technique.multi_group:
+        raise _NotApplicableError("it declares that it tells more than two groups apart")
+    if isinstance(technique, PreProcessing):
+        _demand_fixed(bench)
+        seen = bench.prepared.table.schema.sensitive_index in bench.prepared.feature_indices
+    else:
+        # The scores that post-processing changes are the same whatever the classifier sees.
+        seen = technique.needs_sensitive and not isinstance(technique, PostProcessing)
+    if seen:
+        raise _NotApplicableError("what predicts may see the sensitive feature, and so every state of it")
+    _demand_irrelevant(
+        # Rows are ranked by a model that sees every state, unless it is kept from it.
+        replace(bench, ranker=lambda table: bench.ranker(_merged(table))),
+        _merged,
+        "The result depends on the states of the sensitive feature besides the deprived group",
+        "declare multi_group = True, or tell groups apart by table.deprived",
     )
 
 
@@ -506,6 +612,7 @@ CHECKS: dict[str, Callable[[_Bench], None]] = {
     "row order irrelevant": _row_order_irrelevant,
     "names irrelevant": _names_irrelevant,
     "coding irrelevant": _coding_irrelevant,
+    "groups declared": _groups_declared,
     "a group without positives": _group_without_positives,
 }
 """All checks by name, in the order in which they run."""
@@ -559,26 +666,80 @@ def _same_result(bench: _Bench, train: Table, test: Table) -> bool:
     """Compare what changed tables lead to with what the example leads to: prepared data, or predictions."""
     example = example_table(200, seed=8)
     if isinstance(bench.technique, PreProcessing):
-        rows, weight, shown = _data(bench.prepared, example)
-        other_rows, other_weight, other_shown = _data(bench.technique.prepare(train, bench.tools()), test)
-        return (
-            np.array_equal(rows, other_rows)
-            and np.allclose(weight, other_weight, rtol=_TOLERANCE)
-            and np.array_equal(shown, other_shown)
-        )
+        other = _data(bench.technique.prepare(train, bench.tools()), test)
+        return not _data(bench.prepared, example).sorted().differences(other.sorted())
     differ = bench.fitted.predict(example) != bench.predict(train, test)
     if differ.any() and bench.fitted.predict_score is not None:
         differ &= np.abs(bench.fitted.predict_score(example) - 0.5) > _TOLERANCE
     return not differ.any()
 
 
-def _data(prepared: Prepared, test: Table) -> tuple[NDArray[np.str_], NDArray[np.float64], NDArray[np.str_]]:
-    """Return what a classifier trains on, sorted, with its weights, and what it predicts from."""
+def _demand_irrelevant(bench: _Bench, change: Callable[[Table], Table], what: str, remedy: str) -> None:
+    """Demand the same result from changed tables, unless chance decides."""
+    if isinstance(bench.technique, PostProcessing):
+        test = _scored(example_table(400, seed=8))
+        cells = test.table.codes[:, test.table.schema.sensitive_index]
+        changed = Scored(change(test.table).hide_label(), test.score)
+        _demand_equal_shares(
+            _shares(bench, bench.technique, example_table(), [test], cells),
+            _shares(bench, bench.technique, change(example_table()), [changed], cells),
+            what,
+            remedy,
+        )
+        return
+    _demand_fixed(bench)
+    train, test_rows = _train_and_test()
+    _demand(_same_result(bench, change(train), change(test_rows)), what, remedy=remedy)
+
+
+def _scored(table: Table) -> Scored:
+    """Return the example's rows, labels hidden, with made-up scores by which the deprived are behind."""
+    return Scored(table.hide_label(), _made_up_scores(table))
+
+
+def _made_up_scores(table: Table) -> NDArray[np.float64]:
+    skill = table.codes[:, table.schema.index("skill")]
+    chance = np.random.default_rng(3).normal(0.0, 0.8, len(table))
+    return np.asarray(1 / (1 + np.exp(2.6 + 0.6 * table.deprived - 0.8 * skill - chance)))
+
+
+def _shares(
+    bench: _Bench,
+    technique: PostProcessing,
+    held_out: Table,
+    parts: list[Scored],
+    cells: NDArray[np.integer],
+) -> NDArray[np.float64]:
+    """Return the share of favorable answers in each cell of the parts' rows, the mean over several seeds.
+
+    The scores of the held-out rows are those of the unchanged example.
+    """
+    score = _made_up_scores(example_table())
+    favorable = np.zeros(len(cells))
+    for seed in range(bench.seed, bench.seed + _SEEDS):
+        adjust = technique._adjust(Scored(held_out, score), replace(bench, seed=seed).tools())
+        favorable += np.concatenate([adjust(part) for part in parts])
+    return np.bincount(cells, favorable) / np.bincount(cells) / _SEEDS
+
+
+def _demand_equal_shares(
+    shares: NDArray[np.float64], others: NDArray[np.float64], what: str, remedy: str
+) -> None:
+    largest = np.abs(shares - others).max()
+    _demand(
+        bool(largest <= _SHARE_TOLERANCE),
+        what,
+        expected=f"shares of favorable answers that differ by at most {_SHARE_TOLERANCE}",
+        got=f"a difference of {largest:.3f}",
+        remedy=remedy,
+    )
+
+
+def _data(prepared: Prepared, test: Table) -> _Data:
     rows = _in_words(prepared, prepared.table, label=True)
     weight = np.ones(len(rows)) if prepared.sample_weight is None else prepared.sample_weight
-    order = np.lexsort((weight, rows))
     shown = test if prepared.transform is None else prepared.transform(test.hide_label())
-    return rows[order], weight[order], _in_words(prepared, shown, label=False)
+    return _Data(rows, weight, _in_words(prepared, shown, label=False))
 
 
 def _in_words(prepared: Prepared, table: Table, *, label: bool) -> NDArray[np.str_]:
@@ -629,18 +790,27 @@ def _renamed(table: Table) -> Table:
 
 
 def _recoded(table: Table) -> Table:
-    """Reverse the codes of all unordered columns, the label and the sensitive feature included."""
-    columns = table.schema.columns
-    reversed_columns = tuple(c if c.ordered else replace(c, states=c.states[::-1]) for c in columns)
-    return Table(replace(table.schema, columns=reversed_columns), _reversed_codes(table))
+    """Move the codes of all unordered columns on by one, the label's and the sensitive feature's included.
 
-
-def _reversed_codes(table: Table) -> NDArray[np.int16]:
+    No state keeps its code, as the middle one of three would if they were reversed.
+    """
+    columns = tuple(
+        c if c.ordered else replace(c, states=c.states[-1:] + c.states[:-1]) for c in table.schema.columns
+    )
     codes = table.codes.copy(order="F")
-    for i, column in enumerate(table.schema.columns):
+    for i, column in enumerate(columns):
         if not column.ordered:
-            codes[:, i] = column.cardinality - 1 - codes[:, i]
-    return codes
+            codes[:, i] = (codes[:, i] + 1) % column.cardinality
+    return Table(replace(table.schema, columns=columns), codes)
+
+
+def _merged(table: Table) -> Table:
+    """Give everybody outside of the deprived group one state of the sensitive feature."""
+    schema = table.schema
+    other = 0 if schema.deprived_code != 0 else 1
+    return table.with_column(
+        schema.sensitive_feature, np.where(table.deprived, schema.deprived_code, other).astype(np.int16)
+    )
 
 
 def _naive_bayes(cardinalities: NDArray[np.int64]) -> Estimator:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Table
-from benchmark.errors import NotConvergedError
+from benchmark.errors import DeclinedError, NotConvergedError
 from benchmark.techniques.base import Convergence, Interval, Prepared, PreProcessing, Tools
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.correlation_remover import new_features
@@ -118,6 +118,13 @@ class LearnedFairRepresentations(PreProcessing):
             predicted = (memberships(train) * found.weights).sum(axis=1)
             codes = np.where(predicted > 0.5, schema.favorable_code, 1 - schema.favorable_code)
             table = table.with_column(schema.label, codes)
+            if table.y.all() or not table.y.any():
+                raise DeclinedError(
+                    "The representation predicts one label for everybody",
+                    expected="both states of the label, for a classifier to learn",
+                    got=f"{np.count_nonzero(table.y)} favorable of {len(table)} rows",
+                    remedy="lower A_z, or keep the given labels with replace_labels = false",
+                )
         return Prepared(table, features=changed.names[2:], transform=transform, convergence=convergence)
 
     def _fitted(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.errors import TechniqueError
+from benchmark.errors import DeclinedError
 from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of
 from benchmark.techniques.registry import register
 
@@ -85,7 +85,7 @@ class MetaFair(Technique):
         classifier = tools.classifier(train.schema.cardinalities[columns])
         classifier.fit(features_of(train, columns), train.y.astype(np.int64))
         if not hasattr(classifier, "predict_proba"):
-            raise TechniqueError(
+            raise DeclinedError(
                 f"{self.name} needs the classifier's scores",
                 expected="a classifier with predict_proba",
                 got=type(classifier).__name__,
@@ -212,7 +212,7 @@ def best_shares(groups: list[Levels], constraint: Constraint, tau: float) -> lis
     shares = [np.clip(group.most_accurate, *group.bounds(low, high, constraint)) for group in groups]
     gain = sum(np.interp(share, group.share, group.gain) for group, share in zip(groups, shares, strict=True))
     if np.isnan(gain).all():
-        raise TechniqueError(
+        raise DeclinedError(
             "No thresholds bring the groups' false discovery rates together",
             expected=f"a ratio of at least {tau:g}",
             got="rates of "

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.errors import TechniqueError
+from benchmark.errors import DeclinedError
 from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of
 
 __all__ = [
@@ -68,7 +68,7 @@ class PostProcessing(Technique):
         for name, rows in (("held out", held), ("to train on", kept)):
             favorable = int(np.count_nonzero(rows.y))
             if favorable in (0, len(rows)):
-                raise TechniqueError(
+                raise DeclinedError(
                     f"The rows {name} are of one class",
                     expected="both states of the label",
                     got=f"{favorable} favorable of {len(rows)} rows",
@@ -76,7 +76,7 @@ class PostProcessing(Technique):
                 )
         reason = self.skip(held)
         if reason is not None:
-            raise TechniqueError(
+            raise DeclinedError(
                 "The rows held out lack what the technique needs",
                 got=reason,
                 remedy="draw a larger sample, or hold out another share",
@@ -85,7 +85,7 @@ class PostProcessing(Technique):
         classifier = tools.classifier(train.schema.cardinalities[columns])
         classifier.fit(features_of(kept, columns), kept.y.astype(np.int64))
         if not hasattr(classifier, "predict_proba"):
-            raise TechniqueError(
+            raise DeclinedError(
                 f"{self.name} needs the classifier's scores",
                 expected="a classifier with predict_proba",
                 got=type(classifier).__name__,

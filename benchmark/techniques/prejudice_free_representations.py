@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.errors import TechniqueError
+from benchmark.errors import DeclinedError
 from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, features_of
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimise
 from benchmark.techniques.encoding import Encoding
@@ -78,7 +78,7 @@ class PrejudiceFreeRepresentations(PreProcessing):
                 if auc <= self.max_auc:
                     return Prepared(train, features=tuple(train.schema.names[i] for i in left))
                 del left[int(importance.argmax())]
-        raise TechniqueError(
+        raise DeclinedError(
             f"{self.name} removed all columns",
             expected=f"columns from which the group is told with an AUC of at most {self.max_auc:g}",
             got=f"an AUC of {auc:.3f} from the last one",

@@ -34,6 +34,7 @@ class Reweighing(PreProcessing):
     )
     summary = "Weight rows so that label and group become independent"
     version = "1"
+    needs_weights = True
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         counts = cell_counts(train)

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from benchmark.data import Table
-from benchmark.errors import BiasError, CardError, ExperimentError, UnknownNameError
+from benchmark.errors import BiasError, CardError, DeclinedError, ExperimentError, UnknownNameError
 from benchmark.experiment.evaluate import Evaluator, configured_techniques, describe_technique
 from benchmark.experiment.export import CONVERGENCE_COLUMNS, convergence_frame
 from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
-from benchmark.experiment.run import _planned_cells
-from benchmark.experiment.store import CellResult
+from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.world import World, build_world
-from benchmark.metrics import evaluate
+from benchmark.metrics import base as metric_base
+from benchmark.metrics import evaluate, get_metric
 from benchmark.techniques import Predictor, Technique, Tools
 
 TEXT = """
@@ -128,6 +129,17 @@ def test_renaming_an_entry_keeps_its_numbers(tmp_path: Path) -> None:
     renamed = TEXT.replace('technique = "repair"', 'technique = "repair"\nname = "mine"')
     after = results(world(tmp_path, renamed))
     assert before[0.5, 1, "repair"].metrics == after[0.5, 1, "mine"].metrics
+
+
+def test_two_entries_may_be_the_same_technique_and_a_renamed_one_shows_its_new_name(tmp_path: Path) -> None:
+    twice = TEXT + '[[techniques]]\ntechnique = "none"\nname = "nothing"\n'
+    with Store(tmp_path / "s.sqlite") as store:
+        outcome = compute(world(tmp_path, twice), store, workers=1)
+        by_name = {(c.technique, c.beta, c.repetition): c.metrics for c in outcome.cells}
+        assert by_name["none", 0.5, 1] == by_name["nothing", 0.5, 1] != ()
+        renamed = compute(world(tmp_path, twice.replace('"nothing"', '"nil"')), store, workers=1)
+        assert {c.technique for c in renamed.cells} == {"none", "massaging", "repair", "nil"}
+        assert renamed.computed == 4
 
 
 def test_adding_levels_repetitions_or_techniques_keeps_the_other_numbers(tmp_path: Path) -> None:
@@ -255,10 +267,37 @@ def test_a_technique_that_raises_says_what_and_its_neighbours_are_untouched(
     assert repair.metrics == expected[0.0, 0, "repair"].metrics
 
 
+def test_what_a_technique_finds_out_while_it_trains_is_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluator = Evaluator(found := world(tmp_path))
+
+    def decline(self: Technique, train: Table, tools: Tools) -> None:
+        raise DeclinedError("there is nothing to do")
+
+    monkeypatch.setattr(type(evaluator.techniques["compas", "massaging"]), "_prepare", decline)
+    (block, cells), *_ = _planned_cells(found)
+    _, massaging, _ = evaluator(block, cells)
+    assert (massaging.status, massaging.reason) == ("skipped", "there is nothing to do.")
+
+
+@pytest.mark.parametrize("value", [lambda counts: 1 / 0, lambda counts: None])
+def test_a_metric_that_fails_is_named_and_takes_no_process_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: object
+) -> None:
+    evaluator = Evaluator(found := world(tmp_path))
+    broken = dataclasses.replace(get_metric("accuracy"), compute=value)  # type: ignore[arg-type]
+    monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", broken)
+    (block, cells), *_ = _planned_cells(found)
+    for cell in evaluator(block, cells):
+        assert cell.status == "failed"
+        assert cell.reason.startswith("a metric could not be computed: the metric 'accuracy' fails")
+
+
 def test_descriptions_are_plain_and_complete(tmp_path: Path) -> None:
     experiment = world(tmp_path).experiment
     for technique in configured_techniques(experiment).values():
         facts = describe_technique(technique)
-        assert set(facts) == {"name", "parameters", "version", "source"}
+        assert set(facts) == {"name", "parameters", "version", "source", "packages"}
         assert len(facts["source"]) == 64
     assert len(list(plan_blocks(narrow(experiment, repetitions=1)))) == 2

@@ -25,6 +25,7 @@ from benchmark.techniques import (
     list_techniques,
 )
 from benchmark.techniques.conformance import CHECKS, check_technique, example_table
+from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "repair": [
@@ -66,6 +67,34 @@ class Moody(Good):
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         rng = np.random.default_rng()
         return Prepared(train.with_column("skill", rng.permutation(train.codes[:, 0])))
+
+
+class MoodyWeights(Good):
+    """Its weights are too much alike to change a prediction."""
+
+    needs_weights = True
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        return Prepared(train, sample_weight=1 + 1e-4 * np.random.default_rng().random(len(train)))
+
+
+class MoodyTransform(Good):
+    """Shows the classifier another thing each time, of which it makes nothing."""
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        rng = np.random.default_rng(0)
+
+        def transform(test: Table) -> Table:
+            return test.with_column("noise", rng.integers(0, 3, len(test)))
+
+        return Prepared(train.with_column("noise", np.zeros(len(train), dtype=int)), transform=transform)
+
+
+class SecretlyRandomWeights(Good):
+    needs_weights = True
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        return Prepared(train, sample_weight=1 + 1e-4 * tools.rng.random(len(train)))
 
 
 class Vandal(Good):
@@ -236,6 +265,116 @@ class Fickle(Skilled):
         return Predictor(lambda test: tools.rng.random(len(test)) < 0.5, skill)
 
 
+class MoodyScores(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        share = np.random.default_rng().random()
+        return Predictor(lambda test: skill(test) > 0.5, lambda test: share * skill(test))
+
+
+class FickleScores(Skilled):
+    randomised = True
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(lambda test: skill(test) > 0.5, lambda test: tools.rng.random(len(test)))
+
+
+class DicedScores(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(
+            lambda test: skill(test) > 0.5,
+            lambda test: np.random.random(len(test)),  # noqa: NPY002
+        )
+
+
+class SecretlyRandomScores(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        share = tools.rng.random()
+        return Predictor(lambda test: skill(test) > 0.5, lambda test: share * skill(test))
+
+
+class CodeOne(Skilled):
+    """Takes the state of code 1 for the deprived group, which has it in the example."""
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        return Predictor(lambda test: test.codes[:, test.schema.sensitive_index] == 1, skill)
+
+
+class GroupCounting(Skilled):
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        groups = len(np.unique(train.codes[:, train.schema.sensitive_index]))
+        return Predictor(lambda test: skill(test) > 0.3 * groups, skill)
+
+
+class GroupWeighing(Good):
+    needs_weights = True
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        group = train.codes[:, train.schema.sensitive_index]
+        names = [train.schema.names[i] for i in train.schema.feature_indices]
+        names.remove(train.schema.sensitive_feature)
+        return Prepared(train, 1 / np.bincount(group)[group], tuple(names))
+
+
+class Adjusting(PostProcessing):
+    """Lowers the threshold of the deprived group: a post-processing technique that conforms."""
+
+    name, reference, summary, version = "adjusting", "r", "s", "1"
+
+    def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
+        cut = float(np.median(held_out.score[held_out.table.y]))
+        return lambda test: test.score > np.where(test.table.deprived, cut / 2, cut)
+
+
+class DrawingLots(Adjusting):
+    """Conforms as well, but for chance."""
+
+    def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
+        seed = int(tools.rng.integers(2**63))
+
+        def adjust(test: Scored) -> np.ndarray:
+            lot = np.random.default_rng(seed).random(len(test.table))
+            return np.asarray(lot < np.where(test.table.deprived, 0.6, 0.5))
+
+        return adjust
+
+
+class AdjustingCodeOne(Adjusting):
+    def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
+        def adjust(test: Scored) -> np.ndarray:
+            deprived = test.table.codes[:, test.table.schema.sensitive_index] == 1
+            return np.asarray(test.score > np.where(deprived, 0.2, 0.5))
+
+        return adjust
+
+
+class AdjustingLabelZero(Adjusting):
+    def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
+        favorable = held_out.table.codes[:, held_out.table.schema.label_index] == 0
+        cut = float(np.median(held_out.score[favorable]))
+        return lambda test: test.score > cut
+
+
+class AdjustingQuota(Adjusting):
+    def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
+        return lambda test: test.score > np.median(test.score)
+
+
+class AdjustingEachState(Adjusting):
+    def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
+        sensitive = held_out.table.schema.sensitive_index
+        group = held_out.table.codes[:, sensitive]
+        cut = 1.3 * np.bincount(group, minlength=3) / len(group)
+        return lambda test: test.score > cut[test.table.codes[:, sensitive]]
+
+
+@pytest.mark.parametrize("technique", [Adjusting, DrawingLots])
+def test_adjustments_are_checked_though_the_rows_held_out_are_drawn(technique: type[Technique]) -> None:
+    results = {r.check: r for r in check_technique(technique())}
+    assert [r for r in results.values() if r.status == "failed"] == []
+    for check in ("batch irrelevant", "coding irrelevant", "groups declared"):
+        assert results[check].status == "passed"
+
+
 class Quota(Skilled):
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         return Predictor(lambda test: skill(test) > np.quantile(skill(test), 0.7), skill)
@@ -287,18 +426,26 @@ class Undefined(Skilled):
         (Broken, "trains on the example"),
         (Leaving, "trains on the example"),
         (Moody, "deterministic under a seed"),
+        (MoodyWeights, "deterministic under a seed"),
+        (MoodyScores, "deterministic under a seed"),
         (Fickle, "answers repeatable"),
+        (FickleScores, "answers repeatable"),
+        (MoodyTransform, "answers repeatable"),
         (Quota, "batch irrelevant"),
+        (AdjustingQuota, "batch irrelevant"),
         (Vandal, "input not mutated"),
         (Meddler, "input not mutated"),
         (Seeder, "global random state untouched"),
         (Dice, "global random state untouched"),
+        (DicedScores, "global random state untouched"),
         (Printing, "silent"),
         (PrintingPastPython, "silent"),
         (PrintingPastTheRedirection, "silent"),
         (Warning, "silent"),
         (ClosingItsStream, "silent"),
         (SecretlyRandom, "randomness declared"),
+        (SecretlyRandomWeights, "randomness declared"),
+        (SecretlyRandomScores, "randomness declared"),
         (Unaware, "sensitive feature declared"),
         (Weighing, "weights declared"),
         (Scoreless, "scores declared"),
@@ -311,6 +458,12 @@ class Undefined(Skilled):
         (CodeBound, "coding irrelevant"),
         (WidenedByCode, "coding irrelevant"),
         (FirstState, "coding irrelevant"),
+        (CodeOne, "coding irrelevant"),
+        (AdjustingCodeOne, "coding irrelevant"),
+        (AdjustingLabelZero, "coding irrelevant"),
+        (GroupCounting, "groups declared"),
+        (GroupWeighing, "groups declared"),
+        (AdjustingEachState, "groups declared"),
         (Negative, "weights valid"),
         (Sloppy, "convergence valid"),
         (Stepless, "convergence valid"),

@@ -5,16 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 
 from benchmark import registry
 from benchmark.bias import list_bias_kinds
+from benchmark.data.table import Table
 from benchmark.errors import PluginError, TechniqueError, UnknownNameError
 from benchmark.metrics import get_metric, list_metrics
 from benchmark.registry import Registry
 from benchmark.registry import load_plugin as load_any_plugin
 from benchmark.techniques import (
+    Interval,
+    Prepared,
     PreProcessing,
     Technique,
     Tools,
@@ -126,6 +130,28 @@ def test_an_abstract_class_is_refused() -> None:
     with pytest.raises(TechniqueError, match="it is abstract: _prepare not implemented"):
         register(Abstract)
     assert "abstract" not in list_techniques()
+
+
+def test_defaults_and_forgotten_annotations_are_found_at_registration() -> None:
+    class Outside(PreProcessing):
+        name, reference, summary, version = "outside", "r", "s", "1"
+        level: Annotated[float, Interval(0, 1)] = 2.0
+
+        def _prepare(self, train: Table, tools: Tools) -> Prepared:
+            return Prepared(train)
+
+    with pytest.raises(TechniqueError, match=r"with its defaults it cannot be made.*'level'.*Got 2\.0"):
+        register(Outside)
+
+    class Forgotten(PreProcessing):
+        name, reference, summary, version = "forgotten", "r", "s", "1"
+        level = 0.5
+
+        def _prepare(self, train: Table, tools: Tools) -> Prepared:
+            return Prepared(train)
+
+    with pytest.raises(TechniqueError, match="'level' has no annotation, so that it is no parameter"):
+        register(Forgotten)
 
 
 @pytest.mark.parametrize("attribute", ["reference", "summary", "version"])

@@ -6,14 +6,13 @@ from typing import Annotated
 
 import numpy as np
 
-from benchmark.errors import TechniqueError
-from benchmark.techniques import Adjustment, Interval, PostProcessing, Scored, Tools, register
+from benchmark.techniques import Adjustment, GroupPostProcessing, Interval, Scored, Tools, register
 
 __all__ = ["MyTechnique"]
 
 
 @register
-class MyTechnique(PostProcessing):
+class MyTechnique(GroupPostProcessing):
     r"""Say in one line what it does to the predictions.
 
     Idea: why it should work, with the formula. Here the deprived group's threshold goes from 1/2 by the share
@@ -40,8 +39,6 @@ class MyTechnique(PostProcessing):
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
         # Held-out rows have their labels, held_out.table.y, and scores that estimate P(y+ | x).
         deprived = held_out.table.deprived
-        if deprived.all() or not deprived.any():
-            raise TechniqueError("The held-out rows are of one group", expected="rows of both groups")
         rate = np.mean(held_out.score[~deprived] > 0.5)
         equal = np.quantile(held_out.score[deprived], 1 - rate)
         threshold = 0.5 + self.strength * (equal - 0.5)

@@ -1,0 +1,111 @@
+"""The committed reproduction: its numbers come out again, and what is written of them is what they say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmark.cli import main
+from benchmark.experiment.plan import load_experiment, narrow, plan_blocks
+from benchmark.report.compare import compare_folder, write_comparison
+
+ROOT = Path(__file__).resolve().parent.parent
+PAPER = ROOT / "results" / "paper"
+VARIANTS = sorted(path.parent for path in ROOT.glob("results/variants_*/manifest.json"))
+ZAFAR = [f"zafar_{kind}" for kind in ("accuracy", "fairness", "misclassification", "fpr", "fnr", "fpr_fnr")]
+KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "metric"]
+
+
+def agreement() -> pd.DataFrame:
+    return pd.read_csv(PAPER / "comparison_summary.csv", keep_default_na=False)
+
+
+def test_comparing_again_gives_the_committed_bytes(tmp_path: Path) -> None:
+    for name in ("manifest.json", "summary.csv", "failures.csv"):
+        shutil.copy(PAPER / name, tmp_path)
+    written = write_comparison(tmp_path, compare_folder(tmp_path), figures=False)
+    for path in written:
+        name = path.relative_to(tmp_path)
+        committed = (PAPER / name).read_bytes()
+        if name.name == "comparison.md":  # which without figures shows none
+            committed = b"".join(line for line in committed.splitlines(True) if not line.startswith(b"!["))
+            assert path.read_bytes().strip() == committed.strip()
+        else:
+            assert path.read_bytes() == committed, name
+    committed_tables = {path.name for path in (PAPER / "comparison").glob("table*.md")}
+    assert committed_tables == {path.name for path in written if path.parent.name == "comparison"}
+
+
+def test_every_published_number_is_compared_and_the_bars_are_met() -> None:
+    rows = agreement().set_index("table")
+    overall = agreement().iloc[0]
+    assert (overall["published"], overall["compared"]) == (652, 652)
+    tables = rows.loc["Tables 2 to 7"]
+    assert tables["published"] == tables["compared"] == 472
+    assert tables["within_0.05"] >= 0.90
+    assert tables["within_0.02"] >= 0.65
+    assert tables["mean_absolute_error"] <= 0.025
+    assert rows.loc["Tables 10 and 11 (Zafar)", "compared"] == 180
+
+
+def test_the_committed_run_is_the_shipped_experiment_in_full() -> None:
+    results = pd.read_csv(PAPER / "results.csv")
+    failures = pd.read_csv(PAPER / "failures.csv", keep_default_na=False)
+    experiment = load_experiment("paper")
+    planned = {
+        (block.dataset, block.beta, block.repetition, technique)
+        for block in plan_blocks(experiment)
+        for technique, _ in block.cells
+    }
+    where = ["dataset", "beta", "repetition", "technique"]
+    done = {tuple(row) for frame in (results, failures) for row in frame[where].to_numpy().tolist()}
+    assert done == planned
+    assert set(failures["status"]) <= {"skipped", "not_converged"}
+
+
+@pytest.mark.real_data
+def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path) -> None:
+    experiment = narrow(load_experiment("paper"), repetitions=1, betas=[0.5])
+    words = ["run", "--betas", "0.5", "--repetitions", "1", "--no-figures", "--offline"]
+    main([*words, "--data-dir", str(data_dir), "--output", str(tmp_path)])
+    again = pd.read_csv(tmp_path / "results.csv", dtype={"value": str}).set_index(KEYS)["value"]
+    committed = pd.read_csv(PAPER / "results.csv", dtype={"value": str}).set_index(KEYS)["value"]
+    assert len(again) >= 4 * sum(len(block.cells) for block in plan_blocks(experiment)) * 0.95
+    pd.testing.assert_series_equal(again, committed.loc[again.index])
+
+
+@pytest.mark.parametrize("file", ["results/paper/REPRODUCTION.md", "README.md"])
+def test_what_is_written_of_the_agreement_is_what_was_measured(file: str) -> None:
+    text = re.sub(r"\s+", " ", (ROOT / file).read_text(encoding="utf-8"))
+    tables = agreement().set_index("table").loc["Tables 2 to 7"]
+    for number in (
+        f"{100 * tables['within_0.05']:.0f} % of the 472",
+        f"{100 * tables['within_0.02']:.0f} % within ±0.02",
+        f"mean absolute error of {tables['mean_absolute_error']:.3f}",
+    ):
+        assert number in text, number
+
+
+def test_every_measured_variant_that_the_report_quotes_is_committed() -> None:
+    """Each row of the report's tables of variants ends in committed mean absolute errors."""
+    text = (PAPER / "REPRODUCTION.md").read_text(encoding="utf-8")
+    measured = {
+        (folder.name.removeprefix("variants_"), row["variant"], row["technique"]): row["mean_absolute_error"]
+        for folder in VARIANTS
+        for _, row in pd.read_csv(folder / "comparison_variants.csv", keep_default_na=False).iterrows()
+    }
+    quoted = re.findall(r"^\| `(\w+)/(\w+)`(?: `([\w.]+)`)? \| .* \| (\d\.\d{3}) \|$", text, re.MULTILINE)
+    rows = re.findall(r"^\| `zafar/(\w+)` \| [^|]+((?:\| \d\.\d{3} ){6})\|$", text, re.MULTILINE)
+    quoted = [quote for quote in quoted if quote[0] != "zafar"]
+    quoted += [
+        ("zafar", variant, technique, error)
+        for variant, errors in rows
+        for technique, error in zip(ZAFAR, errors.strip("| ").split(" | "), strict=True)
+    ]
+    assert len(quoted) >= 150
+    for experiment, variant, technique, error in quoted:
+        assert float(error) == pytest.approx(measured[experiment, variant, technique], abs=5.1e-4), variant
