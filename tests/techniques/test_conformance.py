@@ -186,7 +186,8 @@ class NameBound(Good):
 
 class CodeBound(Good):
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        return Prepared(train, sample_weight=1.0 + train.codes[:, train.schema.sensitive_index])
+        group = train.codes[:, train.schema.sensitive_index]
+        return Prepared(train, sample_weight=1.0 + group.astype(np.float64))
 
 
 class Widened(Good):
@@ -312,7 +313,7 @@ class GroupWeighing(Good):
         group = train.codes[:, train.schema.sensitive_index]
         names = [train.schema.names[i] for i in train.schema.feature_indices]
         names.remove(train.schema.sensitive_feature)
-        return Prepared(train, 1 / np.bincount(group)[group], tuple(names))
+        return Prepared(train, 1.0 / np.bincount(group)[group], tuple(names))
 
 
 class Adjusting(PostProcessing):
