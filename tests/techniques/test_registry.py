@@ -85,6 +85,7 @@ def _own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
         known()
     for each in registry._REGISTRIES:
         monkeypatch.setattr(each, "_items", dict(each._items))
+    monkeypatch.setattr(registry, "_REGISTRIES", list(registry._REGISTRIES))
     monkeypatch.setattr(registry, "_PLUGINS", {})
 
 

@@ -390,4 +390,6 @@ def test_misclassification_guards_the_class_called_positive(positive: str) -> No
 )
 def test_every_form_conforms(parameters: dict[str, Any]) -> None:
     results = check_technique(get_technique("zafar_2015", **parameters))
-    assert [r for r in results if r.status == "failed"] == []
+    # Whoever takes the position of every state for a number depends on the codes, and means to.
+    meant = {"coding irrelevant"} if parameters.get("treatment") == "ordinal" else set()
+    assert {r.check for r in results if r.status == "failed"} <= meant
