@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Schema, Table
-from benchmark.errors import BetabenchError, TechniqueError
+from benchmark.errors import BetabenchError, DeclinedError, TechniqueError
 
 __all__ = [
     "Convergence",
@@ -420,6 +420,22 @@ def features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
     """Return the codes of some columns as a classifier takes them, shape (n_rows, n_columns)."""
     # Through the transpose, because picking rows of a C-ordered matrix keeps the table's column-major order.
     return table.codes.T[columns].T
+
+
+def scorer_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int16]], NDArray[np.float64]]:
+    """Return what estimates P(y+ | x) from features as a trained classifier takes them, shape (n_rows,).
+
+    Raises :class:`DeclinedError` in a technique's name if the classifier estimates no probabilities.
+    """
+    if not hasattr(classifier, "predict_proba"):
+        raise DeclinedError(
+            f"{technique} needs the classifier's scores",
+            expected="a classifier with predict_proba",
+            got=type(classifier).__name__,
+            remedy="choose a classifier that estimates probabilities",
+        )
+    predict_proba = classifier.predict_proba
+    return lambda X: np.ascontiguousarray(np.asarray(predict_proba(X), dtype=np.float64)[:, 1])
 
 
 def _roles(schema: Schema) -> tuple[object, ...]:

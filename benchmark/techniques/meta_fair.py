@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of, scorer_of
 from benchmark.techniques.registry import register
 
 __all__ = ["Levels", "MetaFair", "best_shares"]
@@ -84,16 +84,10 @@ class MetaFair(Technique):
         columns = list(train.schema.feature_indices)
         classifier = tools.classifier(train.schema.cardinalities[columns])
         classifier.fit(features_of(train, columns), train.y.astype(np.int64))
-        if not hasattr(classifier, "predict_proba"):
-            raise DeclinedError(
-                f"{self.name} needs the classifier's scores",
-                expected="a classifier with predict_proba",
-                got=type(classifier).__name__,
-                remedy="choose a classifier that estimates probabilities",
-            )
+        score = scorer_of(classifier, self.name)
 
         def scores(table: Table) -> Array:
-            return np.asarray(classifier.predict_proba(features_of(table, columns)), dtype=np.float64)[:, 1]
+            return score(features_of(table, columns))
 
         raw, members = scores(train), (~train.deprived, train.deprived)
         calibrations = [

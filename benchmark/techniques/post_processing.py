@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of, scorer_of
 
 __all__ = [
     "Adjustment",
@@ -84,17 +84,10 @@ class PostProcessing(Technique):
         columns = list(train.schema.feature_indices)
         classifier = tools.classifier(train.schema.cardinalities[columns])
         classifier.fit(features_of(kept, columns), kept.y.astype(np.int64))
-        if not hasattr(classifier, "predict_proba"):
-            raise DeclinedError(
-                f"{self.name} needs the classifier's scores",
-                expected="a classifier with predict_proba",
-                got=type(classifier).__name__,
-                remedy="choose a classifier that estimates probabilities",
-            )
+        score = scorer_of(classifier, self.name)
 
         def scored(table: Table) -> Scored:
-            probability = np.asarray(classifier.predict_proba(features_of(table, columns)), dtype=np.float64)
-            return Scored(table, np.ascontiguousarray(probability[:, 1]))
+            return Scored(table, score(features_of(table, columns)))
 
         adjust = self._adjust(scored(held), tools)
         return Predictor(lambda test: adjust(scored(test)))
