@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
 
@@ -89,10 +89,7 @@ class Adversarial(Technique):
         """Decline where PyTorch is missing, and a table with one group only."""
         if find_spec("torch") is None:
             return "PyTorch is not installed: pip install 'betabench[adversarial]'"
-        members = int(np.count_nonzero(train.deprived))
-        if members in (0, len(train)):
-            return f"{members} of {len(train)} rows are of the deprived group: there is nothing to guess"
-        return None
+        return one_group(train, "there is nothing to guess")
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]

@@ -422,6 +422,22 @@ def features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
     return table.codes.T[columns].T
 
 
+def one_group(train: Table, consequence: str) -> str | None:
+    """Return why a technique that compares the groups declines a table in which there is only one, or None.
+
+    Parameters
+    ----------
+    train : Table
+        Training rows.
+    consequence : str
+        What cannot be done, in small letters: ``"there is nobody to compare with"``.
+    """
+    members = int(np.count_nonzero(train.deprived))
+    if 0 < members < len(train):
+        return None
+    return f"{members} of {len(train)} rows are of the deprived group: {consequence}"
+
+
 def scorer_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int16]], NDArray[np.float64]]:
     """Return what estimates P(y+ | x) from features as a trained classifier takes them, shape (n_rows,).
 

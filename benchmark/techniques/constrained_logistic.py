@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
-from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools
+from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools, one_group
 from benchmark.techniques.encoding import Encoding, Treatment
 
 __all__ = [
@@ -328,10 +328,7 @@ class ConstrainedLogistic(Technique):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table with one group only: nothing can depend on the group."""
-        members = int(np.count_nonzero(train.deprived))
-        if members in (0, len(train)):
-            return f"{members} of {len(train)} rows are of the deprived group: nothing is left to constrain"
-        return None
+        return one_group(train, "nothing is left to constrain")
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]

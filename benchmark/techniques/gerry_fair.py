@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
-from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools
+from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools, one_group
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
@@ -88,10 +88,7 @@ class GerryFair(Technique):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table with one group only: there is nothing to audit."""
-        members = int(np.count_nonzero(train.deprived))
-        if members in (0, len(train)):
-            return f"{members} of {len(train)} rows are of the deprived group: there is no other to compare"
-        return None
+        return one_group(train, "there is no other to compare")
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]

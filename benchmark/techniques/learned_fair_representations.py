@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DeclinedError, NotConvergedError
-from benchmark.techniques.base import Convergence, Interval, Prepared, PreProcessing, Tools
+from benchmark.techniques.base import Convergence, Interval, Prepared, PreProcessing, Tools, one_group
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.correlation_remover import new_features
 from benchmark.techniques.encoding import Encoding, Treatment
@@ -90,10 +90,7 @@ class LearnedFairRepresentations(PreProcessing):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table with one group only: there are no two that could be equally near."""
-        members = int(np.count_nonzero(train.deprived))
-        if members in (0, len(train)):
-            return f"{members} of {len(train)} rows are of the deprived group: no second group to be near"
-        return None
+        return one_group(train, "no second group to be near")
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of, scorer_of
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of, one_group, scorer_of
 from benchmark.techniques.registry import register
 
 __all__ = ["Levels", "MetaFair", "best_shares"]
@@ -73,10 +73,7 @@ class MetaFair(Technique):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table with one group only: there is no ratio."""
-        members = int(np.count_nonzero(train.deprived))
-        if members in (0, len(train)):
-            return f"{members} of {len(train)} rows are of the deprived group: there is no other to compare"
-        return None
+        return one_group(train, "there is no other to compare")
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from sklearn.isotonic import IsotonicRegression

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
+from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, one_group
 from benchmark.techniques.registry import register
 
 __all__ = ["OptimizedPreprocessing", "most_informative", "optimal_mapping"]
@@ -79,9 +79,9 @@ class OptimizedPreprocessing(PreProcessing):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table of one group, of too many combinations, or whose bounds contradict each other."""
-        members = int(np.count_nonzero(train.deprived))
-        if members in (0, len(train)):
-            return f"{members} of {len(train)} rows are of the deprived group: no second one to compare"
+        reason = one_group(train, "no second one to compare")
+        if reason is not None:
+            return reason
         size = len(np.unique(_keys(train, most_informative(train, self.n_features))))
         if size > _LARGEST:
             return f"{self.n_features} columns have {size} combinations of states, more than {_LARGEST}"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of, scorer_of
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of, one_group, scorer_of
 
 __all__ = [
     "Adjustment",
@@ -106,10 +106,7 @@ class GroupPostProcessing(PostProcessing):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table with one group only: there is nobody to compare with."""
-        members = int(np.count_nonzero(train.deprived))
-        if members in (0, len(train)):
-            return f"{members} of {len(train)} rows are of the deprived group: there are no groups to compare"
-        return None
+        return one_group(train, "there are no groups to compare")
 
 
 class ErrorRatePostProcessing(PostProcessing):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, features_of
+from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, features_of, one_group
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimise
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
@@ -62,10 +62,7 @@ class PrejudiceFreeRepresentations(PreProcessing):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table with one group only: there is nothing to tell."""
-        members = int(np.count_nonzero(train.deprived))
-        if members in (0, len(train)):
-            return f"{members} of {len(train)} rows are of the deprived group: there is no group to tell"
-        return None
+        return one_group(train, "there is no group to tell")
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools
+from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools, one_group
 from benchmark.techniques.constrained_logistic import Design, minimise, sigmoid
 from benchmark.techniques.encoding import Encoding, Treatment
 from benchmark.techniques.registry import register
@@ -71,9 +71,9 @@ class PrejudiceRemover(Technique):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table with one group only, or with no feature but the sensitive one."""
-        members = int(np.count_nonzero(train.deprived))
-        if members in (0, len(train)):
-            return f"{members} of {len(train)} rows are of the deprived group: nothing depends on the group"
+        reason = one_group(train, "nothing depends on the group")
+        if reason is not None:
+            return reason
         if len(train.schema.feature_indices) == 1:
             return "the sensitive feature is the only one"
         return None
