@@ -1,25 +1,49 @@
 """Metrics: one file per family, each metric declared once."""
 
 from benchmark.metrics.base import (
-    GroupCounts,
+    COMPARISONS,
+    Equivalent,
+    Measurement,
     Metric,
+    MetricError,
     MetricResults,
-    UndefinedMetricError,
     evaluate,
     get_metric,
+    list_families,
     list_metrics,
+    measure,
     metric,
-    share,
+    metric_names,
+    one_value_each,
+)
+from benchmark.metrics.groups import (
+    Conventions,
+    Group,
+    GroupCounts,
+    Predictions,
+    UndefinedMetricError,
+    difference,
 )
 
 __all__ = [
+    "COMPARISONS",
+    "Conventions",
+    "Equivalent",
+    "Group",
     "GroupCounts",
+    "Measurement",
     "Metric",
+    "MetricError",
     "MetricResults",
+    "Predictions",
     "UndefinedMetricError",
+    "difference",
     "evaluate",
     "get_metric",
+    "list_families",
     "list_metrics",
+    "measure",
     "metric",
-    "share",
+    "metric_names",
+    "one_value_each",
 ]

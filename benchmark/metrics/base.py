@@ -1,120 +1,102 @@
 """Declaration and evaluation of metrics.
 
-Every metric is a function of :class:`GroupCounts`, the 2 × 2 × 2 table of group, label and prediction. So a
-thousand metrics still cost one pass over the rows, and no metric can look at anything else.
+A metric is a function of one or several :class:`~benchmark.metrics.groups.Group`. Which groups it is given is
+part of its declaration (:data:`Compares`), and so is what it needs: most metrics need nothing but counts,
+which one pass over the rows gives for all of them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.errors import BetabenchError, DataError
+from benchmark.errors import BetabenchError, DataError, UnknownNameError
+from benchmark.metrics.groups import (
+    Conventions,
+    Group,
+    GroupCounts,
+    Need,
+    Predictions,
+    UndefinedMetricError,
+)
 from benchmark.registry import Registry
 
 __all__ = [
+    "COMPARISONS",
+    "Compares",
     "Direction",
-    "GroupCounts",
+    "Equivalent",
+    "Measurement",
     "Metric",
     "MetricError",
     "MetricResults",
-    "UndefinedMetricError",
     "evaluate",
     "get_metric",
+    "list_families",
     "list_metrics",
+    "measure",
     "metric",
-    "share",
+    "metric_names",
+    "one_value_each",
 ]
 
-Direction = Literal["higher", "lower", "closer_to_ideal"]
+Direction = Literal["higher", "lower", "closer_to_ideal", "none"]
 
-_GROUPS = ("favored", "deprived")
-_LABELS = ("unfavorable", "favorable")
+Compares = Literal["overall", "each_group", "one_against_rest", "against_reference", "all_groups"]
+"""Which groups a metric compares, and so what it does with more than two."""
+
+COMPARISONS: Mapping[Compares, str] = {
+    "overall": "looks at everybody at once; there are no groups",
+    "each_group": "one value for each group",
+    "one_against_rest": "one value for each group, compared with all others together",
+    "against_reference": "one value for each group, compared with a reference group",
+    "all_groups": "one value for any number of groups",
+}
+"""The same in words."""
+
+_NEEDED: Mapping[Need, str] = {
+    "y_true": "labels",
+    "y_pred": "predictions",
+    "y_score": "scores",
+    "strata": "a column to stratify by",
+    "features": "numeric features",
+    "alternated": "a model to ask again",
+}
+_COUNTED: frozenset[Need] = frozenset({"y_true", "y_pred"})
 
 
 class MetricError(BetabenchError):
     """A metric raises an error, or returns no number."""
 
 
-class UndefinedMetricError(BetabenchError):
-    """A metric has no value on these counts; the message is the reason that results show."""
-
-
-@dataclass(frozen=True, eq=False)
-class GroupCounts:
-    """How often each combination of group, label and prediction occurs.
+@dataclass(frozen=True)
+class Equivalent:
+    """The name that a source has for a metric of ours.
 
     Parameters
     ----------
-    weight : ndarray of float, shape (2, 2, 2)
-        Sum of weights; index 0 is favored / deprived, index 1 unfavorable / favorable label, index 2
-        unfavorable / favorable prediction.
-    rows : ndarray of int, shape (2, 2)
-        Number of rows by group and label, whatever their weights.
+    source : str
+        ``"Clarify"``, ``"Aequitas"``, ``"fairlearn"``, ``"AIF360"``, ``"AUC gap"`` or ``"Alelyani"``.
+    name : str
+        What it is called there.
+    test : str
+        The test that holds both equal: ``"tests/metrics/test_clarify.py::test_random_data"``.
+    relation : {"same", "negated", "inverse", "absolute"}
+        What theirs is of ours.
+    note : str
+        Where they differ all the same: zero denominators, more than two groups.
     """
 
-    weight: NDArray[np.float64]
-    rows: NDArray[np.int64]
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: NDArray[np.bool_],
-        y_pred: NDArray[np.bool_],
-        deprived: NDArray[np.bool_],
-        sample_weight: NDArray[np.float64] | None = None,
-    ) -> GroupCounts:
-        """Count predictions in one pass.
-
-        Parameters
-        ----------
-        y_true, y_pred : ndarray of bool, shape (n_rows,)
-            Whether the label, and the prediction, is favorable.
-        deprived : ndarray of bool, shape (n_rows,)
-            Whether a row belongs to the deprived group.
-        sample_weight : ndarray of float, shape (n_rows,), optional
-            Finite, non-negative weights; all 1 if left out.
-
-        Raises
-        ------
-        DataError
-            If shapes differ, an array is not boolean or a weight is invalid.
-        """
-        for name, array in (("y_true", y_true), ("y_pred", y_pred), ("deprived", deprived)):
-            if array.dtype != np.bool_ or array.shape != (len(y_true),):
-                raise DataError(
-                    f"{name} cannot be evaluated",
-                    expected=f"a bool array of shape ({len(y_true)},), True for favorable or deprived",
-                    got=f"{array.dtype} of shape {array.shape}",
-                )
-        cells = deprived.view(np.uint8) * 4 + y_true.view(np.uint8) * 2 + y_pred.view(np.uint8)
-        rows = np.bincount(cells, minlength=8)
-        weight = np.asarray(rows, dtype=np.float64)
-        if sample_weight is not None:
-            valid = sample_weight.shape == y_true.shape and np.isfinite(sample_weight).all()
-            if not valid or (sample_weight < 0).any():
-                raise DataError(
-                    "sample_weight cannot be used",
-                    expected=f"finite, non-negative weights of shape ({len(y_true)},)",
-                    got=f"shape {sample_weight.shape}, smallest {np.min(sample_weight, initial=np.inf)}",
-                )
-            weight = np.asarray(np.bincount(cells, sample_weight, minlength=8), dtype=np.float64)
-        return cls(weight.reshape(2, 2, 2), rows.reshape(2, 2, 2).sum(axis=2))
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Numbers of rows by name: ``n``, ``n_deprived``, ``n_deprived_favorable`` and so on."""
-        sizes = {"n": int(self.rows.sum())}
-        for g, group in enumerate(_GROUPS):
-            sizes[f"n_{group}"] = int(self.rows[g].sum())
-            for y, label in enumerate(_LABELS):
-                sizes[f"n_{group}_{label}"] = int(self.rows[g, y])
-        return sizes
+    source: str
+    name: str
+    test: str
+    relation: Literal["same", "negated", "inverse", "absolute"] = "same"
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,31 +110,80 @@ class Metric:
     title : str
         Name in tables and figures.
     formula : str
-        Definition in the notation of the paper: y+ favorable label, ŷ prediction, g deprived group, ḡ the
-        favored one.
+        Definition in the notation of the paper: y+ favorable label, ŷ prediction, g deprived group (or the
+        group in question), ḡ the favored one (or those compared with).
     range : tuple of float
         Lowest and highest possible value.
-    ideal : float
-        Value that means no error, or no difference between the groups.
-    direction : {"higher", "lower", "closer_to_ideal"}
+    ideal : float or None
+        Value that means no error, or no difference between the groups; None for a description that has none.
+    direction : {"higher", "lower", "closer_to_ideal", "none"}
         Which of two values is better.
     source : str
         Publication and equation.
     needs : tuple of str
-        What it is computed from, of ``y_true``, ``y_pred``, ``deprived``.
-    compute : callable(GroupCounts) -> float
-        Value; raises :class:`UndefinedMetricError` with the reason where there is none.
+        What it is computed from, of :data:`~benchmark.metrics.groups.Need`.
+    compare : str
+        Which groups it is given, of :data:`Compares`. ``compute`` takes one group, two (the group in question
+        first), or for ``all_groups`` a sequence of them.
+    family : str
+        What experiments can name to get all metrics of a kind.
+    equivalents : tuple of Equivalent
+        Its names elsewhere.
+    note : str
+        Sign convention, or whatever else a reader has to know.
+    compute : callable
+        Value; raises :class:`~benchmark.metrics.groups.UndefinedMetricError` with the reason where there is
+        none.
     """
 
     name: str
     title: str
     formula: str
     range: tuple[float, float]
-    ideal: float
+    ideal: float | None
     direction: Direction
     source: str
-    needs: tuple[str, ...]
-    compute: Callable[[GroupCounts], float]
+    needs: tuple[Need, ...]
+    compute: Callable[..., float]
+    compare: Compares = "overall"
+    family: str = "other"
+    equivalents: tuple[Equivalent, ...] = ()
+    note: str = ""
+
+    def __call__(self, *groups: Any) -> float:
+        """Return the value for groups: metrics are built from metrics."""
+        return self.compute(*groups)
+
+    @property
+    def from_counts(self) -> bool:
+        """Whether counts of labels and predictions by group are enough."""
+        return _COUNTED.issuperset(self.needs)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A value of a metric.
+
+    Parameters
+    ----------
+    metric : str
+        Name of the metric.
+    group, reference : str
+        The group in question and the one that it is compared with; empty where there is none.
+    value : float
+        NaN where there is none.
+    reason : str
+        Why the value is NaN; else empty.
+    n_rows : int
+        Rows of the group in question, or of all groups.
+    """
+
+    metric: str
+    group: str
+    reference: str
+    value: float
+    reason: str
+    n_rows: int
 
 
 @dataclass(frozen=True)
@@ -162,11 +193,12 @@ class MetricResults:
     Parameters
     ----------
     values : mapping of str to float
-        Value by metric name; NaN where there is none.
+        Value by name; NaN where there is none. The name is that of the metric, with the group's in brackets
+        where there is one value for each: ``"precision[Female]"``.
     reasons : mapping of str to str
-        Why a value is NaN, by metric name.
+        Why a value is NaN, by name.
     counts : GroupCounts
-        What they were computed from; ``counts.sizes`` belongs beside every value that is shown.
+        What they were computed from, whose sizes belong beside every value that is shown.
     """
 
     values: Mapping[str, float]
@@ -176,10 +208,16 @@ class MetricResults:
 
 def _metric_flaws(item: Metric) -> list[str]:
     low, high = item.range
-    flaws = [] if low <= item.ideal <= high else [f"its ideal {item.ideal} lies outside its range"]
-    return flaws + [
-        f"its {f!r} is empty" for f in ("title", "formula", "source", "needs") if not getattr(item, f)
+    flaws = []
+    if item.ideal is not None and not low <= item.ideal <= high:
+        flaws.append(f"its ideal {item.ideal} lies outside its range")
+    flaws += [f"its {f!r} is empty" for f in ("title", "formula", "source", "needs") if not getattr(item, f)]
+    flaws += [
+        f"it needs {n!r}, which is none of {', '.join(_NEEDED)}" for n in item.needs if n not in _NEEDED
     ]
+    if item.compare not in get_args(Compares):
+        flaws.append(f"its 'compare' is none of {', '.join(COMPARISONS)}")
+    return flaws
 
 
 _REGISTRY: Registry[Metric] = Registry(
@@ -191,11 +229,14 @@ _REGISTRY: Registry[Metric] = Registry(
 )
 
 
-def metric(**declaration: Any) -> Callable[[Callable[[GroupCounts], float]], Metric]:
-    """Declare the decorated function as a metric named like it; keywords as in :class:`Metric`."""
+def metric(**declaration: Any) -> Callable[[Callable[..., float]], Metric]:
+    """Declare the decorated function as a metric named like it; keywords as in :class:`Metric`.
 
-    def declare(compute: Callable[[GroupCounts], float]) -> Metric:
-        declared = Metric(name=compute.__name__, compute=compute, **declaration)
+    ``name`` may be given for functions that are made in a loop.
+    """
+
+    def declare(compute: Callable[..., float]) -> Metric:
+        declared = Metric(**{"name": compute.__name__, "compute": compute, **declaration})
         _REGISTRY.add(declared.name, declared)
         return declared
 
@@ -212,11 +253,199 @@ def list_metrics() -> dict[str, Metric]:
     return _REGISTRY.items()
 
 
-def share(part: float, whole: float, who: str) -> float:
-    """Return ``part / whole``; raises :class:`UndefinedMetricError` naming ``who`` if there is nobody."""
-    if whole == 0:
-        raise UndefinedMetricError(f"there is no {who}")
-    return float(part / whole)
+def list_families() -> dict[str, tuple[str, ...]]:
+    """Return the names of the metrics of each family, sorted."""
+    families: dict[str, list[str]] = {}
+    for name, item in list_metrics().items():
+        families.setdefault(item.family, []).append(name)
+    return {family: tuple(families[family]) for family in sorted(families)}
+
+
+def metric_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names in which each family is replaced by its metrics, each name once.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is neither that of a metric nor of a family.
+    """
+    families, known = list_families(), list_metrics()
+    found: dict[str, None] = {}
+    for name in names:
+        if name not in known and name not in families:
+            raise UnknownNameError("metric", name, {**known, **families})
+        found |= dict.fromkeys((name,) if name in known else families[name])
+    return tuple(found)
+
+
+def measure(
+    predictions: Predictions,
+    metrics: Iterable[str] | None = None,
+    *,
+    reference: str | Callable[[Metric], str | None] | None = None,
+    conventions: Conventions = "betabench",
+) -> list[Measurement]:
+    """Compute metrics for all groups.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        Labels, predictions and groups.
+    metrics : iterable of str, optional
+        Names of metrics and families; all metrics if left out.
+    reference : str or callable(Metric) -> str or None, optional
+        Name of the group that others are compared with, or what chooses one for a metric.
+    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
+        What a value is where a denominator is zero.
+
+    Returns
+    -------
+    list of Measurement
+        In the order of the metrics, then of the groups.
+
+    Raises
+    ------
+    UnknownNameError
+        If a metric or the reference group is unknown.
+    MetricError
+        If a metric fails.
+    """
+    counts, names = predictions.counts, predictions.names
+    everyone = range(len(names))
+
+    def group(codes: Sequence[int], name: str) -> Group:
+        return Group.of(counts, codes, name, predictions, conventions)
+
+    everybody = group(everyone, "everybody")
+    alone = [group([code], f"the group {name!r}") for code, name in enumerate(names)]
+    rest = [
+        group([c for c in everyone if c != code], f"the groups other than {name!r}")
+        for code, name in enumerate(names)
+    ]
+    found = []
+    for item in map(get_metric, metric_names(list_metrics() if metrics is None else metrics)):
+        chosen: str | None = None
+        if item.compare == "against_reference":
+            chosen = reference(item) if callable(reference) else reference
+            if chosen is not None and chosen not in names:
+                raise UnknownNameError("group", chosen, names)
+        for code, arguments in _arguments(item, everybody, alone, rest, chosen, names):
+            value, reason = _value(item, predictions.given, arguments)
+            found.append(
+                Measurement(
+                    item.name,
+                    "" if code is None else names[code],
+                    chosen or ("rest" if item.compare == "one_against_rest" else ""),
+                    value,
+                    reason,
+                    everybody.n_rows if code is None else alone[code].n_rows,
+                )
+            )
+    return found
+
+
+def _arguments(
+    item: Metric,
+    everybody: Group,
+    alone: Sequence[Group],
+    rest: Sequence[Group],
+    reference: str | None,
+    names: Sequence[str],
+) -> Iterator[tuple[int | None, tuple[Any, ...]]]:
+    """Yield what a metric is computed from, once for each of its values, and the group that it is about."""
+    if item.compare == "overall":
+        yield None, (everybody,)
+    elif item.compare == "all_groups":
+        yield None, (tuple(alone),)
+    else:
+        for code, one in enumerate(alone):
+            if item.compare == "each_group":
+                yield code, (one,)
+            elif item.compare == "one_against_rest":
+                yield code, (one, rest[code])
+            else:
+                yield code, (one,) if reference is None else (one, alone[names.index(reference)])
+
+
+def _value(item: Metric, given: set[Need], arguments: tuple[Any, ...]) -> tuple[float, str]:
+    """Return a metric's value and, where it is NaN, why."""
+    missing = [_NEEDED[need] for need in item.needs if need not in given]
+    if missing:
+        return math.nan, f"it needs {' and '.join(missing)}, not given"
+    if item.compare == "against_reference" and len(arguments) < 2:
+        return math.nan, "no reference group is chosen"
+    try:
+        return float(item.compute(*arguments)), ""
+    except UndefinedMetricError as undefined:
+        return math.nan, undefined.what
+    except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as problem:
+        raise MetricError(
+            f"the metric {item.name!r} fails",
+            expected="a number",
+            got=f"{type(problem).__name__}: {problem}",
+            remedy="correct the metric, or raise UndefinedMetricError where it has no value",
+        ) from problem
+
+
+def one_value_each(
+    counts: GroupCounts,
+    deprived: int,
+    metrics: Iterable[str],
+    *,
+    rows: Predictions | None = None,
+) -> MetricResults:
+    """Compute metrics where one group is the deprived one and all others together are the favored one.
+
+    Parameters
+    ----------
+    counts : GroupCounts
+        Counts by group.
+    deprived : int
+        Which group is the deprived one.
+    metrics : iterable of str
+        Names of metrics and families.
+    rows : Predictions, optional
+        The rows behind the counts, for metrics that need more than these.
+
+    Returns
+    -------
+    MetricResults
+        A value or a reason for each metric; for each metric and group where it has one value for each.
+
+    Raises
+    ------
+    UnknownNameError, MetricError
+        If a metric is unknown or fails.
+    """
+    everyone = range(len(counts.names))
+
+    def group(codes: Sequence[int], name: str) -> Group:
+        return Group.of(counts, codes, name, rows)
+
+    everybody = group(everyone, "everybody")
+    favored = group([code for code in everyone if code != deprived], "the favored group")
+    own = group([deprived], "the deprived group")
+    alone = [group([code], f"the group {name!r}") for code, name in enumerate(counts.names)]
+    given = set(_COUNTED) if rows is None else rows.given
+    values: dict[str, float] = {}
+    reasons: dict[str, str] = {}
+    for item in map(get_metric, metric_names(metrics)):
+        pairs: list[tuple[str, tuple[Any, ...]]]
+        if item.compare == "each_group":
+            pairs = [(f"{item.name}[{name}]", (one,)) for name, one in zip(counts.names, alone, strict=True)]
+        elif item.compare == "overall":
+            pairs = [(item.name, (everybody,))]
+        elif item.compare == "all_groups":
+            # Where there are two groups, reasons call them by their roles.
+            two = sorted((own, favored), key=lambda g: g.codes)
+            pairs = [(item.name, (tuple(two if len(alone) == 2 else alone),))]
+        else:
+            pairs = [(item.name, (own, favored))]
+        for name, arguments in pairs:
+            values[name], reason = _value(item, given, arguments)
+            if reason:
+                reasons[name] = reason
+    return MetricResults(values, reasons, counts)
 
 
 def evaluate(
@@ -224,10 +453,11 @@ def evaluate(
     y_pred: NDArray[np.bool_],
     deprived: NDArray[np.bool_],
     *,
-    metrics: Iterable[str] | None = None,
+    metrics: Iterable[str] = ("paper",),
+    y_score: NDArray[np.float64] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
 ) -> MetricResults:
-    """Compute metrics of predictions.
+    """Compute metrics of predictions for a favored and a deprived group.
 
     Parameters
     ----------
@@ -235,8 +465,10 @@ def evaluate(
         Whether the label, and the prediction, is favorable.
     deprived : ndarray of bool, shape (n_rows,)
         Whether a row belongs to the deprived group.
-    metrics : iterable of str, optional
-        Names of the metrics, in the order of the results; all in alphabetical order if left out.
+    metrics : iterable of str, default ("paper",)
+        Names of metrics and families, in the order of the results.
+    y_score : ndarray of float, shape (n_rows,), optional
+        Scores, higher for those held more likely to have the favorable label.
     sample_weight : ndarray of float, shape (n_rows,), optional
         Weight of each row.
 
@@ -254,20 +486,18 @@ def evaluate(
     MetricError
         If a metric fails.
     """
-    counts = GroupCounts.from_predictions(y_true, y_pred, deprived, sample_weight)
-    values: dict[str, float] = {}
-    reasons: dict[str, str] = {}
-    for name in list_metrics() if metrics is None else metrics:
-        try:
-            values[name] = float(get_metric(name).compute(counts))
-        except UndefinedMetricError as undefined:
-            values[name] = math.nan
-            reasons[name] = undefined.what
-        except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as problem:
-            raise MetricError(
-                f"the metric {name!r} fails",
-                expected="a number",
-                got=f"{type(problem).__name__}: {problem}",
-                remedy="correct the metric, or raise UndefinedMetricError where it has no value",
-            ) from problem
-    return MetricResults(values, reasons, counts)
+    if deprived.dtype != np.bool_ or deprived.shape != (len(y_true),):
+        raise DataError(
+            "deprived cannot be evaluated",
+            expected=f"a bool array of shape ({len(y_true)},), True for members of the deprived group",
+            got=f"{deprived.dtype} of shape {deprived.shape}",
+        )
+    rows = Predictions(
+        deprived.view(np.uint8),
+        ("favored", "deprived"),
+        y_true,
+        y_pred,
+        y_score,
+        sample_weight=sample_weight,
+    )
+    return one_value_each(rows.counts, 1, metrics, rows=rows)

@@ -1,32 +1,27 @@
 """The main paper's four metrics.
 
-The paper measures on one table with two groups; *discrimination* is what others call the demographic
-(statistical) parity difference, *over-* and *underestimation* are the two sides of disparate mistreatment
-(Zafar et al. 2017).
+*Discrimination* is what others call the demographic (statistical) parity difference, *over-* and
+*underestimation* are the two sides of disparate mistreatment (Zafar et al. 2017). A positive value means that
+the deprived group is worse off.
 """
 
 from __future__ import annotations
 
-from benchmark.metrics.base import GroupCounts, metric, share
+from benchmark.metrics.base import Equivalent, metric
+from benchmark.metrics.groups import Group, difference
+from benchmark.metrics.rates import (
+    accuracy_rate,
+    false_negative_rate,
+    false_positive_rate,
+    selection_rate,
+    true_negative_rate,
+    true_positive_rate,
+)
 
 __all__ = ["accuracy", "discrimination", "overestimation", "underestimation"]
 
-_FAVORED, _DEPRIVED = 0, 1
-_NAMES = ("favored", "deprived")
-_UNFAVORABLE, _FAVORABLE = 0, 1
-
-
-def _predicted(counts: GroupCounts, group: int) -> float:
-    """P(ŷ+ | group)."""
-    weight = counts.weight[group]
-    return share(weight[:, _FAVORABLE].sum(), weight.sum(), f"row of the {_NAMES[group]} group")
-
-
-def _wrong(counts: GroupCounts, group: int, label: int) -> float:
-    """P(ŷ ≠ y | group, y)."""
-    weight = counts.weight[group, label]
-    name = "a favorable" if label == _FAVORABLE else "an unfavorable"
-    return share(weight[1 - label], weight.sum(), f"row of the {_NAMES[group]} group with {name} label")
+_CLARIFY = "tests/metrics/test_clarify.py::test_package"
+_AIF360 = "tests/metrics/test_aif360.py::test_two_groups"
 
 
 @metric(
@@ -36,11 +31,18 @@ def _wrong(counts: GroupCounts, group: int, label: int) -> float:
     ideal=0.0,
     direction="closer_to_ideal",
     source="Main paper, equation 1, applied to predictions; Kamiran and Calders (2012)",
-    needs=("y_pred", "deprived"),
+    needs=("y_pred",),
+    compare="one_against_rest",
+    family="paper",
+    equivalents=(
+        Equivalent("Clarify", "DPPL", _CLARIFY),
+        Equivalent("AIF360", "statistical_parity_difference", _AIF360, "negated"),
+        Equivalent("AIF360", "mean_difference", _AIF360, "negated"),
+    ),
 )
-def discrimination(counts: GroupCounts) -> float:
+def discrimination(deprived: Group, favored: Group) -> float:
     """Return how much more often the favored group is predicted the favorable outcome."""
-    return _predicted(counts, _FAVORED) - _predicted(counts, _DEPRIVED)
+    return difference(selection_rate(favored), selection_rate(deprived))
 
 
 @metric(
@@ -51,11 +53,12 @@ def discrimination(counts: GroupCounts) -> float:
     direction="higher",
     source="Standard",
     needs=("y_true", "y_pred"),
+    compare="overall",
+    family="paper",
 )
-def accuracy(counts: GroupCounts) -> float:
+def accuracy(everybody: Group) -> float:
     """Return the share of correct predictions."""
-    right = counts.weight[:, _UNFAVORABLE, _UNFAVORABLE] + counts.weight[:, _FAVORABLE, _FAVORABLE]
-    return share(right.sum(), counts.weight.sum(), "row")
+    return accuracy_rate(everybody)
 
 
 @metric(
@@ -65,11 +68,19 @@ def accuracy(counts: GroupCounts) -> float:
     ideal=0.0,
     direction="closer_to_ideal",
     source="Main paper, equation 2; Zafar et al. (2017), false positive rates",
-    needs=("y_true", "y_pred", "deprived"),
+    needs=("y_true", "y_pred"),
+    compare="one_against_rest",
+    family="paper",
+    equivalents=(
+        Equivalent("Clarify", "SD", _CLARIFY, note="printed with the other sign in its documentation"),
+        Equivalent("AIF360", "false_positive_rate_difference", _AIF360, "negated"),
+    ),
 )
-def overestimation(counts: GroupCounts) -> float:
+def overestimation(deprived: Group, favored: Group) -> float:
     """Return how much more often the favored group is wrongly predicted the favorable outcome."""
-    return _wrong(counts, _FAVORED, _UNFAVORABLE) - _wrong(counts, _DEPRIVED, _UNFAVORABLE)
+    if deprived.conventions == "clarify":  # 0 where there is nobody, which the two rates do not agree on
+        return difference(true_negative_rate(deprived), true_negative_rate(favored))
+    return difference(false_positive_rate(favored), false_positive_rate(deprived))
 
 
 @metric(
@@ -79,8 +90,18 @@ def overestimation(counts: GroupCounts) -> float:
     ideal=0.0,
     direction="closer_to_ideal",
     source="Main paper, equation 3; Zafar et al. (2017), false negative rates",
-    needs=("y_true", "y_pred", "deprived"),
+    needs=("y_true", "y_pred"),
+    compare="one_against_rest",
+    family="paper",
+    equivalents=(
+        Equivalent("Clarify", "RD", _CLARIFY),
+        Equivalent("AIF360", "false_negative_rate_difference", _AIF360),
+        Equivalent("AIF360", "true_positive_rate_difference", _AIF360, "negated"),
+        Equivalent("AIF360", "equal_opportunity_difference", _AIF360, "negated"),
+    ),
 )
-def underestimation(counts: GroupCounts) -> float:
+def underestimation(deprived: Group, favored: Group) -> float:
     """Return how much more often the deprived group is wrongly predicted the unfavorable outcome."""
-    return _wrong(counts, _DEPRIVED, _FAVORABLE) - _wrong(counts, _FAVORED, _FAVORABLE)
+    if deprived.conventions == "clarify":
+        return difference(true_positive_rate(favored), true_positive_rate(deprived))
+    return difference(false_negative_rate(deprived), false_negative_rate(favored))

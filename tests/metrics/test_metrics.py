@@ -11,7 +11,22 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from benchmark.errors import DataError, UnknownNameError
-from benchmark.metrics import GroupCounts, Metric, evaluate, get_metric, list_metrics, metric
+from benchmark.metrics import (
+    COMPARISONS,
+    Group,
+    Metric,
+    MetricError,
+    Predictions,
+    UndefinedMetricError,
+    evaluate,
+    get_metric,
+    list_families,
+    list_metrics,
+    measure,
+    metric,
+    metric_names,
+    one_value_each,
+)
 from benchmark.metrics import base as module
 
 PAPER = ("discrimination", "accuracy", "overestimation", "underestimation")
@@ -43,15 +58,10 @@ def test_values_by_hand() -> None:
 
 
 def test_sizes_stand_beside_the_values() -> None:
-    assert evaluate(*rows(HAND)).counts.sizes == {
-        "n": 18,
-        "n_favored": 10,
-        "n_favored_unfavorable": 4,
-        "n_favored_favorable": 6,
-        "n_deprived": 8,
-        "n_deprived_unfavorable": 5,
-        "n_deprived_favorable": 3,
-    }
+    counts = evaluate(*rows(HAND)).counts
+    assert counts.names == ("favored", "deprived")
+    assert counts.rows.tolist() == [[[3, 1], [2, 4]], [[4, 1], [2, 1]]]
+    assert counts.weight.tolist() == counts.rows.tolist()
 
 
 def test_weights_count_like_repeated_rows() -> None:
@@ -60,7 +70,7 @@ def test_weights_count_like_repeated_rows() -> None:
     repeated = evaluate(*(np.repeat(a, weight) for a in (y_true, y_pred, deprived)))
     weighted = evaluate(y_true, y_pred, deprived, sample_weight=weight.astype(float))
     assert weighted.values == pytest.approx(repeated.values)
-    assert weighted.counts.sizes["n"] == len(y_true)
+    assert weighted.counts.rows.sum() == len(y_true)
 
 
 @pytest.mark.parametrize(
@@ -148,14 +158,82 @@ def test_fairlearn_agrees() -> None:
 def test_every_metric_is_fully_declared() -> None:
     assert set(PAPER) <= set(list_metrics())
     assert list(list_metrics()) == sorted(list_metrics())
+    titles = [declared.title for declared in list_metrics().values()]
+    assert len(set(titles)) == len(titles)
     for name, declared in list_metrics().items():
         assert declared.name == name
         assert declared.title
         assert declared.formula
         assert declared.source
-        assert declared.range[0] <= declared.ideal <= declared.range[1]
-        assert set(declared.needs) <= {"y_true", "y_pred", "deprived"}
-        assert set(declared.needs) >= {"y_pred"}
+        assert declared.needs
+        assert declared.compare in COMPARISONS
+        assert declared.family != "other"
+        assert (declared.ideal is None) == (declared.direction == "none")
+        if declared.ideal is not None:
+            assert declared.range[0] <= declared.ideal <= declared.range[1]
+
+
+def test_families_stand_for_their_metrics() -> None:
+    families = list_families()
+    assert set(families["paper"]) == set(PAPER)
+    assert sorted(name for names in families.values() for name in names) == list(list_metrics())
+    assert metric_names(["accuracy", "paper"]) == ("accuracy", "discrimination", *sorted(PAPER)[2:])
+    with pytest.raises(UnknownNameError, match="did you mean 'paper'"):
+        metric_names(["papre"])
+
+
+def test_a_metric_that_lacks_what_it_needs_says_so() -> None:
+    rows_without = Predictions(np.array([0, 1]), ("a", "b"), y_pred=np.array([True, False]))
+    (found,) = measure(rows_without, ["accuracy"])
+    assert math.isnan(found.value)
+    assert found.reason == "it needs labels, not given"
+    assert [m.value for m in measure(rows_without, ["selection_rate"])] == [1.0, 0.0]
+
+
+def test_groups_are_compared_as_declared() -> None:
+    """Three groups of 4 rows, of which 3, 2 and 1 are predicted favorable."""
+    codes = np.repeat([0, 1, 2], 4)
+    y_pred = np.array([1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0], dtype=bool)
+    found = Predictions(codes, ("a", "b", "c"), y_pred=y_pred)
+
+    def values(name: str, reference: str | None = None) -> dict[tuple[str, str], float]:
+        return {(m.group, m.reference): m.value for m in measure(found, [name], reference=reference)}
+
+    assert values("selection_rate") == {("a", ""): 0.75, ("b", ""): 0.5, ("c", ""): 0.25}
+    assert values("demographic_parity_difference") == {("", ""): 0.5}
+    assert values("demographic_parity_ratio") == {("", ""): pytest.approx(1 / 3)}
+    assert values("discrimination") == {
+        ("a", "rest"): 3 / 8 - 3 / 4,
+        ("b", "rest"): 0.0,
+        ("c", "rest"): 5 / 8 - 1 / 4,
+    }
+    assert values("selection_rate_disparity", "b") == {("a", "b"): 1.5, ("b", "b"): 1.0, ("c", "b"): 0.5}
+    (first, *_) = measure(found, ["selection_rate_disparity"])
+    assert first.reason == "no reference group is chosen"
+    with pytest.raises(UnknownNameError, match="group"):
+        measure(found, ["selection_rate_disparity"], reference="d")
+
+
+def test_stored_counts_give_the_same_as_rows() -> None:
+    y_true, y_pred, deprived = rows(HAND)
+    names = [name for name, declared in list_metrics().items() if declared.from_counts]
+    whole = evaluate(y_true, y_pred, deprived, metrics=names)
+    stored = one_value_each(whole.counts, 1, names)
+    assert stored.values == pytest.approx(dict(whole.values), nan_ok=True)
+    assert stored.reasons == whole.reasons
+
+
+def test_conventions_replace_what_is_undefined() -> None:
+    nobody = Group("the group 'a'", 0, 0, 0, 0, 0)
+    with pytest.raises(UndefinedMetricError, match="^there is no row of the group 'a' with wings"):
+        nobody.share(0, 0, "with wings")
+    clarify = Group("a", 0, 0, 0, 0, 0, conventions="clarify")
+    assert (clarify.share(0, 0), clarify.share(2, 0), clarify.ratio(1, 0, "x")) == (0, math.inf, math.inf)
+    aequitas = Group("a", 0, 0, 0, 0, 0, conventions="aequitas")
+    assert aequitas.ratio(0.3, 0, "x") == 10
+    for undefined in (lambda: aequitas.share(1, 0), lambda: aequitas.ratio(0, 0, "x")):
+        with pytest.raises(UndefinedMetricError):
+            undefined()
 
 
 def test_unknown_and_flawed_metrics_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,8 +245,8 @@ def test_unknown_and_flawed_metrics_are_refused(monkeypatch: pytest.MonkeyPatch)
         "needs": ("y_pred",),
     }  # fmt: skip
 
-    def mine(counts: GroupCounts) -> float:
-        return 0.0
+    def mine(everybody: Group) -> float:
+        return everybody.tp - everybody.tp
 
     with pytest.raises(DataError, match=r"its ideal 2.0 lies outside its range"):
         metric(**complete)(mine)
@@ -176,13 +254,20 @@ def test_unknown_and_flawed_metrics_are_refused(monkeypatch: pytest.MonkeyPatch)
         metric(**{**complete, "ideal": 1.0, "formula": ""})(mine)
     declared = metric(**{**complete, "ideal": 1.0})(mine)
     assert isinstance(declared, Metric)
-    assert evaluate(*rows(HAND)).values["mine"] == 0.0
+    assert evaluate(*rows(HAND), metrics=["mine"]).values == {"mine": 0.0}
+    with pytest.raises(DataError, match="it needs 'wings', which is none of y_true"):
+        metric(**{**complete, "ideal": 1.0, "needs": ("wings",), "name": "icarus"})(mine)
+    with pytest.raises(DataError, match="its 'compare' is none of overall"):
+        metric(**{**complete, "ideal": 1.0, "compare": "nobody", "name": "icarus"})(mine)
+    broken = metric(**{**complete, "ideal": 1.0, "name": "broken"})(lambda group: 1 / 0)
+    with pytest.raises(MetricError, match="the metric 'broken' fails"):
+        evaluate(*rows(HAND), metrics=[broken.name])
 
 
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        (lambda a: (a[0][:-1], a[1], a[2]), "y_pred"),
+        (lambda a: (a[0], a[1][:-1], a[2]), "y_pred"),
         (lambda a: (a[0], a[1].astype(int), a[2]), "y_pred"),
         (lambda a: (a[0], a[1], a[2][:3]), "deprived"),
         (lambda a: (a[0].astype(float), a[1], a[2]), "y_true"),

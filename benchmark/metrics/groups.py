@@ -1,0 +1,317 @@
+"""What metrics see: groups of people, how often each label meets each prediction, and their rows.
+
+All counts come from one pass over the rows (:meth:`Predictions.counts`). Metrics that need more than counts,
+such as scores, ask a group for its rows.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.errors import BetabenchError, DataError
+
+__all__ = [
+    "Conventions",
+    "Group",
+    "GroupCounts",
+    "Need",
+    "Predictions",
+    "UndefinedMetricError",
+    "difference",
+]
+
+Need = Literal["y_true", "y_pred", "y_score", "strata", "features", "alternated"]
+"""What a metric may be computed from; see :class:`Predictions`."""
+
+Conventions = Literal["betabench", "clarify", "aequitas"]
+"""What a value is where a denominator is zero.
+
+``betabench``
+    NaN with a reason.
+``clarify``
+    As Amazon SageMaker Clarify's open-source package: 0 / 0 is 0, any other number over 0 is infinite, and
+    distributions are compared on the values that both groups have.
+``aequitas``
+    As Aequitas: rates are NaN, a disparity of a positive number to 0 is 10.
+"""
+
+
+class UndefinedMetricError(BetabenchError):
+    """A metric has no value on these rows; the message is the reason that results show."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCounts:
+    """How often each combination of group, label and prediction occurs.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the groups.
+    weight : ndarray of float, shape (n_groups, 2, 2)
+        Sum of weights; index 1 is unfavorable / favorable label, index 2 unfavorable / favorable prediction.
+    rows : ndarray of int, shape (n_groups, 2, 2)
+        Number of rows, whatever their weights.
+    """
+
+    names: tuple[str, ...]
+    weight: NDArray[np.float64]
+    rows: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Labels, predictions and all else that metrics may look at, row by row.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_rows,)
+        Group of each row, as index into ``names``.
+    names : tuple of str
+        Names of the groups; a group may be empty.
+    y_true : ndarray of bool, shape (n_rows,), optional
+        Whether the label is favorable.
+    y_pred : ndarray of bool, shape (n_rows,), optional
+        Whether the prediction is favorable.
+    y_score : ndarray of float, shape (n_rows,), optional
+        Score of each row, higher for those held more likely to have the favorable label.
+    strata : ndarray of int, shape (n_rows,), optional
+        Codes of a column to stratify by.
+    features : ndarray of float, shape (n_rows, n_features), optional
+        Numeric features, for metrics that look for similar rows.
+    alternated : callable() -> ndarray of float, shape (n_rows,), optional
+        Asks the model again after the two groups have changed places; scores, or predictions as 0 and 1.
+    sample_weight : ndarray of float, shape (n_rows,), optional
+        Finite, non-negative weights; all 1 if left out.
+
+    Raises
+    ------
+    DataError
+        If shapes, types or values do not fit.
+    """
+
+    codes: NDArray[np.integer]
+    names: tuple[str, ...]
+    y_true: NDArray[np.bool_] | None = None
+    y_pred: NDArray[np.bool_] | None = None
+    y_score: NDArray[np.float64] | None = None
+    strata: NDArray[np.integer] | None = None
+    features: NDArray[np.float64] | None = None
+    alternated: Callable[[], NDArray[np.float64]] | None = None
+    sample_weight: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        shape = (len(self.codes),)
+        inside = len(shape) == self.codes.ndim and self.codes.dtype.kind in "iu"
+        if not inside or (
+            len(self.codes) and not 0 <= self.codes.min() <= self.codes.max() < len(self.names)
+        ):
+            raise DataError(
+                "The groups' codes cannot be used",
+                expected=f"integers from 0 to {len(self.names) - 1}, one per row",
+                got=f"{self.codes.dtype} of shape {self.codes.shape}",
+            )
+        for name, array in (("y_true", self.y_true), ("y_pred", self.y_pred)):
+            if array is not None and (array.dtype != np.bool_ or array.shape != shape):
+                raise DataError(
+                    f"{name} cannot be evaluated",
+                    expected=f"a bool array of shape {shape}, True for favorable",
+                    got=f"{array.dtype} of shape {array.shape}",
+                )
+        for name, numbers in (("y_score", self.y_score), ("sample_weight", self.sample_weight)):
+            if numbers is None:
+                continue
+            valid = numbers.shape == shape and bool(np.isfinite(numbers).all())
+            if not valid or (name == "sample_weight" and (numbers < 0).any()):
+                raise DataError(
+                    f"{name} cannot be used",
+                    expected=f"finite numbers of shape {shape}"
+                    + (", none negative" if name == "sample_weight" else ""),
+                    got=f"shape {numbers.shape}, smallest {np.min(numbers, initial=math.inf)}",
+                )
+        for name, rows in (("strata", self.strata), ("features", self.features)):
+            if rows is not None and rows.shape[:1] != shape:
+                raise DataError(
+                    f"{name} cannot be used",
+                    expected=f"{shape[0]} rows",
+                    got=f"an array of shape {rows.shape}",
+                )
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def given(self) -> set[Need]:
+        """What there is to compute metrics from."""
+        kinds: tuple[Need, ...] = ("y_true", "y_pred", "y_score", "strata", "features", "alternated")
+        return {kind for kind in kinds if getattr(self, kind) is not None}
+
+    @functools.cached_property
+    def counts(self) -> GroupCounts:
+        """Counts of all groups, in one pass; what is not given counts as unfavorable."""
+        cells = self.codes.astype(np.int64) * 4
+        if self.y_true is not None:
+            cells += self.y_true.view(np.uint8) * np.uint8(2)
+        if self.y_pred is not None:
+            cells += self.y_pred.view(np.uint8)
+        shape = (len(self.names), 2, 2)
+        rows = np.bincount(cells, minlength=4 * len(self.names)).reshape(shape)
+        weight = rows.astype(np.float64)
+        if self.sample_weight is not None:
+            summed = np.bincount(cells, self.sample_weight, minlength=4 * len(self.names))
+            weight = np.asarray(summed, dtype=np.float64).reshape(shape)
+        return GroupCounts(self.names, weight, rows)
+
+    def take(self, mask: NDArray[np.bool_]) -> Predictions:
+        """Return some of the rows; the model cannot be asked about them alone."""
+
+        def some(array: NDArray[np.generic] | None) -> NDArray[np.generic] | None:
+            return None if array is None else array[mask]
+
+        kept = {
+            name: some(getattr(self, name))
+            for name in ("codes", "y_true", "y_pred", "y_score", "strata", "features", "sample_weight")
+        }
+        return replace(self, **kept, alternated=None)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Some people: what a metric is computed from.
+
+    Parameters
+    ----------
+    name : str
+        For reasons: ``"the deprived group"``.
+    tp, fp, fn, tn : float
+        Sums of weights: favorable predictions that are right and wrong, unfavorable ones that are wrong and
+        right.
+    n_rows : int
+        Number of rows, whatever their weights.
+    codes : tuple of int
+        Which groups of the predictions it is made of.
+    source : Predictions, optional
+        Where its rows are; there are none behind counts that were stored.
+    conventions : {"betabench", "clarify", "aequitas"}
+        What a value is where a denominator is zero.
+    """
+
+    name: str
+    tp: float
+    fp: float
+    fn: float
+    tn: float
+    n_rows: int
+    codes: tuple[int, ...] = ()
+    source: Predictions | None = None
+    conventions: Conventions = "betabench"
+
+    @classmethod
+    def of(
+        cls,
+        counts: GroupCounts,
+        codes: Sequence[int],
+        name: str,
+        source: Predictions | None = None,
+        conventions: Conventions = "betabench",
+    ) -> Group:
+        """Return some groups of counts as one."""
+        weight = counts.weight[list(codes)].sum(axis=0)
+        (tn, fp), (fn, tp) = weight.tolist()
+        return cls(
+            name, tp, fp, fn, tn, int(counts.rows[list(codes)].sum()), tuple(codes), source, conventions
+        )
+
+    @property
+    def size(self) -> float:
+        """Weight of the group."""
+        return self.tp + self.fp + self.fn + self.tn
+
+    @property
+    def positives(self) -> float:
+        """Weight of those with the favorable label."""
+        return self.tp + self.fn
+
+    @property
+    def negatives(self) -> float:
+        """Weight of those with the unfavorable label."""
+        return self.fp + self.tn
+
+    @property
+    def predicted_positives(self) -> float:
+        """Weight of those who are predicted the favorable outcome."""
+        return self.tp + self.fp
+
+    @property
+    def predicted_negatives(self) -> float:
+        """Weight of those who are predicted the unfavorable outcome."""
+        return self.fn + self.tn
+
+    @functools.cached_property
+    def rows(self) -> Predictions:
+        """The group's rows.
+
+        Raises
+        ------
+        UndefinedMetricError
+            If only counts were kept.
+        """
+        if self.source is None:
+            raise UndefinedMetricError("only counts were kept, and the metric needs the rows")
+        return self.source.take(np.isin(self.source.codes, self.codes))
+
+    def share(self, part: float, whole: float, who: str = "") -> float:
+        """Return ``part / whole``.
+
+        Parameters
+        ----------
+        part, whole : float
+            Weights of people.
+        who : str
+            Whom ``whole`` counts, for the reason: ``"with a favorable label"``.
+
+        Raises
+        ------
+        UndefinedMetricError
+            If there is nobody, unless the conventions have a number for that.
+        """
+        if whole:
+            return part / whole
+        if self.conventions == "clarify":
+            return math.inf if part else 0.0
+        raise UndefinedMetricError(f"there is no row of {self.name}{who and ' ' + who}")
+
+    def ratio(self, value: float, other: float, what: str) -> float:
+        """Return ``value / other`` of two rates.
+
+        Parameters
+        ----------
+        value, other : float
+            This group's rate, and the one that it is compared with.
+        what : str
+            What is zero, for the reason: ``"the selection rate of the favored group"``.
+
+        Raises
+        ------
+        UndefinedMetricError
+            If ``other`` is 0, unless the conventions have a number for that.
+        """
+        if other:
+            return value / other
+        if self.conventions == "clarify":
+            return math.inf if value else 0.0
+        if self.conventions == "aequitas" and value > 0:
+            return 10.0
+        raise UndefinedMetricError(f"{what} is 0")
+
+
+def difference(value: float, other: float) -> float:
+    """Return ``value - other``, where two values that are infinite alike do not differ."""
+    return 0.0 if value == other else value - other

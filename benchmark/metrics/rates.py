@@ -1,0 +1,324 @@
+"""Rates of a group, and how far they lie apart between groups.
+
+Each rate is declared once. What compares groups by it follows, under the names of the field: the largest
+difference between two groups, the smallest ratio, the worst group, and the ratio to a reference group.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from benchmark.metrics.base import Direction, Equivalent, Metric, metric
+from benchmark.metrics.groups import Group, Need
+
+__all__ = [
+    "accuracy_rate",
+    "balanced_accuracy",
+    "error_rate",
+    "f1_score",
+    "false_discovery_rate",
+    "false_negative_rate",
+    "false_omission_rate",
+    "false_positive_rate",
+    "negative_predictive_value",
+    "precision",
+    "prevalence",
+    "selection_rate",
+    "true_negative_rate",
+    "true_positive_rate",
+]
+
+_GOOD, _BAD = "with a favorable label", "with an unfavorable label"
+_SELECTED, _REJECTED = "that is predicted favorable", "that is predicted unfavorable"
+
+# Where the field has a name of its own for what follows from a rate.
+_NAMES = {
+    "selection_rate_difference": "demographic_parity_difference",
+    "selection_rate_ratio": "demographic_parity_ratio",
+    "true_positive_rate_difference": "equal_opportunity_difference",
+    "true_positive_rate_ratio": "equal_opportunity_ratio",
+}
+_IN_FAIRLEARN = {
+    "demographic_parity_difference": ("demographic_parity_difference", "selection_rate_difference"),
+    "demographic_parity_ratio": ("demographic_parity_ratio", "selection_rate_ratio"),
+    "equal_opportunity_difference": ("equal_opportunity_difference", "true_positive_rate_difference"),
+    "equal_opportunity_ratio": ("equal_opportunity_ratio", "true_positive_rate_ratio"),
+    "accuracy_rate_difference": ("accuracy_score_difference",),
+    "accuracy_rate_ratio": ("accuracy_score_ratio",),
+    "accuracy_rate_group_min": ("accuracy_score_group_min",),
+    "error_rate_difference": ("zero_one_loss_difference",),
+    "error_rate_ratio": ("zero_one_loss_ratio",),
+    "error_rate_group_max": ("zero_one_loss_group_max",),
+    "precision_group_min": ("precision_score_group_min",),
+    "true_positive_rate_group_min": ("recall_score_group_min",),
+    "f1_score_group_min": ("f1_score_group_min",),
+    "balanced_accuracy_group_min": ("balanced_accuracy_score_group_min",),
+    **{
+        f"{rate}_{kind}": (f"{rate}_{kind}",)
+        for rate in ("false_negative_rate", "false_positive_rate", "true_negative_rate")
+        for kind in ("difference", "ratio")
+    },
+}
+_NOT_IN_AEQUITAS = ("prev", "accuracy")
+"""Rates of which Aequitas has no disparity."""
+_RATIOS_IN_AIF360 = (
+    "error_rate", "false_discovery_rate", "false_negative_rate", "false_omission_rate",
+    "false_positive_rate",
+)  # fmt: skip
+
+
+def _rate(
+    title: str,
+    formula: str,
+    *,
+    ideal: float | None = None,
+    needs: tuple[Need, ...] = ("y_true", "y_pred"),
+    source: str = "Saleiro et al. (2018), Aequitas, sections 3.2.2 and 3.2.3",
+    aequitas: str = "",
+    fairlearn: str = "",
+    aif360: str = "",
+) -> Callable[[Callable[[Group], float]], Metric]:
+    """Declare the decorated function as a rate, and what compares groups by it.
+
+    Parameters
+    ----------
+    title, formula, ideal, needs, source
+        As in :class:`~benchmark.metrics.base.Metric`; a rate without an ideal describes and does not judge.
+    aequitas, fairlearn, aif360 : str
+        Its names elsewhere, where it has one.
+    """
+    elsewhere = {"Aequitas": aequitas, "fairlearn": fairlearn, "AIF360": aif360}
+
+    def declare(value: Callable[[Group], float]) -> Metric:
+        direction: Direction = "none" if ideal is None else "higher" if ideal else "lower"
+        rate = metric(
+            title=title,
+            formula=formula,
+            range=(0.0, 1.0),
+            ideal=ideal,
+            direction=direction,
+            source=source,
+            needs=needs,
+            compare="each_group",
+            family="rates",
+            equivalents=tuple(
+                Equivalent(other, name, f"tests/metrics/test_{other.lower()}.py::test_rates")
+                for other, name in elsewhere.items()
+                if name
+            ),
+        )(value)
+        _between_groups(rate)
+        _to_a_reference(rate, aequitas, aif360)
+        return rate
+
+    return declare
+
+
+def _between_groups(rate: Metric) -> None:
+    """Declare what a rate gives for any number of groups, in whatever order."""
+
+    def declare(
+        suffix: str, title: str, formula: str, ideal: float, note: str, value: Callable[..., float]
+    ) -> None:
+        name = _NAMES.get(f"{rate.name}_{suffix}", f"{rate.name}_{suffix}")
+        metric(
+            name=name,
+            title=f"{rate.title}, {title}",
+            formula=f"{formula} of {rate.formula} over the groups",
+            range=(0.0, 1.0),
+            ideal=ideal,
+            direction="higher" if ideal else "lower",
+            source="Bird et al. (2020), Fairlearn",
+            needs=rate.needs,
+            compare="all_groups",
+            family="fairlearn",
+            equivalents=tuple(
+                Equivalent("fairlearn", theirs, "tests/metrics/test_fairlearn.py::test_between_groups")
+                for theirs in _IN_FAIRLEARN.get(name, ())
+            ),
+            note=note,
+        )(value)
+
+    def apart(groups: Sequence[Group]) -> float:
+        values = [rate(group) for group in groups]
+        return max(values) - min(values)
+
+    def ratio(groups: Sequence[Group]) -> float:
+        values = [rate(group) for group in groups]
+        return groups[0].ratio(min(values), max(values), f"the {rate.title.lower()} of every group")
+
+    unsigned = "It does not say which group is worse off."
+    declare("difference", "largest difference", "max - min", 0.0, f"Never negative. {unsigned}", apart)
+    declare("ratio", "smallest ratio", "min / max", 1.0, f"Never above 1. {unsigned}", ratio)
+    if rate.ideal is not None:
+        worst = min if rate.ideal else max
+        declare(
+            f"group_{worst.__name__}",
+            "worst group",
+            worst.__name__,
+            rate.ideal,
+            "",
+            lambda groups: worst(map(rate, groups)),
+        )
+
+
+def _to_a_reference(rate: Metric, aequitas: str, aif360: str) -> None:
+    theirs = []
+    if aequitas and aequitas not in _NOT_IN_AEQUITAS:
+        theirs.append(
+            Equivalent(
+                "Aequitas",
+                f"{aequitas}_disparity",
+                "tests/metrics/test_aequitas.py::test_disparities",
+                note="a positive number to 0 is 10 there and has no value here",
+            )
+        )
+    if aif360 in _RATIOS_IN_AIF360:
+        theirs.append(
+            Equivalent("AIF360", f"{aif360}_ratio", "tests/metrics/test_aif360.py::test_two_groups")
+        )
+
+    @metric(
+        name=f"{rate.name}_disparity",
+        title=f"{rate.title}, disparity",
+        formula=f"{rate.formula} / {rate.formula.replace('g', 'ḡ')}",
+        range=(0.0, math.inf),
+        ideal=1.0,
+        direction="closer_to_ideal",
+        source="Saleiro et al. (2018), Aequitas, equations 1 and 2",
+        needs=rate.needs,
+        compare="against_reference",
+        family="disparities",
+        equivalents=tuple(theirs),
+        note="g is the group in question, ḡ the reference group.",
+    )
+    def disparity(group: Group, reference: Group) -> float:
+        value, other = rate(group), rate(reference)
+        return group.ratio(value, other, f"the {rate.title.lower()} of {reference.name}")
+
+
+@_rate(
+    "Selection rate",
+    "P(ŷ+ | g)",
+    needs=("y_pred",),
+    aequitas="pprev",
+    fairlearn="selection_rate",
+    aif360="selection_rate",
+)
+def selection_rate(group: Group) -> float:
+    """Return the share of the group that is predicted the favorable outcome."""
+    return group.share(group.predicted_positives, group.size)
+
+
+@_rate("Prevalence", "P(y+ | g)", needs=("y_true",), aequitas="prev", aif360="base_rate")
+def prevalence(group: Group) -> float:
+    """Return the share of the group that has the favorable label."""
+    return group.share(group.positives, group.size)
+
+
+@_rate(
+    "True positive rate",
+    "P(ŷ+ | g, y+)",
+    ideal=1.0,
+    aequitas="tpr",
+    fairlearn="true_positive_rate",
+    aif360="true_positive_rate",
+)
+def true_positive_rate(group: Group) -> float:
+    """Return the share of favorable labels that is predicted so: recall, sensitivity."""
+    return group.share(group.tp, group.positives, _GOOD)
+
+
+@_rate(
+    "True negative rate",
+    "P(ŷ- | g, y-)",
+    ideal=1.0,
+    aequitas="tnr",
+    fairlearn="true_negative_rate",
+    aif360="true_negative_rate",
+)
+def true_negative_rate(group: Group) -> float:
+    """Return the share of unfavorable labels that is predicted so: specificity."""
+    return group.share(group.tn, group.negatives, _BAD)
+
+
+@_rate(
+    "False positive rate",
+    "P(ŷ+ | g, y-)",
+    ideal=0.0,
+    aequitas="fpr",
+    fairlearn="false_positive_rate",
+    aif360="false_positive_rate",
+)
+def false_positive_rate(group: Group) -> float:
+    """Return the share of unfavorable labels that is predicted favorable."""
+    return group.share(group.fp, group.negatives, _BAD)
+
+
+@_rate(
+    "False negative rate",
+    "P(ŷ- | g, y+)",
+    ideal=0.0,
+    aequitas="fnr",
+    fairlearn="false_negative_rate",
+    aif360="false_negative_rate",
+)
+def false_negative_rate(group: Group) -> float:
+    """Return the share of favorable labels that is predicted unfavorable."""
+    return group.share(group.fn, group.positives, _GOOD)
+
+
+@_rate("Precision", "P(y+ | g, ŷ+)", ideal=1.0, aequitas="precision", aif360="positive_predictive_value")
+def precision(group: Group) -> float:
+    """Return the share of favorable predictions that is right."""
+    return group.share(group.tp, group.predicted_positives, _SELECTED)
+
+
+@_rate(
+    "Negative predictive value",
+    "P(y- | g, ŷ-)",
+    ideal=1.0,
+    aequitas="npv",
+    aif360="negative_predictive_value",
+)
+def negative_predictive_value(group: Group) -> float:
+    """Return the share of unfavorable predictions that is right."""
+    return group.share(group.tn, group.predicted_negatives, _REJECTED)
+
+
+@_rate("False discovery rate", "P(y- | g, ŷ+)", ideal=0.0, aequitas="fdr", aif360="false_discovery_rate")
+def false_discovery_rate(group: Group) -> float:
+    """Return the share of favorable predictions that is wrong."""
+    return group.share(group.fp, group.predicted_positives, _SELECTED)
+
+
+@_rate("False omission rate", "P(y+ | g, ŷ-)", ideal=0.0, aequitas="for", aif360="false_omission_rate")
+def false_omission_rate(group: Group) -> float:
+    """Return the share of unfavorable predictions that is wrong."""
+    return group.share(group.fn, group.predicted_negatives, _REJECTED)
+
+
+@_rate("Accuracy of a group", "P(ŷ = y | g)", ideal=1.0, aequitas="accuracy", aif360="accuracy")
+def accuracy_rate(group: Group) -> float:
+    """Return the share of the group that is predicted rightly."""
+    return group.share(group.tp + group.tn, group.size)
+
+
+@_rate("Error rate", "P(ŷ ≠ y | g)", ideal=0.0, aif360="error_rate")
+def error_rate(group: Group) -> float:
+    """Return the share of the group that is predicted wrongly."""
+    return group.share(group.fp + group.fn, group.size)
+
+
+@_rate("Balanced accuracy", "½ (P(ŷ+ | g, y+) + P(ŷ- | g, y-))", ideal=1.0, source="Standard")
+def balanced_accuracy(group: Group) -> float:
+    """Return the mean of true positive and true negative rate."""
+    return (true_positive_rate(group) + true_negative_rate(group)) / 2
+
+
+@_rate("F1 score", "2 TP / (2 TP + FP + FN)", ideal=1.0, source="Standard")
+def f1_score(group: Group) -> float:
+    """Return the harmonic mean of precision and true positive rate."""
+    whole = 2 * group.tp + group.fp + group.fn
+    return group.share(2 * group.tp, whole, "with a favorable label or prediction")
