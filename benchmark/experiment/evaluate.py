@@ -23,10 +23,11 @@ from benchmark.errors import (
     UnknownNameError,
 )
 from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
+from benchmark.experiment.score import Answers, Scorer, pack, scoring_digest
 from benchmark.experiment.store import CellResult, MetricValue, Status
 from benchmark.experiment.versions import optional_versions, source_digest
 from benchmark.experiment.world import Scene, World
-from benchmark.metrics import evaluate
+from benchmark.metrics import MetricResults
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import (
     Convergence,
@@ -44,6 +45,7 @@ __all__ = [
     "configured_techniques",
     "describe_classifier",
     "describe_technique",
+    "metric_values",
 ]
 
 _LONGEST_REASON = 2000
@@ -138,6 +140,11 @@ class Evaluator:
             entry.name: make_classifier(entry.classifier, entry.parameters)
             for entry in world.experiment.classifiers
         }
+        metrics = world.experiment.metrics
+        self.scorers = {
+            name: Scorer(scene.test, metrics, scene.strata) for name, scene in world.scenes.items()
+        }
+        self.scoring = scoring_digest(metrics)
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -178,9 +185,9 @@ class Evaluator:
                 rng=generator(seed, purpose="technique", technique=own, **axes),
             )
             # A table of its own for each: what a table derives from its codes can be written to.
-            yield self._score(scene, block, cell, technique, Table(train.schema, train.codes), tools)
+            yield self._cell(scene, block, cell, technique, Table(train.schema, train.codes), tools)
 
-    def _score(
+    def _cell(
         self, scene: Scene, block: Block, cell: Cell, technique: Technique, train: Table, tools: Tools
     ) -> CellResult:
         def result(status: Status, reason: str = "", **content: Any) -> CellResult:
@@ -197,7 +204,7 @@ class Evaluator:
                             "failed", f"its skip() returned {declined!r} in place of a reason or None"
                         )
                     return result("skipped", _storable(declined))
-                predicted, convergence = _predictions(technique, train, scene.test.hide_label(), tools)
+                answers, convergence = _answers(technique, train, self.scorers[block.dataset], scene, tools)
         except NotConvergedError as error:
             return result("not_converged", _in_words(error))
         except DeclinedError as error:
@@ -205,43 +212,64 @@ class Evaluator:
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
             return result("failed", _in_words(error))
+        scorer = self.scorers[block.dataset]
         try:
-            scores = evaluate(
-                scene.test.y, predicted, scene.test.deprived, metrics=self.world.experiment.metrics
-            )
+            scores = scorer.score(answers)
         except Exception as error:  # a metric of the user's own
-            return result("failed", f"a metric could not be computed: {_in_words(error)}")
-        metrics = tuple(
-            MetricValue(name, None if np.isnan(value) else float(value), scores.reasons.get(name, ""))
-            for name, value in scores.values.items()
-        )
+            reason = f"a metric could not be computed: {_in_words(error)}"
+            return result("failed", reason, scoring=self.scoring)
         return result(
             "ok",
-            metrics=metrics,
-            counts=scores.counts.weight.astype(int).tolist(),
+            metrics=metric_values(scores),
+            counts=scores.counts.rows.tolist(),
             convergence=convergence,
+            rows=pack(answers) if scorer.needs_rows else None,
+            scoring=self.scoring,
         )
 
 
-def _predictions(
-    technique: Technique, train: Table, test: Table, tools: Tools
-) -> tuple[NDArray[np.bool_], Convergence | None]:
+def metric_values(results: MetricResults) -> tuple[MetricValue, ...]:
+    """Return metrics as the store keeps them."""
+    return tuple(
+        MetricValue(name, None if np.isnan(value) else float(value), results.reasons.get(name, ""))
+        for name, value in results.values.items()
+    )
+
+
+def _answers(
+    technique: Technique, train: Table, scorer: Scorer, scene: Scene, tools: Tools
+) -> tuple[Answers, Convergence | None]:
     """Train and predict, and trust nothing: a plugin may have replaced the methods that check."""
+    test = scene.test.hide_label()
     predictor = technique.fit(train, tools)
-    predicted = np.asarray(predictor.predict(test))
-    if predicted.shape != (len(test),) or predicted.dtype != np.bool_:
-        raise TechniqueError(
-            f"{technique.name} predicted something malformed",
-            expected=f"bool array of shape ({len(test)},)",
-            got=f"{predicted.dtype} array of shape {predicted.shape}",
-        )
+
+    def checked(output: NDArray[Any], valid: bool, kind: str) -> NDArray[Any]:
+        if output.shape != (len(test),) or not valid:
+            raise TechniqueError(
+                f"{technique.name} predicted something malformed",
+                expected=f"{kind} array of shape ({len(test)},)",
+                got=f"{output.dtype} array of shape {output.shape}",
+            )
+        return output
+
+    def predict(table: Table) -> NDArray[np.bool_]:
+        output = np.asarray(predictor.predict(table))
+        return checked(output, output.dtype == np.bool_, "bool")
+
+    def predict_score(table: Table) -> NDArray[np.float64]:
+        assert predictor.predict_score is not None
+        output = np.asarray(predictor.predict_score(table))
+        return checked(output, output.dtype.kind == "f" and bool(np.isfinite(output).all()), "finite float")
+
+    predicted = predict(test)
+    answers = scorer.ask(predicted, predict, None if predictor.predict_score is None else predict_score)
     reported = predictor.convergence
     if reported is None:
-        return predicted, None
+        return answers, None
     figures = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
     if not np.isfinite([figures.residual, figures.tolerance]).all():
         raise TechniqueError(f"{technique.name} reported figures that are not finite", got=str(figures))
-    return predicted, figures
+    return answers, figures
 
 
 def _sealed(table: Table) -> Table:

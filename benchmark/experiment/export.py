@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from benchmark.experiment.store import CellResult
+from benchmark.experiment.store import CellResult, MetricValue
 
 __all__ = [
     "CONVERGENCE_COLUMNS",
@@ -44,7 +44,8 @@ def results_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.Dat
     cells : iterable of CellResult
         In the order of the plan.
     metrics : sequence of str
-        In the order in which they are to stand.
+        Names of metrics, in the order in which they are to stand; each that has one value for each group is
+        followed by the group: ``precision[Female]``.
 
     Returns
     -------
@@ -53,8 +54,7 @@ def results_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.Dat
     """
     rows = []
     for cell in cells:
-        found = {m.metric: m.value for m in cell.metrics}
-        rows += [(*_where(cell), name, found[name]) for name in metrics if name in found]
+        rows += [(*_where(cell), m.metric, m.value) for m in _in_order(cell, metrics)]
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS)).astype({"beta": float, "value": float})
 
 
@@ -68,8 +68,11 @@ def failures_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.Da
     for cell in cells:
         if cell.status != "ok":
             rows.append((*_where(cell), "", cell.status, cell.reason))
-        found = {m.metric: m for m in cell.metrics if m.value is None}
-        rows += [(*_where(cell), n, "undefined", found[n].reason) for n in metrics if n in found]
+        rows += [
+            (*_where(cell), m.metric, "undefined", m.reason)
+            for m in _in_order(cell, metrics)
+            if m.value is None
+        ]
     return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"beta": float})
 
 
@@ -84,6 +87,12 @@ def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
         if cell.convergence is not None
     ]
     return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
+
+
+def _in_order(cell: CellResult, metrics: Sequence[str]) -> list[MetricValue]:
+    position = {name: i for i, name in enumerate(metrics)}
+    named = [(position.get(m.metric.partition("[")[0]), m) for m in cell.metrics]
+    return [m for _, m in sorted(((i, m) for i, m in named if i is not None), key=lambda pair: pair[0])]
 
 
 def _where(cell: CellResult) -> tuple[object, ...]:

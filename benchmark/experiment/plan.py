@@ -25,6 +25,7 @@ from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.network.bias import BiasEdit
 
 __all__ = [
+    "PAPER_METRICS",
     "BiasEntry",
     "Block",
     "ClassifierEntry",
@@ -43,6 +44,9 @@ Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Beta = Annotated[float, Field(ge=0, le=1)]
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Parameters = dict[str, bool | int | float | str]
+
+PAPER_METRICS = ("discrimination", "accuracy", "overestimation", "underestimation")
+"""The paper's four metrics, in its order."""
 
 
 class _Strict(BaseModel):
@@ -124,6 +128,8 @@ class DatasetEntry(_Strict):
         Names of the technique entries to run on it; all unless given.
     parameters : dict of str to dict
         Parameters of techniques that differ for this dataset, by the technique's registered name.
+    strata : str or None
+        Column to stratify by, for metrics that need one.
     """
 
     card: str
@@ -135,6 +141,7 @@ class DatasetEntry(_Strict):
     columns: dict[str, dict[str, Any]] = {}
     techniques: tuple[Identifier, ...] = ()
     parameters: dict[str, Parameters] = {}
+    strata: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -305,7 +312,11 @@ class Experiment(_Strict):
     datasets, techniques, classifiers : tuple
         What is crossed.
     metrics : tuple of str
-        What every cell is scored by; the paper's four unless given.
+        What every cell is scored by: names of metrics and of families (``betabench list metrics``); the
+        paper's four unless given.
+    headline : tuple of str
+        Which of them tables and figures show; the paper's four unless given, or all where none of these is
+        computed. All others are in the result files.
     published : PublishedEntry or None
         Published numbers that the experiment repeats.
     """
@@ -321,9 +332,8 @@ class Experiment(_Strict):
     memory_limit: float = Field(default=4096.0, gt=0)
     datasets: tuple[DatasetEntry, ...] = Field(min_length=1)
     techniques: tuple[TechniqueEntry, ...] = Field(min_length=1)
-    metrics: tuple[str, ...] = Field(
-        default=("discrimination", "accuracy", "overestimation", "underestimation"), min_length=1
-    )
+    metrics: tuple[str, ...] = Field(default=PAPER_METRICS, min_length=1)
+    headline: tuple[str, ...] = ()
     classifiers: tuple[ClassifierEntry, ...] = Field(
         default=(ClassifierEntry(classifier="c45"),), min_length=1
     )
@@ -343,6 +353,7 @@ class Experiment(_Strict):
             ("techniques", [t.name for t in self.techniques]),
             ("classifiers", [c.name for c in self.classifiers]),
             ("metrics", list(self.metrics)),
+            ("headline", list(self.headline)),
             *((f"bias of {d.card}", [b.name for b in d.bias]) for d in self.datasets),
         ):
             repeated = sorted({name for name in names if names.count(name) > 1})

@@ -9,12 +9,12 @@ import os
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from benchmark.errors import StoreError
+from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment.evaluate import (
     Cell,
     Evaluator,
@@ -22,15 +22,25 @@ from benchmark.experiment.evaluate import (
     configured_techniques,
     describe_classifier,
     describe_technique,
+    metric_values,
 )
-from benchmark.experiment.plan import Block, Experiment, plan_blocks
+from benchmark.experiment.plan import PAPER_METRICS, Block, Experiment, plan_blocks
 from benchmark.experiment.pool import Failure, Task, run_tasks
-from benchmark.experiment.store import CellResult, Status, Store
+from benchmark.experiment.score import Scorer, scoring_digest
+from benchmark.experiment.store import CellResult, Store, Stored
 from benchmark.experiment.versions import harness_digest, package_versions
 from benchmark.experiment.world import Scene, World, cell_key, network_digest
-from benchmark.metrics import get_metric
+from benchmark.metrics import get_metric, metric_names
 
-__all__ = ["STORE_NAME", "Outcome", "Progress", "check_experiment", "compute", "manifest"]
+__all__ = [
+    "STORE_NAME",
+    "Outcome",
+    "Progress",
+    "check_experiment",
+    "compute",
+    "headline_metrics",
+    "manifest",
+]
 
 STORE_NAME = "results.sqlite"
 
@@ -105,10 +115,11 @@ def compute(
     stored = store.statuses()
     again = {"failed", "crashed", "timeout"} if retry_failed else set()
     limit = world.experiment.time_limit
+    lost = _score_again(world, store, planned, stored)
     missing = [
         Task(block, left)
         for block, cells in planned
-        if (left := tuple(c for c in cells if _is_missing(stored.get(c.key), again, limit)))
+        if (left := tuple(c for c in cells if c.key in lost or _is_missing(stored.get(c.key), again, limit)))
     ]
     total = sum(len(cells) for _, cells in planned)
     to_do = sum(len(task.cells) for task in missing)
@@ -138,12 +149,52 @@ def compute(
     return Outcome(finished, to_do, seconds, workers)
 
 
-def _is_missing(stored: tuple[Status, float] | None, again: set[str], time_limit: float) -> bool:
+def _is_missing(stored: Stored | None, again: set[str], time_limit: float) -> bool:
     """Return whether a cell is to be computed: never was, is to be retried, or now has more time."""
     if stored is None:
         return True
-    status, seconds = stored
-    return status in again or (status == "timeout" and seconds < time_limit)
+    return stored.status in again or (stored.status == "timeout" and stored.seconds < time_limit)
+
+
+def _score_again(
+    world: World,
+    store: Store,
+    planned: Sequence[tuple[Block, tuple[Cell, ...]]],
+    stored: Mapping[str, Stored],
+) -> set[str]:
+    """Bring metrics of stored cells up to date; return the keys of those that have to be computed for it.
+
+    These are cells whose predictions were not kept because no metric needed them, and cells that failed for
+    nothing but a metric whose code is another one now.
+    """
+    experiment = world.experiment
+    digest, wanted = scoring_digest(experiment.metrics), set(metric_names(experiment.metrics))
+
+    def current(cell: Stored) -> bool:
+        return cell.scoring == digest and (cell.status != "ok" or wanted <= cell.metrics)
+
+    stale: dict[str, list[str]] = {}
+    lost = set()
+    for block, cells in planned:
+        for key in (c.key for c in cells if c.key in stored and not current(stored[c.key])):
+            if stored[key].status == "ok":
+                stale.setdefault(block.dataset, []).append(key)
+            elif stored[key].scoring:
+                lost.add(key)
+    for dataset, keys in stale.items():
+        scene = world.scenes[dataset]
+        scorer = Scorer(scene.test, experiment.metrics, scene.strata)
+        updated = []
+        for cell in store.read(keys):
+            rows = store.rows(cell.key)
+            results = scorer.score_again(cell.counts, rows)
+            if results is None:
+                lost.add(cell.key)
+            else:
+                found = metric_values(results)
+                updated.append(replace(cell, metrics=found, scoring=digest, rows=rows))
+        store.write(updated)
+    return lost
 
 
 def _planned_cells(world: World) -> list[tuple[Block, tuple[Cell, ...]]]:
@@ -184,8 +235,31 @@ def check_experiment(experiment: Experiment) -> None:
     configured_techniques(experiment)
     for classifier in experiment.classifiers:
         describe_classifier(classifier)
-    for metric in experiment.metrics:
-        get_metric(metric)
+    headline_metrics(experiment)
+
+
+def headline_metrics(experiment: Experiment) -> tuple[str, ...]:
+    """Return the metrics that tables and figures show.
+
+    Raises
+    ------
+    UnknownNameError
+        If a metric is unknown.
+    ExperimentError
+        If one is asked for that is not computed, or that has one value for each group.
+    """
+    computed = metric_names(experiment.metrics)
+    for name in metric_names(experiment.headline):
+        if name not in computed or get_metric(name).compare == "each_group":
+            raise ExperimentError(
+                f"The metric {name!r} cannot be shown in tables and figures",
+                expected="metrics of the experiment with one value for each cell",
+                got="it is not among 'metrics'" if name not in computed else "it has a value for each group",
+                remedy="take it out of 'headline', or add it to 'metrics'",
+            )
+    single = tuple(name for name in computed if get_metric(name).compare != "each_group")
+    paper = tuple(name for name in PAPER_METRICS if name in computed)
+    return metric_names(experiment.headline) or paper or single
 
 
 def manifest(world: World, outcome: Outcome) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import filelock
 from benchmark.errors import StoreError
 from benchmark.techniques.base import Convergence
 
-__all__ = ["CellResult", "MetricValue", "Status", "Store"]
+__all__ = ["CellResult", "MetricValue", "Status", "Store", "Stored"]
 
 Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed"]
 
@@ -34,7 +34,7 @@ CREATE TABLE cells (
     status TEXT NOT NULL
         CHECK (status IN ('ok', 'skipped', 'not_converged', 'failed', 'timeout', 'crashed')),
     reason TEXT NOT NULL,      -- why it is not ok, else empty
-    counts TEXT NOT NULL,      -- JSON: test rows by [deprived][favorable label][favorable prediction]
+    counts TEXT NOT NULL,      -- JSON: test rows by [group][favorable label][favorable prediction]
     seconds REAL NOT NULL      -- wall time of the cell
 ) WITHOUT ROWID;
 CREATE TABLE results (
@@ -50,6 +50,20 @@ CREATE TABLE IF NOT EXISTS convergence (
     key TEXT PRIMARY KEY REFERENCES cells (key),
     steps INTEGER NOT NULL, residual REAL NOT NULL, tolerance REAL NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS scorings (
+    id INTEGER PRIMARY KEY,
+    digest TEXT NOT NULL,      -- SHA-256 of the code that computed metrics
+    metrics TEXT NOT NULL,     -- their names, separated by blanks
+    UNIQUE (digest, metrics)
+);
+CREATE TABLE IF NOT EXISTS scored (
+    key TEXT PRIMARY KEY REFERENCES cells (key),
+    scoring INTEGER NOT NULL REFERENCES scorings (id)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS predictions (
+    key TEXT PRIMARY KEY REFERENCES cells (key),
+    rows BLOB NOT NULL         -- predictions and scores of all test rows, where a metric needs them
+);
 """
 _HEAD = ("key", "dataset", "bias", "beta", "repetition", "technique", "classifier", "status", "reason")
 
@@ -80,11 +94,17 @@ class CellResult:
     metrics : tuple of MetricValue
         Empty unless the status is ok.
     counts : tuple
-        Test rows by [deprived][favorable label][favorable prediction]; empty unless the status is ok.
+        Test rows by [group][favorable label][favorable prediction], the groups being the states of the
+        sensitive feature; empty unless the status is ok.
     seconds : float
         Wall time of preparation, training and prediction.
     convergence : Convergence or None
         How the fit converged, if the technique optimises something and says so.
+    rows : bytes or None
+        Predictions and scores of all test rows (:func:`benchmark.experiment.score.pack`), if a metric needs
+        them.
+    scoring : str
+        Digest of the code that computed the metrics, or failed to; empty if none did.
     """
 
     key: str
@@ -100,6 +120,35 @@ class CellResult:
     counts: Sequence[object] = field(default=(), repr=False)
     seconds: float = 0.0
     convergence: Convergence | None = None
+    rows: bytes | None = field(default=None, repr=False)
+    scoring: str = ""
+
+    @property
+    def metric_names(self) -> str:
+        """Names of its metrics, sorted, separated by blanks; "precision[Female]" is a value of precision."""
+        return " ".join(sorted({m.metric.partition("[")[0] for m in self.metrics}))
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What the store knows of a cell, its numbers apart.
+
+    Attributes
+    ----------
+    status : str
+        As in :class:`CellResult`.
+    seconds : float
+        That it took.
+    scoring : str
+        Digest of the code that computed its metrics, or failed to.
+    metrics : frozenset of str
+        Names of the metrics that it has a value or a reason for.
+    """
+
+    status: Status
+    seconds: float
+    scoring: str
+    metrics: frozenset[str]
 
 
 class Store:
@@ -192,17 +241,28 @@ class Store:
         self._connection.close()
         self._lock.release()
 
-    def statuses(self) -> dict[str, tuple[Status, float]]:
-        """Return the status of every stored cell by key, and the seconds that it took."""
-        rows = self._connection.execute("SELECT key, status, seconds FROM cells")
-        return {key: (status, seconds) for key, status, seconds in rows}
+    def statuses(self) -> dict[str, Stored]:
+        """Return what is known of every stored cell by key."""
+        scorings = {
+            number: (digest, frozenset(metrics.split()))
+            for number, digest, metrics in self._connection.execute(
+                "SELECT id, digest, metrics FROM scorings"
+            )
+        }
+        rows = self._connection.execute(
+            "SELECT key, status, seconds, scoring FROM cells LEFT JOIN scored USING (key)"
+        )
+        return {
+            key: Stored(status, seconds, *scorings.get(scoring, ("", frozenset())))
+            for key, status, seconds, scoring in rows
+        }
 
     def write(self, cells: Iterable[CellResult]) -> None:
         """Store cells in one transaction; a cell that is there already is replaced."""
         cells = list(cells)
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            for table in ("results", "convergence"):
+            for table in ("results", "convergence", "scored", "predictions"):
                 self._connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
             self._connection.executemany(
                 "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -226,13 +286,28 @@ class Store:
                     if c.convergence is not None
                 ],
             )
+            scorings = [(c.scoring, c.metric_names) for c in cells]
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO scorings (digest, metrics) VALUES (?, ?)", sorted(set(scorings))
+            )
+            self._connection.executemany(
+                "INSERT INTO scored SELECT ?, id FROM scorings WHERE digest = ? AND metrics = ?",
+                [(cell.key, *scoring) for cell, scoring in zip(cells, scorings, strict=True)],
+            )
+            self._connection.executemany(
+                "INSERT INTO predictions VALUES (?, ?)",
+                [(c.key, c.rows) for c in cells if c.rows is not None],
+            )
         except BaseException:
             self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
 
     def read(self, keys: Sequence[str]) -> list[CellResult]:
-        """Return the stored cells among ``keys``, in that order; metrics come sorted by name."""
+        """Return the stored cells among ``keys``, in that order, without the predictions of their rows.
+
+        Metrics come sorted by name.
+        """
         wanted = set(keys)
         metrics: dict[str, list[MetricValue]] = {}
         for key, *row in self._connection.execute("SELECT key, metric, value, reason FROM results"):
@@ -244,6 +319,11 @@ class Store:
                 "SELECT key, steps, residual, tolerance FROM convergence"
             )
         }
+        scorings = dict(
+            self._connection.execute(
+                "SELECT key, digest FROM scored JOIN scorings ON scoring = scorings.id"
+            ).fetchall()
+        )
         cells: dict[str, CellResult] = {}
         for *head, counts, seconds in self._connection.execute("SELECT * FROM cells"):
             key = head[0]
@@ -254,8 +334,14 @@ class Store:
                     counts=json.loads(counts),
                     seconds=seconds,
                     convergence=convergence.get(key),
+                    scoring=scorings.get(key, ""),
                 )
         return [cells[key] for key in keys if key in cells]
+
+    def rows(self, key: str) -> bytes | None:
+        """Return the packed predictions of a cell's test rows, or None if they were not kept."""
+        found = self._connection.execute("SELECT rows FROM predictions WHERE key = ?", (key,)).fetchone()
+        return None if found is None else found[0]
 
 
 def _set_aside(path: Path) -> Path:

@@ -16,12 +16,20 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["HARNESS", "harness_digest", "optional_versions", "package_versions", "source_digest"]
+__all__ = [
+    "HARNESS",
+    "code_digest",
+    "harness_digest",
+    "optional_versions",
+    "package_versions",
+    "source_digest",
+]
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
-# What every cell's numbers pass through. Learning, biasing and loading are not among it: the keys hold
-# digests of the biased network and of the test table themselves.
+# What every cell's predictions pass through. Learning, biasing and loading are not among it: the keys hold
+# digests of the biased network and of the test table themselves. Nor are metrics: they are computed from what
+# is stored of the predictions, and the store says by which code.
 HARNESS = (
     "seeding.py",
     "data/table.py",
@@ -29,7 +37,6 @@ HARNESS = (
     "network/sample.py",
     "bias",
     "classifiers",
-    "metrics",
     "experiment/evaluate.py",
 )
 
@@ -78,7 +85,12 @@ def source_digest(item: type) -> str:
         if file not in found:
             found.add(file)
             pending += [path for path in _imported_files(file) if _counts(path, folders)]
-    return hashlib.sha256("\n".join(sorted(map(_file_digest, found))).encode()).hexdigest()
+    return code_digest(found)
+
+
+def code_digest(files: Iterable[Path]) -> str:
+    """Return the digest of the code of some files, in whatever order they are named."""
+    return hashlib.sha256("\n".join(sorted(map(_file_digest, files))).encode()).hexdigest()
 
 
 def _counts(file: Path, folders: tuple[Path, ...]) -> bool:

@@ -59,6 +59,8 @@ class Scene:
         Rows of each training sample.
     biases : mapping of str to BiasKind
         By the name of the bias.
+    strata : str or None
+        Column to stratify by, for metrics that need one.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Scene:
     test: Table
     n_train: int
     biases: Mapping[str, BiasKind]
+    strata: str | None = None
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
 
     @property
@@ -208,6 +211,7 @@ def _build_scene(
         test=test,
         n_train=len(test) if train_rows == "data" else train_rows,
         biases=biases,
+        strata=entry.strata,
     )
 
 
@@ -279,7 +283,7 @@ def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifie
     Returns
     -------
     str
-        SHA-256 of everything that can change the cell's numbers, in hexadecimal.
+        SHA-256 of everything that can change the cell's predictions, in hexadecimal.
     """
     scene = world.scenes[block.dataset]
     identity = {
@@ -295,6 +299,5 @@ def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifie
         "repetition": block.repetition,
         "technique": technique,
         "classifier": classifier,
-        "metrics": world.experiment.metrics,
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

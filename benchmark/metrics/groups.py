@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -25,6 +25,7 @@ __all__ = [
     "Predictions",
     "UndefinedMetricError",
     "difference",
+    "require_rows",
 ]
 
 Need = Literal["y_true", "y_pred", "y_score", "strata", "features", "alternated"]
@@ -86,8 +87,8 @@ class Predictions:
         Codes of a column to stratify by.
     features : ndarray of float, shape (n_rows, n_features), optional
         Numeric features, for metrics that look for similar rows.
-    alternated : callable() -> ndarray of float, shape (n_rows,), optional
-        Asks the model again after the two groups have changed places; scores, or predictions as 0 and 1.
+    alternated : ndarray of float, shape (n_rows,), optional
+        What the model says once the two groups have changed places: scores, or else predictions as 0 and 1.
     sample_weight : ndarray of float, shape (n_rows,), optional
         Finite, non-negative weights; all 1 if left out.
 
@@ -104,7 +105,7 @@ class Predictions:
     y_score: NDArray[np.float64] | None = None
     strata: NDArray[np.integer] | None = None
     features: NDArray[np.float64] | None = None
-    alternated: Callable[[], NDArray[np.float64]] | None = None
+    alternated: NDArray[np.float64] | None = None
     sample_weight: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
@@ -125,7 +126,11 @@ class Predictions:
                     expected=f"a bool array of shape {shape}, True for favorable",
                     got=f"{array.dtype} of shape {array.shape}",
                 )
-        for name, numbers in (("y_score", self.y_score), ("sample_weight", self.sample_weight)):
+        for name, numbers in (
+            ("y_score", self.y_score),
+            ("alternated", self.alternated),
+            ("sample_weight", self.sample_weight),
+        ):
             if numbers is None:
                 continue
             valid = numbers.shape == shape and bool(np.isfinite(numbers).all())
@@ -153,6 +158,11 @@ class Predictions:
         kinds: tuple[Need, ...] = ("y_true", "y_pred", "y_score", "strata", "features", "alternated")
         return {kind for kind in kinds if getattr(self, kind) is not None}
 
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Weight of each row, shape (n_rows,)."""
+        return np.ones(len(self)) if self.sample_weight is None else self.sample_weight
+
     @functools.cached_property
     def counts(self) -> GroupCounts:
         """Counts of all groups, in one pass; what is not given counts as unfavorable."""
@@ -170,16 +180,13 @@ class Predictions:
         return GroupCounts(self.names, weight, rows)
 
     def take(self, mask: NDArray[np.bool_]) -> Predictions:
-        """Return some of the rows; the model cannot be asked about them alone."""
+        """Return some of the rows."""
 
         def some(array: NDArray[np.generic] | None) -> NDArray[np.generic] | None:
             return None if array is None else array[mask]
 
-        kept = {
-            name: some(getattr(self, name))
-            for name in ("codes", "y_true", "y_pred", "y_score", "strata", "features", "sample_weight")
-        }
-        return replace(self, **kept, alternated=None)  # type: ignore[arg-type]
+        kept = {f.name: some(getattr(self, f.name)) for f in fields(self) if f.name != "names"}
+        return replace(self, **kept)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,3 +322,10 @@ class Group:
 def difference(value: float, other: float) -> float:
     """Return ``value - other``, where two values that are infinite alike do not differ."""
     return 0.0 if value == other else value - other
+
+
+def require_rows(*groups: Group) -> None:
+    """Raise :class:`UndefinedMetricError` if nobody is in one of the groups, which no convention allows."""
+    for group in groups:
+        if not group.size:
+            raise UndefinedMetricError(f"there is no row of {group.name}")

@@ -164,6 +164,7 @@ def read_run(folder: Path) -> FinishedRun:
         )
     manifest = _read_manifest(folder / MANIFEST_NAME, again)
     experiment = manifest.experiment
+    summary = _read_csv(folder / "summary.csv", SUMMARY_COLUMNS, again)
     return FinishedRun(
         name=experiment.name,
         title=experiment.title,
@@ -172,7 +173,7 @@ def read_run(folder: Path) -> FinishedRun:
         betas=experiment.betas,
         techniques={technique.name: technique.title for technique in experiment.techniques},
         classifiers=tuple(classifier.name for classifier in experiment.classifiers),
-        metrics=experiment.metrics,
+        metrics=tuple(summary["metric"].unique()),
         # A manifest lists the datasets in the experiment's order.
         datasets=tuple(
             RunDataset(
@@ -187,7 +188,7 @@ def read_run(folder: Path) -> FinishedRun:
         ),
         published=experiment.published,
         versions=manifest.versions,
-        summary=_read_csv(folder / "summary.csv", SUMMARY_COLUMNS, again),
+        summary=summary,
         failures=_read_csv(folder / "failures.csv", FAILURE_COLUMNS, again),
     )
 
@@ -216,7 +217,6 @@ class _ManifestExperiment(BaseModel):
     betas: tuple[float, ...]
     techniques: tuple[_Named, ...]
     classifiers: tuple[_Named, ...]
-    metrics: tuple[str, ...]
     datasets: tuple[_ManifestEntry, ...]
     published: PublishedEntry | None = None
 

@@ -13,7 +13,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmark.report.describe import MetricDescription, RunDescription
-from benchmark.report.frames import STATUSES, Scenario, check_failures, check_results, scenarios
+from benchmark.report.frames import (
+    STATUSES,
+    Scenario,
+    check_failures,
+    check_results,
+    only_described_metrics,
+    scenarios,
+)
 from benchmark.report.summary import summarise
 
 __all__ = ["print_report"]
@@ -54,8 +61,9 @@ def print_report(
     ReportError
         If a frame is malformed or speaks of something that the description lacks.
     """
-    results = check_results(results, description)
-    failures = check_failures(failures, description)
+    description = description.shown
+    results = check_results(only_described_metrics(results, description), description)
+    failures = check_failures(only_described_metrics(failures, description), description)
     summary = summarise(results, failures, description)
     shown = [metric for name in SHOWN if (metric := description.metric(name)) is not None]
     for scenario in scenarios(results, failures, description):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchmark.errors import ReportError
@@ -211,11 +211,13 @@ class RunDescription:
     techniques : tuple of TechniqueDescription
         In the order in which they are shown.
     metrics : tuple of MetricDescription
-        In the order in which they are shown.
+        All that were computed, in the order in which they are listed.
     datasets : tuple of DatasetDescription
         In the order in which they are shown.
     versions : mapping of str to str
         Package name to version, in the order in which they are shown.
+    headline : tuple of str, default ()
+        Names of the metrics that tables and figures show; all if empty.
 
     Raises
     ------
@@ -232,6 +234,7 @@ class RunDescription:
     metrics: tuple[MetricDescription, ...]
     datasets: tuple[DatasetDescription, ...]
     versions: Mapping[str, str]
+    headline: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _require_distinct("datasets", (dataset.name for dataset in self.datasets))
@@ -245,6 +248,14 @@ class RunDescription:
     def metric(self, name: str) -> MetricDescription | None:
         """Return the metric of that name, or None if the run has none."""
         return next((metric for metric in self.metrics if metric.name == name), None)
+
+    @property
+    def shown(self) -> RunDescription:
+        """The same run with nothing but its headline metrics."""
+        if not self.headline:
+            return self
+        kept = tuple(metric for metric in self.metrics if metric.name in self.headline)
+        return replace(self, metrics=kept, headline=())
 
     @property
     def repetitions_text(self) -> str:

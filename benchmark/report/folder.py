@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from benchmark.experiment.export import convergence_frame, failures_frame, results_frame
 from benchmark.experiment.run import Outcome, manifest
 from benchmark.experiment.world import World
+from benchmark.metrics import metric_names
 from benchmark.report.describe import RunDescription
 from benchmark.report.files import write_atomically
 from benchmark.report.from_world import describe_run
@@ -66,7 +67,7 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
     figures : bool, default True
         Whether to draw figures.
     """
-    metrics = world.experiment.metrics
+    metrics = metric_names(world.experiment.metrics)
     results = results_frame(outcome.cells, metrics)
     failures = failures_frame(outcome.cells, metrics)
     description = describe_run(world)

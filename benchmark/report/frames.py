@@ -18,6 +18,7 @@ __all__ = [
     "check_failures",
     "check_results",
     "in_described_order",
+    "only_described_metrics",
     "scenarios",
 ]
 
@@ -111,6 +112,12 @@ def check_failures(failures: pd.DataFrame, description: RunDescription) -> pd.Da
     _require_described("failures", checked, description)
     _require_known("failures", "status", checked["status"], STATUSES)
     return in_described_order(checked, description)
+
+
+def only_described_metrics(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
+    """Return the rows whose metric is described, or that are about whole cells."""
+    named = ["", *(metric.name for metric in description.metrics)]
+    return frame[frame["metric"].isin(named)].reset_index(drop=True)
 
 
 def in_described_order(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from benchmark.experiment.plan import DatasetEntry
+from benchmark.experiment.run import headline_metrics
 from benchmark.experiment.versions import package_versions
 from benchmark.experiment.world import Scene, World
-from benchmark.metrics import get_metric
+from benchmark.metrics import get_metric, metric_names
 from benchmark.report.describe import (
     DatasetDescription,
     GroupSizes,
@@ -29,13 +30,20 @@ def describe_run(world: World) -> RunDescription:
         repetitions=experiment.repetitions,
         betas=experiment.betas,
         techniques=tuple(TechniqueDescription(t.name, t.title, t.technique) for t in experiment.techniques),
-        metrics=tuple(
-            MetricDescription(metric.name, metric.title, metric.ideal)
-            for metric in map(get_metric, experiment.metrics)
-        ),
+        metrics=tuple(_describe_metrics(world)),
         datasets=tuple(_describe_scene(entry, world.scenes[entry.name]) for entry in experiment.datasets),
         versions=_shown_versions(package_versions()),
+        headline=headline_metrics(experiment),
     )
+
+
+def _describe_metrics(world: World) -> Iterator[MetricDescription]:
+    schemas = [scene.test.schema for scene in world.scenes.values()]
+    groups = dict.fromkeys(g for s in schemas for g in s.columns[s.sensitive_index].states)
+    for metric in map(get_metric, metric_names(world.experiment.metrics)):
+        each = [f"[{group}]" for group in groups] if metric.compare == "each_group" else [""]
+        for suffix in each:
+            yield MetricDescription(metric.name + suffix, metric.title + suffix, metric.ideal)
 
 
 def _describe_scene(entry: DatasetEntry, scene: Scene) -> DatasetDescription:

@@ -10,7 +10,13 @@ import pandas as pd
 
 from benchmark.report.describe import RunDescription, file_name
 from benchmark.report.files import write_atomically
-from benchmark.report.frames import Scenario, check_failures, check_results, scenarios
+from benchmark.report.frames import (
+    Scenario,
+    check_failures,
+    check_results,
+    only_described_metrics,
+    scenarios,
+)
 from benchmark.report.markup import MARKUPS
 from benchmark.report.summary import csv_text, summarise
 from benchmark.report.tables import build_tables
@@ -61,6 +67,10 @@ def write_report(
     failures = check_failures(failures, description)
     summary = summarise(results, failures, description)
     written = [write_atomically(output_dir / "summary.csv", csv_text(summary))]
+    description = description.shown
+    summary, results, failures = (
+        only_described_metrics(frame, description) for frame in (summary, results, failures)
+    )
     for table in build_tables(summary, results, failures, description):
         for ending, markup in MARKUPS.items():
             written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))

@@ -167,9 +167,11 @@ def test_the_stored_counts_give_the_stored_metrics(tmp_path: Path) -> None:
     for cell in results(world(tmp_path)).values():
         counts = np.array(cell.counts)
         assert counts.sum() == 6150
-        d, y, p = (a.ravel().astype(bool) for a in np.indices((2, 2, 2)))
+        g, y, p = (a.ravel().astype(bool) for a in np.indices((2, 2, 2)))
         again = evaluate(
-            *(np.repeat(axis, counts.ravel()) for axis in (y, p, d)), metrics=[m.metric for m in cell.metrics]
+            # the deprived group is the first state of the sensitive feature
+            *(np.repeat(axis, counts.ravel()) for axis in (y, p, ~g)),
+            metrics=[m.metric for m in cell.metrics],
         )
         assert {m.metric: m.value for m in cell.metrics} == pytest.approx(dict(again.values))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.errors import StoreError
-from benchmark.experiment.store import CellResult, MetricValue, Store
+from benchmark.experiment.store import CellResult, MetricValue, Store, Stored
 from benchmark.techniques import Convergence
 
 
@@ -39,7 +39,12 @@ def test_what_was_written_comes_back_exactly_and_in_the_asked_order(tmp_path: Pa
         store.write(cells[:2])
         store.write(cells[2:])
         assert store.read(["c", "unknown", "a", "b"]) == [cells[2], cells[0], cells[1]]
-        assert store.statuses() == {"a": ("ok", 0.5), "b": ("failed", 0.5), "c": ("ok", 0.5)}
+        names = frozenset({"accuracy", "discrimination"})
+        assert store.statuses() == {
+            "a": Stored("ok", 0.5, "", names),
+            "b": Stored("failed", 0.5, "", frozenset()),
+            "c": Stored("ok", 0.5, "", names),
+        }
     with Store(tmp_path / "x" / "s.sqlite") as store:
         assert store.read(["a"]) == [cells[0]]
 
@@ -65,6 +70,27 @@ def test_a_store_of_the_time_before_convergence_was_kept_is_read(tmp_path: Path)
         converged = cell("b", convergence=Convergence(7, 1e-9, 1e-6))
         store.write([converged])
         assert store.read(["a", "b"]) == [cell("a"), converged]
+
+
+def test_it_is_known_which_code_scored_a_cell_and_by_which_metrics(tmp_path: Path) -> None:
+    each = cell("b", metrics=(MetricValue("precision[f]", 0.5), MetricValue("precision[m]", 0.6)))
+    with Store(tmp_path / "s.sqlite") as store:
+        store.write([cell("a", scoring="one"), dataclasses.replace(each, scoring="two")])
+        store.write([cell("a", scoring="two")])
+        assert store.statuses() == {
+            "a": Stored("ok", 0.5, "two", frozenset({"accuracy", "discrimination"})),
+            "b": Stored("ok", 0.5, "two", frozenset({"precision"})),
+        }
+        assert store.read(["a"]) == [cell("a", scoring="two")]
+
+
+def test_predictions_of_rows_are_kept_apart_and_replaced_with_their_cell(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.sqlite") as store:
+        store.write([cell("a", rows=b"1"), cell("b")])
+        assert store.read(["a"]) == [cell("a")]
+        assert (store.rows("a"), store.rows("b"), store.rows("c")) == (b"1", None, None)
+        store.write([cell("a")])
+        assert store.rows("a") is None
 
 
 def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
@@ -141,7 +167,7 @@ os.kill(os.getpid(), 9)
     with Store(path, fresh=True) as store:
         assert store.statuses() == {}
     with Store(tmp_path / "s.1.sqlite") as old:
-        assert {status for status, _ in old.statuses().values()} == {"ok"}
+        assert {stored.status for stored in old.statuses().values()} == {"ok"}
         assert len(old.statuses()) == 400
 
 

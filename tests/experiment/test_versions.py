@@ -47,6 +47,8 @@ NOT_HARNESS = {
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
     "experiment/world.py": "makes the keys",
     "experiment/store.py": "keeps numbers as they are",
+    "experiment/score.py": "computes metrics from predictions; its digest is stored with them",
+    "metrics": "the same",
     "experiment/versions.py": "makes the keys",
 }
 

@@ -225,7 +225,7 @@ def test_stored_counts_give_the_same_as_rows() -> None:
 
 def test_conventions_replace_what_is_undefined() -> None:
     nobody = Group("the group 'a'", 0, 0, 0, 0, 0)
-    with pytest.raises(UndefinedMetricError, match="^there is no row of the group 'a' with wings"):
+    with pytest.raises(UndefinedMetricError, match=r"^there is no row of the group 'a' with wings\."):
         nobody.share(0, 0, "with wings")
     clarify = Group("a", 0, 0, 0, 0, 0, conventions="clarify")
     assert (clarify.share(0, 0), clarify.share(2, 0), clarify.ratio(1, 0, "x")) == (0, math.inf, math.inf)

@@ -219,7 +219,7 @@ def test_a_bad_plugin_says_why_and_leaves_nothing_behind(tmp_path: Path, text: s
 PLUGIN_OF_EVERY_KIND = """
 from benchmark.bias import register as register_bias
 from benchmark.bias.label import LabelBias
-from benchmark.metrics.base import metric, share
+from benchmark.metrics import metric
 
 
 @register_bias
@@ -229,8 +229,8 @@ class Rumour(LabelBias):
 
 @metric(title="Hit rate", formula="P(y+ | ŷ+)", range=(0, 1), ideal=1, direction="higher", source="none",
         needs=("y_true", "y_pred"))
-def hit_rate(counts):
-    return share(counts.weight[:, 1, 1].sum(), counts.weight[:, :, 1].sum(), "one who is predicted favorable")
+def hit_rate(everybody):
+    return everybody.share(everybody.tp, everybody.predicted_positives, "that is predicted favorable")
 """
 
 

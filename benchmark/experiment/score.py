@@ -1,0 +1,212 @@
+"""From predictions of the test rows to metrics, at once or later from what the store kept.
+
+Counts of labels and predictions by group are kept of every cell, and are enough for most metrics. Where an
+experiment names a metric that needs more, the predictions and scores of all rows are kept as well. So another
+metric, or a corrected one, never trains a technique again.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.errors import ExperimentError
+from benchmark.experiment.versions import PACKAGE, code_digest
+from benchmark.metrics import (
+    GroupCounts,
+    MetricResults,
+    Predictions,
+    get_metric,
+    metric_names,
+    one_value_each,
+)
+
+__all__ = ["Answers", "Scorer", "pack", "scoring_digest", "unpack"]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a technique said of the test rows.
+
+    Parameters
+    ----------
+    predicted : ndarray of bool, shape (n_rows,)
+        Whether the favorable outcome is predicted.
+    score : ndarray of float, shape (n_rows,), optional
+        Estimate of P(y+ | x), if the technique has one.
+    alternated : ndarray of float, shape (n_rows,), optional
+        Scores, or else predictions, after the two groups have changed places.
+    """
+
+    predicted: NDArray[np.bool_]
+    score: NDArray[np.float64] | None = None
+    alternated: NDArray[np.float64] | None = None
+
+
+class Scorer:
+    """Scores predictions of one test table.
+
+    The groups are the states of the sensitive feature; the deprived group is compared with all others.
+
+    Parameters
+    ----------
+    test : Table
+        Test rows with their labels.
+    metrics : iterable of str
+        Names of metrics and families.
+    strata : str, optional
+        Column to stratify by, for metrics that need one.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The metrics, families resolved.
+    needs_rows : bool
+        Whether a metric needs more than counts.
+    """
+
+    def __init__(self, test: Table, metrics: Iterable[str], strata: str | None = None) -> None:
+        self.names = metric_names(metrics)
+        needs = {need for name in self.names for need in get_metric(name).needs}
+        self.needs_rows = not needs <= {"y_true", "y_pred"}
+        self._needs = needs
+        self._test = test
+        schema = test.schema
+        self._groups = schema.columns[schema.sensitive_index].states
+        self._deprived = schema.deprived_code
+        self._codes = test.codes[:, schema.sensitive_index]
+        if strata is not None and strata not in schema.names:
+            raise ExperimentError(
+                f"There is no column {strata!r} to stratify by",
+                expected="one of " + ", ".join(schema.names),
+                got=strata,
+            )
+        self._strata = None if strata is None else test.codes[:, schema.index(strata)]
+        self._features = _features(test) if "features" in needs else None
+
+    def ask(
+        self,
+        predicted: NDArray[np.bool_],
+        predict: Callable[[Table], NDArray[np.bool_]],
+        predict_score: Callable[[Table], NDArray[np.float64]] | None,
+    ) -> Answers:
+        """Ask a model for whatever the metrics need besides its predictions.
+
+        Parameters
+        ----------
+        predicted : ndarray of bool, shape (n_rows,)
+            Its predictions of the test rows.
+        predict, predict_score : callable
+            The model.
+        """
+        hidden = self._test.hide_label()
+        score = alternated = None
+        if predict_score is not None and self.needs_rows:
+            score = np.asarray(predict_score(hidden), dtype=np.float64)
+        if "alternated" in self._needs and len(self._groups) == 2:
+            swapped = hidden.with_column(hidden.schema.sensitive_feature, 1 - self._codes)
+            asked = predict_score if predict_score is not None else predict
+            alternated = np.asarray(asked(swapped), dtype=np.float64)
+        return Answers(predicted, score, alternated)
+
+    def score(self, answers: Answers) -> MetricResults:
+        """Return metrics, and the counts that they come from.
+
+        Raises
+        ------
+        MetricError
+            If a metric fails.
+        """
+        rows = Predictions(
+            self._codes,
+            self._groups,
+            self._test.y,
+            answers.predicted,
+            answers.score,
+            self._strata,
+            self._features,
+            answers.alternated,
+        )
+        return one_value_each(rows.counts, self._deprived, self.names, rows=rows)
+
+    def score_again(self, counts: Sequence[object], packed: bytes | None) -> MetricResults | None:
+        """Return metrics of a stored cell, or None if what was stored of it does not suffice.
+
+        Parameters
+        ----------
+        counts : sequence
+            Stored counts, [group][favorable label][favorable prediction].
+        packed : bytes or None
+            Stored rows; see :func:`pack`.
+        """
+        if self.needs_rows:
+            return None if packed is None else self.score(unpack(packed, len(self._test)))
+        rows = np.array(counts, dtype=np.int64)
+        return one_value_each(
+            GroupCounts(self._groups, rows.astype(np.float64), rows), self._deprived, self.names
+        )
+
+
+def scoring_digest(metrics: Iterable[str]) -> str:
+    """Return the digest of the code of metrics, wherever they are declared.
+
+    Raises
+    ------
+    UnknownNameError
+        If a metric is unknown.
+    """
+    files = {*(PACKAGE / "metrics").glob("*.py"), PACKAGE / "experiment" / "score.py"}
+    files |= {
+        Path(inspect.getfile(inspect.unwrap(get_metric(name).compute))).resolve()
+        for name in metric_names(metrics)
+    }
+    return code_digest(files)
+
+
+def pack(answers: Answers) -> bytes:
+    """Return answers as a compressed NumPy archive: scores of trees repeat, and shrink to little."""
+    arrays: dict[str, NDArray[np.generic]] = {"predicted": np.packbits(answers.predicted)}
+    for name, scores in (("score", answers.score), ("alternated", answers.alternated)):
+        if scores is not None:
+            values, codes = np.unique(scores, return_inverse=True)
+            arrays[f"{name}_values"] = values
+            arrays[f"{name}_codes"] = codes.astype(np.min_scalar_type(len(values)))
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def unpack(packed: bytes, n_rows: int) -> Answers:
+    """Return what was packed."""
+    with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
+        score, alternated = (
+            arrays[f"{name}_values"][arrays[f"{name}_codes"]] if f"{name}_values" in arrays else None
+            for name in ("score", "alternated")
+        )
+        return Answers(np.unpackbits(arrays["predicted"], count=n_rows).astype(bool), score, alternated)
+
+
+def _features(test: Table) -> NDArray[np.float64]:
+    """Return all columns but label and sensitive feature as numbers.
+
+    The positions of an ordered column's states lie evenly from 0 to 1; two different states of any other
+    column are 1 apart as well.
+    """
+    schema = test.schema
+    blocks = []
+    for i in schema.feature_indices:
+        if i == schema.sensitive_index:
+            continue
+        column, codes = schema.columns[i], test.codes[:, i]
+        if column.ordered:
+            blocks.append(codes[:, None] / max(column.cardinality - 1, 1))
+        else:
+            blocks.append(np.eye(column.cardinality)[codes] / np.sqrt(2))
+    return np.hstack(blocks) if blocks else np.zeros((len(test), 0))

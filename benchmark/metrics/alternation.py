@@ -1,0 +1,118 @@
+"""What changes for a group once it is taken for the other one (Alelyani 2021)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from benchmark.errors import DataError
+from benchmark.metrics.base import Equivalent, metric
+from benchmark.metrics.groups import Group, UndefinedMetricError
+
+__all__ = ["alternation_divergence", "alternation_gap", "gaussian_kl"]
+
+_TEST = "tests/metrics/test_alternation.py::test_divergence_of_groups"
+
+
+def gaussian_kl(p: ArrayLike, q: ArrayLike) -> float:
+    r"""Return the Kullback-Leibler divergence between the normal distributions of two samples.
+
+    .. math:: D(p \| q) = \log\frac{\sigma_q}{\sigma_p}
+              + \frac{\sigma_p^2 + (\mu_p - \mu_q)^2}{2 \sigma_q^2} - \frac{1}{2}
+
+    Mean and variance are those of the samples by maximum likelihood: the variance has n in its denominator.
+
+    Parameters
+    ----------
+    p, q : array-like of float, shapes (n,) and (m,)
+        Two or more numbers each; for the paper, predictions before and after the alternation.
+
+    Returns
+    -------
+    float
+        In nats, 0 or more. Where all numbers of a sample are the same, its distribution is a point and the
+        limit of the formula counts: 0 if both are the same point, else infinity.
+
+    Raises
+    ------
+    DataError
+        If a sample has fewer than two numbers, or one that is not finite.
+
+    References
+    ----------
+    Alelyani (2021), Detection and evaluation of machine learning bias, Applied Sciences 11(14), 6271:
+    Equation 3.
+    """
+    (mean_p, var_p), (mean_q, var_q) = _moments(p, "first"), _moments(q, "second")
+    if var_p == 0 or var_q == 0:
+        return 0.0 if var_p == var_q and mean_p == mean_q else math.inf
+    # (x - log(1 + x)) / 2 is what unequal variances add: in this form nothing is lost where they are close.
+    x = (var_p - var_q) / var_q
+    return max(0.0, (x - math.log1p(x)) / 2) + (mean_p - mean_q) ** 2 / (2 * var_q)
+
+
+def _moments(sample: ArrayLike, which: str) -> tuple[float, float]:
+    values = np.asarray(sample, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
+        raise DataError(
+            f"The {which} sample has no normal distribution",
+            expected="two or more finite numbers",
+            got=f"an array of shape {values.shape}, {int(np.isfinite(values).sum())} of its numbers finite",
+        )
+    if np.ptp(values) == 0:  # the mean of equal numbers is rounded, so that their variance need not be 0
+        return float(values[0]), 0.0
+    return float(values.mean()), float(values.var())
+
+
+def _said(group: Group) -> NDArray[np.float64]:
+    rows = group.rows
+    if rows.y_score is not None:
+        return rows.y_score
+    assert rows.y_pred is not None
+    return rows.y_pred.astype(np.float64)
+
+
+@metric(
+    title="Divergence once the groups change places",
+    formula="D(N(ŷ | g) || N(ŷ' | g)), ŷ' predicted after the exchange",
+    range=(0.0, math.inf),
+    ideal=0.0,
+    direction="lower",
+    source="Alelyani (2021), Equation 3",
+    needs=("y_pred", "alternated"),
+    compare="each_group",
+    family="alternation",
+    equivalents=(Equivalent("Alelyani", "D_KL(p || q) of a group", _TEST),),
+    note="Of scores where there are any, else of predictions as 0 and 1. It tells how much, not which way.",
+)
+def alternation_divergence(group: Group) -> float:
+    """Return how far a group's predictions move, as the divergence of normal distributions, in nats."""
+    before = _said(group)
+    if len(before) < 2:
+        raise UndefinedMetricError(f"there are fewer than two rows of {group.name}")
+    alternated = group.rows.alternated
+    assert alternated is not None
+    return gaussian_kl(before, alternated)
+
+
+@metric(
+    title="Difference of divergences once the groups change places",
+    formula="D(N(ŷ | g) || N(ŷ' | g)) - D(N(ŷ | ḡ) || N(ŷ' | ḡ))",
+    range=(-math.inf, math.inf),
+    ideal=0.0,
+    direction="closer_to_ideal",
+    source="Alelyani (2021), section 5, step 7",
+    needs=("y_pred", "alternated"),
+    compare="one_against_rest",
+    family="alternation",
+    equivalents=(Equivalent("Alelyani", "difference of the groups' D_KL", _TEST),),
+    note="Positive where the deprived group's predictions depend more on who they are about.",
+)
+def alternation_gap(deprived: Group, favored: Group) -> float:
+    """Return how much farther the deprived group's predictions move than the favored one's."""
+    own, other = alternation_divergence(deprived), alternation_divergence(favored)
+    if math.isinf(own) and math.isinf(other):
+        raise UndefinedMetricError("the predictions of both groups move infinitely far: each group gets one")
+    return own - other

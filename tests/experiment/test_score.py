@@ -1,0 +1,191 @@
+"""Metrics of a cell, at once and again later from what the store kept."""
+
+import dataclasses
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.experiment import run as run_module
+from benchmark.experiment.export import failures_frame, results_frame
+from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.run import Outcome, compute, headline_metrics
+from benchmark.experiment.score import Answers, Scorer, pack, scoring_digest, unpack
+from benchmark.experiment.store import Store
+from benchmark.experiment.world import World, build_world
+from benchmark.metrics import base as metric_base
+from benchmark.metrics import get_metric, list_metrics, metric_names
+from benchmark.report.folder import write_run_folder
+
+TEXT = """
+name = "small"
+title = "Small"
+seed = 3
+repetitions = 1
+betas = [0.0, 0.5]
+train_rows = 1500
+metrics = ["paper"]
+[[datasets]]
+card = "compas"
+[[datasets.bias]]
+edits = [{ attribute = "race", group = "African-American" }]
+[[techniques]]
+technique = "none"
+[[techniques]]
+technique = "reject_option"
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+
+
+def world(tmp_path: Path, *metrics: str, more: str = "") -> World:
+    path = tmp_path / "small.toml"
+    names = ", ".join(f'"{name}"' for name in metrics or ("paper",))
+    text = TEXT.replace('["paper"]', f"[{names}]").replace('card = "compas"', f'card = "compas"\n{more}')
+    path.write_text(text)
+    return build_world(load_experiment(path), offline=True)
+
+
+def values(outcome: Outcome) -> dict[tuple[object, ...], float | None]:
+    return {(c.beta, c.technique, m.metric): m.value for c in outcome.cells for m in c.metrics}
+
+
+def test_answers_come_back_exactly() -> None:
+    rng = np.random.default_rng(0)
+    n_rows = 10_001
+    predicted, score = rng.random(n_rows) < 0.3, rng.choice(rng.random(7), n_rows)
+    for alternated in (None, rng.random(n_rows)):
+        found = unpack(pack(Answers(predicted, score, alternated)), n_rows)
+        assert (found.predicted == predicted).all()
+        assert found.score is not None
+        assert (found.score == score).all()
+        if alternated is None:
+            assert found.alternated is None
+        else:
+            assert found.alternated is not None
+            assert (found.alternated == alternated).all()
+    assert unpack(pack(Answers(predicted)), n_rows).score is None
+    assert len(pack(Answers(predicted, score))) < n_rows
+
+
+def test_another_metric_of_counts_trains_nothing_again(tmp_path: Path) -> None:
+    with Store(tmp_path / "a.sqlite") as store:
+        first = compute(world(tmp_path), store, workers=1)
+        assert first.computed == 4
+        more = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, workers=1)
+        assert more.computed == 0
+        again = compute(world(tmp_path, "paper"), store, workers=1)
+        assert again.computed == 0
+    with Store(tmp_path / "b.sqlite") as store:
+        fresh = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, workers=1)
+        assert fresh.computed == 4
+    assert values(more) == values(fresh)
+    assert {"precision[Caucasian]", "demographic_parity_ratio"} <= {m for _, _, m in values(more)}
+    assert values(first).items() <= values(again).items()
+
+
+def test_scores_are_kept_where_a_metric_needs_them(tmp_path: Path) -> None:
+    with Store(tmp_path / "a.sqlite") as store:
+        compute(world(tmp_path), store, workers=1)
+        assert compute(world(tmp_path, "paper", "auc_gap"), store, workers=1).computed == 4
+        kept = compute(world(tmp_path, "auc_gap", "auc"), store, workers=1)
+        assert kept.computed == 0
+    found = values(kept)
+    for beta in (0.0, 0.5):
+        group = [found[beta, "none", f"auc[{race}]"] for race in ("African-American", "Caucasian")]
+        assert found[beta, "none", "auc_gap"] == pytest.approx(abs(group[0] - group[1]))  # type: ignore[operator]
+        assert found[beta, "reject_option", "auc_gap"] is None
+    reasons = failures_frame(kept.cells, ["auc_gap"])
+    assert set(reasons["technique"]) == {"reject_option"}
+    assert set(reasons["reason"]) == {"it needs scores, not given"}
+    frame = results_frame(kept.cells, ["auc_gap", "auc"])
+    assert frame["metric"].tolist()[:3] == ["auc_gap", "auc[African-American]", "auc[Caucasian]"]
+
+
+def test_a_corrected_metric_is_computed_again_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(tmp_path / "a.sqlite") as store:
+        before = compute(world(tmp_path), store, workers=1)
+        wrong = dataclasses.replace(get_metric("accuracy"), compute=lambda everybody: 0.5)
+        monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", wrong)
+        assert compute(world(tmp_path), store, workers=1).computed == 0
+        monkeypatch.setattr(run_module, "scoring_digest", lambda names: "other code")
+        after = compute(world(tmp_path), store, workers=1)
+        assert after.computed == 0
+    assert {v for (_, _, name), v in values(after).items() if name == "accuracy"} == {0.5}
+    assert 0.5 not in {v for (_, _, name), v in values(before).items() if name == "accuracy"}
+
+
+def test_a_cell_that_failed_for_its_metric_is_tried_again_with_other_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(tmp_path / "a.sqlite") as store:
+        compute(world(tmp_path), store, workers=1)
+        keys = list(store.statuses())
+        broken = [dataclasses.replace(c, status="failed", metrics=(), counts=()) for c in store.read(keys)]
+        store.write(broken)
+        assert compute(world(tmp_path), store, workers=1).computed == 0
+        store.write([dataclasses.replace(cell, scoring="other code") for cell in broken])
+        assert compute(world(tmp_path), store, workers=1).computed == 4
+        # what failed for other reasons waits until somebody asks
+        store.write([dataclasses.replace(cell, scoring="") for cell in broken])
+        assert compute(world(tmp_path), store, workers=1).computed == 0
+
+
+def test_strata_and_the_model_are_there_for_metrics_that_need_them(tmp_path: Path) -> None:
+    names = [name for name, item in list_metrics().items() if {"strata", "alternated"} & {*item.needs}]
+    assert len(names) > 2
+    with Store(tmp_path / "a.sqlite") as store:
+        without = compute(world(tmp_path, *names), store, workers=1)
+    with Store(tmp_path / "b.sqlite") as store:
+        given = compute(world(tmp_path, *names, more='strata = "sex"'), store, workers=1)
+    stratified = {name for name in names if "strata" in get_metric(name).needs}
+    assert {values(without)[0.0, "none", name] for name in stratified} == {None}
+    assert not {None} & {values(given)[0.0, "none", name] for name in stratified}
+    assert values(given)[0.0, "none", "alternation_gap"] > 0  # type: ignore[operator]
+    assert values(given)[0.5, "none", "alternation_divergence[Caucasian]"] in (0, math.inf)
+    with pytest.raises(ExperimentError, match="no column 'colour' to stratify by"):
+        Scorer(given_test(tmp_path), ["paper"], "colour")
+
+
+def given_test(tmp_path: Path):  # type: ignore[no-untyped-def]
+    return world(tmp_path).scenes["compas"].test
+
+
+def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
+    plain = world(tmp_path, "paper", "fairlearn").experiment
+    assert headline_metrics(plain) == ("discrimination", "accuracy", "overestimation", "underestimation")
+    assert headline_metrics(world(tmp_path, "auc_gap", "auc").experiment) == ("auc_gap",)
+    chosen = plain.model_copy(update={"headline": ("demographic_parity_ratio",)})
+    assert headline_metrics(chosen) == ("demographic_parity_ratio",)
+    for wrong in ("auc_gap", "rates"):
+        with pytest.raises(ExperimentError, match="cannot be shown"):
+            headline_metrics(plain.model_copy(update={"headline": (wrong,), "metrics": ("paper", "rates")}))
+    with pytest.raises(UnknownNameError, match="did you mean 'accuracy'"):
+        metric_names(["acuracy"])
+
+
+def test_a_folder_holds_all_metrics_and_its_tables_the_headline(tmp_path: Path) -> None:
+    found = world(tmp_path, "paper", "rates", "demographic_parity_ratio")
+    with Store(tmp_path / "a.sqlite") as store:
+        outcome = compute(found, store, workers=1)
+    folder = write_run_folder(tmp_path / "out", found, outcome, figures=False)
+    assert {"precision[Caucasian]", "demographic_parity_ratio"} <= set(folder.results["metric"])
+    summary = (tmp_path / "out" / "summary.csv").read_text()
+    assert "precision[Caucasian]" in summary
+    tables = sorted(path.name for path in (tmp_path / "out" / "tables").glob("all_*.md"))
+    assert tables == ["all_discrimination_accuracy.md", "all_overestimation_underestimation.md"]
+
+
+def test_the_digest_covers_metrics_of_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert scoring_digest(["paper"]) == scoring_digest(["fairlearn"])
+    mine = dataclasses.replace(get_metric("accuracy"), name="mine", family="own", compute=given_test)
+    monkeypatch.setitem(metric_base._REGISTRY._items, "mine", mine)
+    assert scoring_digest(["paper", "mine"]) != scoring_digest(["paper"])
