@@ -49,7 +49,11 @@ _IN_FAIRLEARN = {
     "accuracy_rate_group_min": ("accuracy_score_group_min",),
     "error_rate_difference": ("zero_one_loss_difference",),
     "error_rate_ratio": ("zero_one_loss_ratio",),
-    "error_rate_group_max": ("zero_one_loss_group_max",),
+    "error_rate_group_max": (
+        "zero_one_loss_group_max",
+        "mean_absolute_error_group_max",
+        "mean_squared_error_group_max",
+    ),
     "precision_group_min": ("precision_score_group_min",),
     "true_positive_rate_group_min": ("recall_score_group_min",),
     "f1_score_group_min": ("f1_score_group_min",),
@@ -60,6 +64,16 @@ _IN_FAIRLEARN = {
         for kind in ("difference", "ratio")
     },
 }
+_ZERO_OF_NOBODY = {
+    "fairlearn": (
+        "true_positive_rate", "true_negative_rate", "false_positive_rate", "false_negative_rate",
+        "precision", "f1_score",
+    ),
+    "AIF360": (
+        "precision", "negative_predictive_value", "false_discovery_rate", "false_omission_rate",
+    ),
+}  # fmt: skip
+"""Rates that are 0 elsewhere where there is nobody to count."""
 _NOT_IN_AEQUITAS = ("prev", "accuracy")
 """Rates of which Aequitas has no disparity."""
 _RATIOS_IN_AIF360 = (
@@ -86,7 +100,7 @@ def _rate(
     title, formula, ideal, needs, source
         As in :class:`~benchmark.metrics.base.Metric`; a rate without an ideal describes and does not judge.
     aequitas, fairlearn, aif360 : str
-        Its names elsewhere, where it has one.
+        Its names elsewhere, separated by spaces.
     """
     elsewhere = {"Aequitas": aequitas, "fairlearn": fairlearn, "AIF360": aif360}
 
@@ -103,16 +117,27 @@ def _rate(
             compare="each_group",
             family="rates",
             equivalents=tuple(
-                Equivalent(other, name, f"tests/metrics/test_{other.lower()}.py::test_rates")
-                for other, name in elsewhere.items()
-                if name
+                Equivalent(
+                    other,
+                    name,
+                    f"tests/metrics/test_{other.lower()}.py::test_rates",
+                    note=_note(other, value.__name__),
+                )
+                for other, names in elsewhere.items()
+                for name in names.split()
             ),
         )(value)
         _between_groups(rate)
-        _to_a_reference(rate, aequitas, aif360)
+        _to_a_reference(rate, aequitas)
         return rate
 
     return declare
+
+
+def _note(other: str, rate: str) -> str:
+    return (
+        "a rate of nobody is 0 there and has no value here" if rate in _ZERO_OF_NOBODY.get(other, ()) else ""
+    )
 
 
 def _between_groups(rate: Metric) -> None:
@@ -134,7 +159,12 @@ def _between_groups(rate: Metric) -> None:
             compare="all_groups",
             family="fairlearn",
             equivalents=tuple(
-                Equivalent("fairlearn", theirs, "tests/metrics/test_fairlearn.py::test_between_groups")
+                Equivalent(
+                    "fairlearn",
+                    theirs,
+                    "tests/metrics/test_fairlearn.py::test_between_groups",
+                    note=_note("fairlearn", rate.name),
+                )
                 for theirs in _IN_FAIRLEARN.get(name, ())
             ),
             note=note,
@@ -163,7 +193,7 @@ def _between_groups(rate: Metric) -> None:
         )
 
 
-def _to_a_reference(rate: Metric, aequitas: str, aif360: str) -> None:
+def _to_a_reference(rate: Metric, aequitas: str) -> None:
     theirs = []
     if aequitas and aequitas not in _NOT_IN_AEQUITAS:
         theirs.append(
@@ -174,9 +204,9 @@ def _to_a_reference(rate: Metric, aequitas: str, aif360: str) -> None:
                 note="a positive number to 0 is 10 there and has no value here",
             )
         )
-    if aif360 in _RATIOS_IN_AIF360:
+    if rate.name in _RATIOS_IN_AIF360:
         theirs.append(
-            Equivalent("AIF360", f"{aif360}_ratio", "tests/metrics/test_aif360.py::test_two_groups")
+            Equivalent("AIF360", f"{rate.name}_ratio", "tests/metrics/test_aif360.py::test_two_groups")
         )
 
     @metric(
@@ -203,7 +233,7 @@ def _to_a_reference(rate: Metric, aequitas: str, aif360: str) -> None:
     "P(ŷ+ | g)",
     needs=("y_pred",),
     aequitas="pprev",
-    fairlearn="selection_rate",
+    fairlearn="selection_rate mean_prediction",
     aif360="selection_rate",
 )
 def selection_rate(group: Group) -> float:
@@ -223,7 +253,7 @@ def prevalence(group: Group) -> float:
     ideal=1.0,
     aequitas="tpr",
     fairlearn="true_positive_rate",
-    aif360="true_positive_rate",
+    aif360="true_positive_rate recall sensitivity",
 )
 def true_positive_rate(group: Group) -> float:
     """Return the share of favorable labels that is predicted so: recall, sensitivity."""
@@ -236,7 +266,7 @@ def true_positive_rate(group: Group) -> float:
     ideal=1.0,
     aequitas="tnr",
     fairlearn="true_negative_rate",
-    aif360="true_negative_rate",
+    aif360="true_negative_rate specificity",
 )
 def true_negative_rate(group: Group) -> float:
     """Return the share of unfavorable labels that is predicted so: specificity."""
@@ -269,7 +299,13 @@ def false_negative_rate(group: Group) -> float:
     return group.share(group.fn, group.positives, _GOOD)
 
 
-@_rate("Precision", "P(y+ | g, ŷ+)", ideal=1.0, aequitas="precision", aif360="positive_predictive_value")
+@_rate(
+    "Precision",
+    "P(y+ | g, ŷ+)",
+    ideal=1.0,
+    aequitas="precision",
+    aif360="positive_predictive_value precision",
+)
 def precision(group: Group) -> float:
     """Return the share of favorable predictions that is right."""
     return group.share(group.tp, group.predicted_positives, _SELECTED)

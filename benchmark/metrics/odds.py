@@ -1,0 +1,211 @@
+"""Several error rates at once: equalised odds, predictive values, and differential fairness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from benchmark.metrics.base import Equivalent, Metric, metric
+from benchmark.metrics.groups import Group, difference
+from benchmark.metrics.rates import (
+    false_omission_rate,
+    false_positive_rate,
+    precision,
+    prevalence,
+    selection_rate,
+    true_positive_rate,
+)
+
+__all__ = [
+    "average_abs_odds_difference",
+    "average_odds_difference",
+    "average_predictive_value_difference",
+    "differential_fairness_bias_amplification",
+    "equalized_odds_difference",
+    "equalized_odds_ratio",
+    "smoothed_differential_fairness",
+]
+
+_FAIRLEARN = "tests/metrics/test_fairlearn.py::test_between_groups"
+_TWO_GROUPS = "tests/metrics/test_aif360.py::test_two_groups"
+_ALL_GROUPS = "tests/metrics/test_aif360.py::test_all_groups"
+_TWO_ONLY = "compares two groups there"
+_ZERO = "a rate of nobody is 0 there and has no value here"
+_UNSIGNED = "It does not say which group is worse off."
+_SMOOTHING = "Counts are smoothed as if each group had half a row more of either kind (concentration 1)."
+_CONCENTRATION = 1.0
+
+
+def _apart(rate: Metric, groups: Sequence[Group]) -> float:
+    """Return the largest difference of a rate between two groups."""
+    values = [rate(group) for group in groups]
+    return max(values) - min(values)
+
+
+def _nearest(rate: Metric, groups: Sequence[Group]) -> float:
+    """Return the smallest ratio of a rate between two groups."""
+    values = [rate(group) for group in groups]
+    return groups[0].ratio(min(values), max(values), f"the {rate.title.lower()} of every group")
+
+
+@metric(
+    title="Equalised odds difference",
+    formula="max of (max - min of P(ŷ+ | g, y+), max - min of P(ŷ+ | g, y-)) over the groups",
+    range=(0.0, 1.0),
+    ideal=0.0,
+    direction="lower",
+    source="Hardt et al. (2016); Bird et al. (2020), Fairlearn",
+    needs=("y_true", "y_pred"),
+    compare="all_groups",
+    family="fairlearn",
+    equivalents=(
+        Equivalent("fairlearn", "equalized_odds_difference", _FAIRLEARN, note=_ZERO),
+        Equivalent("AIF360", "equalized_odds_difference", _TWO_GROUPS, note=_TWO_ONLY),
+    ),
+    note=_UNSIGNED,
+)
+def equalized_odds_difference(groups: Sequence[Group]) -> float:
+    """Return the larger of the largest differences of true and of false positive rates."""
+    return max(_apart(true_positive_rate, groups), _apart(false_positive_rate, groups))
+
+
+@metric(
+    title="Equalised odds ratio",
+    formula="min of (min / max of P(ŷ+ | g, y+), min / max of P(ŷ+ | g, y-)) over the groups",
+    range=(0.0, 1.0),
+    ideal=1.0,
+    direction="higher",
+    source="Hardt et al. (2016); Bird et al. (2020), Fairlearn",
+    needs=("y_true", "y_pred"),
+    compare="all_groups",
+    family="fairlearn",
+    equivalents=(Equivalent("fairlearn", "equalized_odds_ratio", _FAIRLEARN, note=_ZERO),),
+    note=_UNSIGNED,
+)
+def equalized_odds_ratio(groups: Sequence[Group]) -> float:
+    """Return the smaller of the smallest ratios of true and of false positive rates."""
+    return min(_nearest(true_positive_rate, groups), _nearest(false_positive_rate, groups))
+
+
+@metric(
+    title="Average absolute odds difference",
+    formula="½ (max - min of P(ŷ+ | g, y+) + max - min of P(ŷ+ | g, y-)) over the groups",
+    range=(0.0, 1.0),
+    ideal=0.0,
+    direction="lower",
+    source="Bellamy et al. (2019), AI Fairness 360",
+    needs=("y_true", "y_pred"),
+    compare="all_groups",
+    family="aif360",
+    equivalents=(
+        Equivalent("AIF360", "average_abs_odds_difference", _TWO_GROUPS, note=_TWO_ONLY),
+        Equivalent("fairlearn", "equalized_odds_difference(agg='mean')", _FAIRLEARN, note=_ZERO),
+    ),
+    note=_UNSIGNED,
+)
+def average_abs_odds_difference(groups: Sequence[Group]) -> float:
+    """Return the mean of the largest differences of true and of false positive rates."""
+    return (_apart(true_positive_rate, groups) + _apart(false_positive_rate, groups)) / 2
+
+
+@metric(
+    title="Average odds difference",
+    formula="½ (P(ŷ+ | g, y-) - P(ŷ+ | ḡ, y-) + P(ŷ+ | g, y+) - P(ŷ+ | ḡ, y+))",
+    range=(-1.0, 1.0),
+    ideal=0.0,
+    direction="closer_to_ideal",
+    source="Bellamy et al. (2019), AI Fairness 360",
+    needs=("y_true", "y_pred"),
+    compare="one_against_rest",
+    family="aif360",
+    equivalents=(Equivalent("AIF360", "average_odds_difference", _TWO_GROUPS),),
+    note="Deprived minus favored: negative where the deprived group is worse off, against the sign of the "
+    "paper's metrics. Opposite differences of the two rates cancel out.",
+)
+def average_odds_difference(deprived: Group, favored: Group) -> float:
+    """Return how much higher the deprived group's false and true positive rates are, on average."""
+    return (
+        difference(false_positive_rate(deprived), false_positive_rate(favored))
+        + difference(true_positive_rate(deprived), true_positive_rate(favored))
+    ) / 2
+
+
+@metric(
+    title="Average predictive value difference",
+    formula="½ (P(y+ | g, ŷ+) - P(y+ | ḡ, ŷ+) + P(y+ | g, ŷ-) - P(y+ | ḡ, ŷ-))",
+    range=(-1.0, 1.0),
+    ideal=0.0,
+    direction="closer_to_ideal",
+    source="Bellamy et al. (2019), AI Fairness 360",
+    needs=("y_true", "y_pred"),
+    compare="one_against_rest",
+    family="aif360",
+    equivalents=(
+        Equivalent(
+            "AIF360",
+            "average_predictive_value_difference",
+            _TWO_GROUPS,
+            note=_ZERO,
+        ),
+    ),
+    note="Deprived minus favored: positive where favorable labels are more frequent in the deprived group "
+    "among people predicted alike, so where it has to be better than the favored one for the same "
+    "prediction. Opposite differences of the two rates cancel out.",
+)
+def average_predictive_value_difference(deprived: Group, favored: Group) -> float:
+    """Return how much higher the deprived group's precision and false omission rate are, on average."""
+    return (
+        difference(precision(deprived), precision(favored))
+        + difference(false_omission_rate(deprived), false_omission_rate(favored))
+    ) / 2
+
+
+def _differential_fairness(rate: Metric, groups: Sequence[Group]) -> float:
+    """Return the largest log ratio, between two groups, of a smoothed rate or of its complement."""
+    rates = [
+        (rate(group) * group.size + _CONCENTRATION / 2) / (group.size + _CONCENTRATION) for group in groups
+    ]
+    return max(math.log(max(some) / min(some)) for some in (rates, [1 - value for value in rates]))
+
+
+@metric(
+    title="Smoothed differential fairness",
+    formula="max over g, g' and ŷ of |ln P(ŷ | g) - ln P(ŷ | g')|",
+    range=(0.0, math.inf),
+    ideal=0.0,
+    direction="lower",
+    source="Foulds et al. (2020), An Intersectional Definition of Fairness",
+    needs=("y_pred",),
+    compare="all_groups",
+    family="aif360",
+    equivalents=(
+        Equivalent(
+            "AIF360",
+            "smoothed_empirical_differential_fairness",
+            _ALL_GROUPS,
+            note="of a data set whose labels are the predictions; ClassificationMetric looks at the labels",
+        ),
+    ),
+    note=f"{_SMOOTHING} {_UNSIGNED}",
+)
+def smoothed_differential_fairness(groups: Sequence[Group]) -> float:
+    """Return by how much, as a logarithm, two groups' chances of a prediction differ at most."""
+    return _differential_fairness(selection_rate, groups)
+
+
+@metric(
+    title="Differential fairness, bias amplification",
+    formula="max over g, g' and ŷ of |ln P(ŷ | g) - ln P(ŷ | g')| - the same of the labels y",
+    range=(-math.inf, math.inf),
+    ideal=0.0,
+    direction="closer_to_ideal",
+    source="Foulds et al. (2020), An Intersectional Definition of Fairness",
+    needs=("y_true", "y_pred"),
+    compare="all_groups",
+    family="aif360",
+    equivalents=(Equivalent("AIF360", "differential_fairness_bias_amplification", _ALL_GROUPS),),
+    note=f"Positive where predictions differ more between groups than labels do. {_SMOOTHING}",
+)
+def differential_fairness_bias_amplification(groups: Sequence[Group]) -> float:
+    """Return how much more differential the predictions are than the labels."""
+    return _differential_fairness(selection_rate, groups) - _differential_fairness(prevalence, groups)

@@ -1,0 +1,407 @@
+"""Metrics of scores: how well they rank the people of each group, and whether they are probabilities.
+
+Ranking takes any scores; calibration, loss and generalised rates take scores in [0, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.errors import DataError
+from benchmark.metrics.base import Equivalent, Metric, metric
+from benchmark.metrics.groups import Group, Predictions, UndefinedMetricError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "abroca",
+    "auc",
+    "auc_by_mask",
+    "auc_gap",
+    "auc_gap_of",
+    "auc_group_min",
+    "auc_overall",
+    "calibration_error",
+    "calibration_gap",
+    "generalized_equalized_odds_difference",
+    "generalized_false_negative_rate",
+    "generalized_false_positive_rate",
+    "generalized_true_negative_rate",
+    "generalized_true_positive_rate",
+    "log_loss",
+    "log_loss_group_max",
+]
+
+Floats = NDArray[np.float64]
+
+_GOOD, _BAD = "with a favorable label", "with an unfavorable label"
+_N_BINS = 10
+_FAIRLEARN = "tests/metrics/test_fairlearn.py::test_between_groups"
+_AIF360 = "tests/metrics/test_aif360.py::test_rates"
+_GUIDE = "AUC Gap guide (Measuring and Mitigating Model Bias)"
+
+
+def _columns(group: Group) -> tuple[Floats, Floats, Floats]:
+    """Return labels as 0 and 1, scores and weights of a group's rows."""
+    rows = group.rows
+    if rows.y_true is None or rows.y_score is None:
+        raise UndefinedMetricError("it needs labels and scores, not given")
+    return rows.y_true.astype(np.float64), rows.y_score, rows.weights
+
+
+def _probabilities(group: Group) -> tuple[Floats, Floats, Floats]:
+    """Return the same of a group whose scores are in [0, 1], like those of all other groups."""
+    columns = _columns(group)
+    everybody = group.source.y_score if group.source is not None else None
+    if everybody is None:
+        everybody = columns[1]
+    # All are looked at: one group's scores may lie in [0, 1] by chance, and are no probabilities for that.
+    low, high = np.min(everybody, initial=0.0), np.max(everybody, initial=1.0)
+    if low < 0 or high > 1:
+        raise UndefinedMetricError(f"it needs scores in [0, 1], and one is {low if low < 0 else high:g}")
+    return columns
+
+
+def _roc(group: Group) -> tuple[Floats, Floats]:
+    """Return false and true positive rate at each threshold, from (0, 0) to (1, 1)."""
+    label, score, weight = _columns(group)
+    order = np.argsort(-score)
+    # Tied scores share a threshold: the last of them.
+    threshold = np.diff(score[order], append=np.nan) != 0
+    rates = []
+    for kind, who in ((1 - label, _BAD), (label, _GOOD)):
+        found = (weight * kind)[order].cumsum()
+        if not len(found) or not found[-1]:
+            raise UndefinedMetricError(f"there is no row of {group.name} {who}")
+        rates.append(np.append(0.0, found[threshold] / found[-1]))
+    return rates[0], rates[1]
+
+
+def _area(group: Group) -> float:
+    false_positive, true_positive = _roc(group)
+    return float(np.diff(false_positive) @ (true_positive[1:] + true_positive[:-1]) / 2)
+
+
+@metric(
+    title="AUC of a group",
+    formula="P(s > s' | g, y+, y'-) + ½ P(s = s' | g, y+, y'-)",
+    range=(0.0, 1.0),
+    ideal=1.0,
+    direction="higher",
+    source=f"Standard; {_GUIDE}",
+    needs=("y_true", "y_score"),
+    compare="each_group",
+    family="scores",
+    note="How often one of the group with a favorable label has a higher score s than one without. 0.5 is "
+    "chance.",
+)
+def auc(group: Group) -> float:
+    """Return the area under the group's ROC curve; ties count half."""
+    return _area(group)
+
+
+@metric(
+    title="AUC",
+    formula="P(s > s' | y+, y'-) + ½ P(s = s' | y+, y'-)",
+    range=(0.0, 1.0),
+    ideal=1.0,
+    direction="higher",
+    source="Standard",
+    needs=("y_true", "y_score"),
+    family="scores",
+    note="0.5 is chance. It may be higher than that of every group, or lower.",
+)
+def auc_overall(everybody: Group) -> float:
+    """Return the area under everybody's ROC curve; ties count half."""
+    return _area(everybody)
+
+
+@metric(
+    title="AUC gap",
+    formula="max - min of the AUC over the groups",
+    range=(0.0, 1.0),
+    ideal=0.0,
+    direction="lower",
+    source=_GUIDE,
+    needs=("y_true", "y_score"),
+    compare="all_groups",
+    family="scores",
+    equivalents=(Equivalent("AUC gap", "AUC Gap", "tests/metrics/test_scores.py::test_the_guides_example"),),
+    note="It does not say which group is worse off. For overlapping groups see auc_by_mask.",
+)
+def auc_gap(groups: Sequence[Group]) -> float:
+    """Return how far the AUC of the best and of the worst group lie apart."""
+    values = [auc(group) for group in groups]
+    return max(values) - min(values)
+
+
+@metric(
+    title="AUC, worst group",
+    formula="min of the AUC over the groups",
+    range=(0.0, 1.0),
+    ideal=1.0,
+    direction="higher",
+    source="Bird et al. (2020), Fairlearn",
+    needs=("y_true", "y_score"),
+    compare="all_groups",
+    family="scores",
+    equivalents=(Equivalent("fairlearn", "roc_auc_score_group_min", _FAIRLEARN),),
+)
+def auc_group_min(groups: Sequence[Group]) -> float:
+    """Return the AUC of the worst group."""
+    return min(map(auc, groups))
+
+
+@metric(
+    title="ABROCA",
+    formula="∫ |ROC(x | g) - ROC(x | ḡ)| dx over false positive rates x",
+    range=(0.0, 1.0),
+    ideal=0.0,
+    direction="lower",
+    source="Gardner, Brooks and Baker (2019)",
+    needs=("y_true", "y_score"),
+    compare="one_against_rest",
+    family="scores",
+    note="Never below the difference of the two AUCs, and above it where the curves cross.",
+)
+def abroca(deprived: Group, favored: Group) -> float:
+    """Return the area between the ROC curves of the two groups, exactly."""
+    curves = [_roc(deprived), _roc(favored)]
+    x = np.unique(np.concatenate([false_positive for false_positive, _ in curves]))
+    # Both curves are straight between neighbouring x; at an x, where a curve may rise, so its side matters.
+    (left, right), (other_left, other_right) = (_ends(*curve, x) for curve in curves)
+    left, right = left - other_left, right - other_right
+    size = np.abs(left) + np.abs(right)
+    crossing = left * right < 0
+    mean = np.divide(left**2 + right**2, 2 * size, out=size / 2, where=crossing)
+    return float(np.diff(x) @ mean)
+
+
+def _ends(false_positive: Floats, true_positive: Floats, x: Floats) -> tuple[Floats, Floats]:
+    """Return a ROC curve just right of each ``x`` but the last, and just left of each but the first."""
+    knots, first, number = np.unique(false_positive, return_index=True, return_counts=True)
+    lowest, highest = true_positive[first], true_positive[first + number - 1]
+    segment = np.searchsorted(knots, x[:-1], side="right") - 1
+    start, rise = highest[segment], lowest[segment + 1] - highest[segment]
+    slope = rise / (knots[segment + 1] - knots[segment])
+    return start + slope * (x[:-1] - knots[segment]), start + slope * (x[1:] - knots[segment])
+
+
+@metric(
+    title="Calibration error of a group",
+    formula="sum over bins b of P(b | g) |E(s | g, b) - P(y+ | g, b)|",
+    range=(0.0, 1.0),
+    ideal=0.0,
+    direction="lower",
+    source="Naeini, Cooper and Hauskrecht (2015), expected calibration error",
+    needs=("y_true", "y_score"),
+    compare="each_group",
+    family="scores",
+    note="10 equally wide bins of scores s in [0, 1], each with its lower edge, the last with both. Small "
+    "groups have a larger error by chance.",
+)
+def calibration_error(group: Group) -> float:
+    """Return how far mean score and share of favorable labels lie apart in a bin, on average."""
+    label, score, weight = _probabilities(group)
+    bins = np.minimum((score * _N_BINS).astype(np.int64), _N_BINS - 1)
+    apart = np.abs(np.bincount(bins, weight * (score - label), minlength=_N_BINS)).sum()
+    return group.share(float(apart), group.size)
+
+
+@metric(
+    title="Calibration gap",
+    formula="max over the groups of sum over bins b of P(b | g) |E(s | g, b) - P(y+ | g, b)|",
+    range=(0.0, 1.0),
+    ideal=0.0,
+    direction="lower",
+    source="Kleinberg, Mullainathan and Raghavan (2017), calibration within groups",
+    needs=("y_true", "y_score"),
+    compare="all_groups",
+    family="scores",
+    note="The gap between scores and labels in the worst calibrated group, not between groups: 0 means that "
+    "every group is calibrated. Bins as those of calibration_error.",
+)
+def calibration_gap(groups: Sequence[Group]) -> float:
+    """Return the calibration error of the worst group."""
+    return max(map(calibration_error, groups))
+
+
+@metric(
+    title="Log loss of a group",
+    formula="- E(ln s | g, y+) P(y+ | g) - E(ln(1 - s) | g, y-) P(y- | g)",
+    range=(0.0, math.inf),
+    ideal=0.0,
+    direction="lower",
+    source="Standard",
+    needs=("y_true", "y_score"),
+    compare="each_group",
+    family="scores",
+    note="Scores of 0 and 1 are moved inwards by 2.2e-16, so that a row's loss is at most 36.",
+)
+def log_loss(group: Group) -> float:
+    """Return the mean negative log-likelihood of the labels, were scores their probabilities."""
+    label, score, weight = _probabilities(group)
+    tiny = np.finfo(np.float64).eps
+    likelihood = np.clip(np.where(label == 1, score, 1 - score), tiny, 1 - tiny)
+    return group.share(-float(weight @ np.log(likelihood)), group.size)
+
+
+@metric(
+    title="Log loss, worst group",
+    formula="max of the log loss over the groups",
+    range=(0.0, math.inf),
+    ideal=0.0,
+    direction="lower",
+    source="Bird et al. (2020), Fairlearn",
+    needs=("y_true", "y_score"),
+    compare="all_groups",
+    family="scores",
+    equivalents=(
+        Equivalent(
+            "fairlearn", "log_loss_group_max", _FAIRLEARN, note="refuses a group with labels of one kind"
+        ),
+    ),
+)
+def log_loss_group_max(groups: Sequence[Group]) -> float:
+    """Return the log loss of the worst group."""
+    return max(map(log_loss, groups))
+
+
+def _generalized(name: str, title: str, formula: str, ideal: float) -> Metric:
+    """Declare a rate in which each row counts by its score instead of its prediction."""
+    favorable, predicted = "y+" in formula, "(s" in formula
+
+    @metric(
+        name=name,
+        title=title,
+        formula=formula,
+        range=(0.0, 1.0),
+        ideal=ideal,
+        direction="higher" if ideal else "lower",
+        source="Pleiss et al. (2017)",
+        needs=("y_true", "y_score"),
+        compare="each_group",
+        family="scores",
+        equivalents=(Equivalent("AIF360", name, _AIF360),),
+        note="The rate of predictions that are drawn with the scores s as probabilities.",
+    )
+    def rate(group: Group) -> float:
+        label, score, weight = _probabilities(group)
+        part = weight @ ((label if favorable else 1 - label) * (score if predicted else 1 - score))
+        whole, who = (group.positives, _GOOD) if favorable else (group.negatives, _BAD)
+        return group.share(float(part), whole, who)
+
+    return rate
+
+
+generalized_true_positive_rate = _generalized(
+    "generalized_true_positive_rate", "Generalised true positive rate", "E(s | g, y+)", 1.0
+)
+generalized_false_positive_rate = _generalized(
+    "generalized_false_positive_rate", "Generalised false positive rate", "E(s | g, y-)", 0.0
+)
+generalized_true_negative_rate = _generalized(
+    "generalized_true_negative_rate", "Generalised true negative rate", "E(1 - s | g, y-)", 1.0
+)
+generalized_false_negative_rate = _generalized(
+    "generalized_false_negative_rate", "Generalised false negative rate", "E(1 - s | g, y+)", 0.0
+)
+
+
+@metric(
+    title="Generalised equalised odds difference",
+    formula="max of (max - min of E(s | g, y+), max - min of E(s | g, y-)) over the groups",
+    range=(0.0, 1.0),
+    ideal=0.0,
+    direction="lower",
+    source="Pleiss et al. (2017); Bellamy et al. (2019), AI Fairness 360",
+    needs=("y_true", "y_score"),
+    compare="all_groups",
+    family="scores",
+    equivalents=(
+        Equivalent(
+            "AIF360",
+            "generalized_equalized_odds_difference",
+            "tests/metrics/test_aif360.py::test_two_groups",
+            note="compares two groups there",
+        ),
+    ),
+    note="It does not say which group is worse off.",
+)
+def generalized_equalized_odds_difference(groups: Sequence[Group]) -> float:
+    """Return the larger of the largest differences of the two generalised positive rates."""
+    good = [generalized_true_positive_rate(group) for group in groups]
+    bad = [generalized_false_positive_rate(group) for group in groups]
+    return max(max(good) - min(good), max(bad) - min(bad))
+
+
+def auc_by_mask(
+    y_true: NDArray[np.bool_], y_score: Floats, masks: Mapping[str, NDArray[np.bool_]]
+) -> pd.DataFrame:
+    """Return the AUC of groups that may overlap: by sex, by age, by both.
+
+    Parameters
+    ----------
+    y_true : ndarray of bool, shape (n_rows,)
+        Whether the label is favorable.
+    y_score : ndarray of float, shape (n_rows,)
+        Scores, higher for those held more likely to have the favorable label.
+    masks : mapping of str to ndarray of bool, shape (n_rows,)
+        Who belongs to each group, by name.
+
+    Returns
+    -------
+    DataFrame
+        A row per group, in the order of ``masks``; columns ``group``, ``n`` (rows), ``n_positive`` (rows with
+        a favorable label), ``auc`` (NaN where there is none) and ``reason`` (why; else empty).
+
+    Raises
+    ------
+    DataError
+        If the arrays do not fit each other.
+
+    See Also
+    --------
+    auc_gap_of : the largest difference between two groups.
+    """
+    import pandas as pd
+
+    rows = Predictions(np.zeros(len(y_true), np.uint8), ("everybody",), y_true, y_score=y_score)
+    found = []
+    for name, mask in masks.items():
+        if mask.dtype != np.bool_ or mask.shape != y_true.shape:
+            raise DataError(
+                f"The mask {name!r} cannot be used",
+                expected=f"a bool array of shape {y_true.shape}, True for members of the group",
+                got=f"{mask.dtype} of shape {mask.shape}",
+            )
+        members = rows.take(mask)
+        group = Group.of(members.counts, [0], f"the group {name!r}", members)
+        try:
+            value, reason = auc(group), ""
+        except UndefinedMetricError as undefined:
+            value, reason = math.nan, undefined.what
+        found.append((name, group.n_rows, int(group.positives), value, reason))
+    return pd.DataFrame(found, columns=["group", "n", "n_positive", "auc", "reason"])
+
+
+def auc_gap_of(frame: pd.DataFrame) -> float:
+    """Return how far the highest and the lowest AUC of groups lie apart.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From :func:`auc_by_mask`.
+
+    Returns
+    -------
+    float
+        NaN if a group has no AUC, or there is no group: drop such groups first to leave them out knowingly.
+    """
+    return float(frame["auc"].max(skipna=False) - frame["auc"].min(skipna=False))

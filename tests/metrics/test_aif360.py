@@ -1,0 +1,217 @@
+"""Metrics that AIF360 has are equal to AIF360's."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmark.metrics import Equivalent, Metric, Predictions, evaluate, list_metrics, measure
+
+HERE = "tests/metrics/test_aif360.py::"
+TESTS = ("test_rates", "test_two_groups", "test_all_groups")
+# Of the labels of a data set, there: here the predictions are taken for them.
+OF_A_DATASET = ("smoothed_empirical_differential_fairness",)
+EXCLUDED = {
+    "binary_confusion_matrix": "counts, see test_counts",
+    "generalized_binary_confusion_matrix": "sums of scores behind the generalised rates",
+    "performance_measures": "all rates at once",
+    "difference": "subtracts any function of two groups",
+    "ratio": "divides any function of two groups",
+    "power": "a count: the true positives",
+    "rich_subgroup": "searches for a subgroup; it measures none that is given",
+}
+
+
+def cases(test: str) -> list[Any]:
+    return [
+        pytest.param(item, equivalent, id=f"{item.name}-{equivalent.name}")
+        for item in list_metrics().values()
+        for equivalent in item.equivalents
+        if equivalent.source == "AIF360" and equivalent.test == HERE + test
+    ]
+
+
+@cache
+def random_rows(n_groups: int) -> Predictions:
+    """Return weighted rows whose groups differ in size, labels, predictions and scores."""
+    rng = np.random.default_rng(3)
+    codes = rng.choice(n_groups, 900, p=np.arange(1, n_groups + 1) / np.arange(1, n_groups + 1).sum())
+    y_true = rng.random(900) < 0.3 + 0.1 * codes
+    y_score = np.clip(rng.normal(0.35 + 0.2 * y_true + 0.05 * codes, 0.25), 0, 1)
+    return Predictions(
+        codes, tuple("abcde"[:n_groups]), y_true, y_score > 0.5, y_score, sample_weight=rng.random(900) + 0.5
+    )
+
+
+def classes() -> tuple[type, type]:
+    from aif360.metrics import BinaryLabelDatasetMetric, ClassificationMetric
+
+    return ClassificationMetric, BinaryLabelDatasetMetric
+
+
+@cache
+def datasets(n_groups: int) -> tuple[Any, Any]:
+    """Return the rows in AIF360's form: with their labels, and with the predictions and scores."""
+    from aif360.datasets import BinaryLabelDataset
+
+    rows = random_rows(n_groups)
+    made = []
+    for label in (rows.y_true, rows.y_pred):
+        frame = pd.DataFrame({"group": rows.codes, "label": label, "weight": rows.sample_weight}, dtype=float)
+        made.append(
+            BinaryLabelDataset(
+                df=frame,
+                label_names=["label"],
+                protected_attribute_names=["group"],
+                instance_weights_name="weight",
+            )
+        )
+    made[1].scores = np.asarray(rows.y_score).reshape(-1, 1)
+    return made[0], made[1]
+
+
+def theirs(name: str, n_groups: int, deprived: list[int], favored: list[int], **options: Any) -> float:
+    classification, dataset = classes()
+    labelled, predicted = datasets(n_groups)
+    groups = {
+        "unprivileged_groups": [{"group": code} for code in deprived],
+        "privileged_groups": [{"group": code} for code in favored],
+    }
+    of_a_dataset = name in OF_A_DATASET
+    found = dataset(predicted, **groups) if of_a_dataset else classification(labelled, predicted, **groups)
+    return float(getattr(found, name)(**options))
+
+
+def of_ours(value: float, equivalent: Equivalent) -> float:
+    """Return what AIF360 has to answer if our value is right."""
+    relations = {"same": value, "negated": -value, "inverse": 1 / value if value else math.inf}
+    return {**relations, "absolute": abs(value)}[equivalent.relation]
+
+
+def as_pair(metric: str) -> dict[str, float]:
+    """Return a metric of two groups by :func:`evaluate`, the first as the deprived one."""
+    rows = random_rows(2)
+    assert rows.y_true is not None
+    assert rows.y_pred is not None
+    found = evaluate(
+        rows.y_true,
+        rows.y_pred,
+        rows.codes == 0,
+        metrics=[metric],
+        y_score=rows.y_score,
+        sample_weight=rows.sample_weight,
+    )
+    return dict(found.values)
+
+
+@pytest.mark.parametrize(("item", "equivalent"), cases("test_rates"))
+def test_rates(item: Metric, equivalent: Equivalent) -> None:
+    for n_groups in (2, 5):
+        found = measure(random_rows(n_groups), [item.name])
+        assert [m.group for m in found] == list("abcde"[:n_groups])
+        for code, ours in enumerate(found):
+            expected = theirs(equivalent.name, n_groups, [code], [], privileged=False)
+            assert of_ours(ours.value, equivalent) == pytest.approx(expected, abs=1e-9)
+    expected_pair = {
+        f"{item.name}[deprived]": theirs(equivalent.name, 2, [0], [1], privileged=False),
+        f"{item.name}[favored]": theirs(equivalent.name, 2, [0], [1], privileged=True),
+    }
+    assert as_pair(item.name) == pytest.approx(expected_pair, abs=1e-9)
+
+
+@pytest.mark.parametrize(("item", "equivalent"), cases("test_two_groups"))
+def test_two_groups(item: Metric, equivalent: Equivalent) -> None:
+    """AIF360 compares two groups: with five, each with the others together, or with a reference group."""
+    expected = theirs(equivalent.name, 2, [0], [1])
+    (pair,) = as_pair(item.name).values()
+    if item.compare != "against_reference":
+        assert of_ours(pair, equivalent) == pytest.approx(expected, abs=1e-9)
+    first, *_ = measure(random_rows(2), [item.name], reference="b")
+    assert of_ours(first.value, equivalent) == pytest.approx(expected, abs=1e-9)
+    if item.compare in ("one_against_rest", "against_reference"):
+        against_rest = item.compare == "one_against_rest"
+        for code, ours in enumerate(measure(random_rows(5), [item.name], reference="b")):
+            others = [c for c in range(5) if c != code] if against_rest else [1]
+            if others != [code]:  # AIF360 refuses to compare a group with itself
+                expected = theirs(equivalent.name, 5, [code], others)
+                assert of_ours(ours.value, equivalent) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(("item", "equivalent"), cases("test_all_groups"))
+def test_all_groups(item: Metric, equivalent: Equivalent) -> None:
+    for n_groups in (2, 5):
+        (ours,) = measure(random_rows(n_groups), [item.name])
+        expected = theirs(equivalent.name, n_groups, [0], [1])
+        assert of_ours(ours.value, equivalent) == pytest.approx(expected, abs=1e-9)
+        assert expected != 0
+    assert of_ours(as_pair(item.name)[item.name], equivalent) == pytest.approx(
+        theirs(equivalent.name, 2, [0], [1]), abs=1e-9
+    )
+
+
+def test_every_metric_of_aif360_is_covered() -> None:
+    public = {name for c in classes() for name, _ in inspect.getmembers(c) if not name.startswith("_")}
+    counts = {name for name in public if name.startswith("num_")}
+    covered = {e.name for item in list_metrics().values() for e in item.equivalents if e.source == "AIF360"}
+    assert public - covered - counts == set(EXCLUDED)
+    assert covered <= public
+
+
+def test_every_equivalent_that_points_here_has_its_case() -> None:
+    named = {e.test for item in list_metrics().values() for e in item.equivalents if e.source == "AIF360"}
+    assert {test for test in named if test.startswith(HERE)} == {HERE + test for test in TESTS}
+
+
+def test_counts() -> None:
+    rows = random_rows(5)
+    labelled, predicted = datasets(5)
+    for code in range(5):
+        found = classes()[0](labelled, predicted, unprivileged_groups=[{"group": code}])
+        weight = rows.counts.weight[code]
+        cells = {
+            "num_true_positives": weight[1, 1],
+            "num_false_positives": weight[0, 1],
+            "num_false_negatives": weight[1, 0],
+            "num_true_negatives": weight[0, 0],
+            "num_positives": weight[1].sum(),
+            "num_negatives": weight[0].sum(),
+            "num_pred_positives": weight[:, 1].sum(),
+            "num_pred_negatives": weight[:, 0].sum(),
+            "num_instances": weight.sum(),
+        }
+        assert {name: getattr(found, name)(privileged=False) for name in cells} == pytest.approx(cells)
+
+
+def test_average_odds_by_hand() -> None:
+    """True positive rates 1/2 and 3/4, false positive rates 1/2 and 0: the two differences cancel in part."""
+    y_true = np.array([1, 1, 0, 0, 1, 1, 1, 1, 0, 0], dtype=bool)
+    y_pred = np.array([1, 0, 1, 0, 1, 1, 1, 0, 0, 0], dtype=bool)
+    names = (
+        "average_odds_difference",
+        "average_abs_odds_difference",
+        "equalized_odds_difference",
+        "average_predictive_value_difference",
+    )
+    values = evaluate(y_true, y_pred, np.arange(10) < 4, metrics=names).values
+    assert values == {
+        "average_odds_difference": (1 / 2 - 1 / 4) / 2,
+        "average_abs_odds_difference": (1 / 2 + 1 / 4) / 2,
+        "equalized_odds_difference": 1 / 2,
+        "average_predictive_value_difference": pytest.approx((1 / 2 - 1 + 1 / 2 - 1 / 3) / 2),
+    }
+
+
+def test_differential_fairness_by_hand() -> None:
+    """1 and 2 of 3 are predicted favorable, all labels are the same: smoothed (1 + ½) / 4 and (2 + ½) / 4."""
+    y_pred = np.array([1, 0, 0, 1, 1, 0], dtype=bool)
+    names = ("smoothed_differential_fairness", "differential_fairness_bias_amplification")
+    found = evaluate(np.ones(6, bool), y_pred, np.arange(6) < 3, metrics=names).values
+    assert found == pytest.approx(dict.fromkeys(names, math.log(2.5 / 1.5)))
+    nobody = evaluate(np.ones(6, bool), y_pred, np.zeros(6, bool), metrics=names)
+    assert set(nobody.reasons.values()) == {"there is no row of the deprived group"}

@@ -1,0 +1,152 @@
+"""The AUC figure: what it shows, and that all of it can be read."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+import pytest
+from figure_checks import cut_off, overlapping, texts_of
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from benchmark.errors import ReportError
+from benchmark.metrics import Predictions, measure
+from benchmark.report.auc_figure import AUC_METRICS, draw_auc
+from benchmark.report.style import FORMATS, render
+
+TITLE = "Made-up data by sex and race"
+SEXES = ("Female", "Male", "Other", "Unspecified")
+RACES = ("African-American", "Asian", "Caucasian", "Native American")
+
+
+def measured(n_models: int, groups: tuple[str, ...], *, useless: bool = False) -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, len(groups), 3000)
+    y_true = rng.random(3000) < 0.4
+    return pd.DataFrame(
+        {"model": f"Technique with a rather long name {number}", **asdict(measurement)}
+        for number in range(n_models)
+        for measurement in measure(
+            Predictions(
+                codes, groups, y_true, y_score=rng.normal(y_true * (0.0 if useless else 1 + 0.1 * codes))
+            ),
+            AUC_METRICS,
+        )
+    )
+
+
+def without(frame: pd.DataFrame, group: str, reason: str) -> pd.DataFrame:
+    """Return a frame in which the first model has no AUC of a group, and so no gap."""
+    first = frame["model"] == frame["model"][0]
+    gone = first & ((frame["group"] == group) | (frame["metric"] == "auc_gap"))
+    return frame.assign(value=frame["value"].mask(gone), reason=frame["reason"].mask(gone, reason))
+
+
+CROSSED = tuple(f"race={race}, sex={sex}" for race in RACES for sex in SEXES[:2])
+VARIANTS = {
+    "two models": lambda: measured(2, SEXES),
+    "one model, two groups": lambda: measured(1, ("a", "b")),
+    "five models, eight groups": lambda: measured(5, CROSSED),
+    "twelve models": lambda: measured(12, SEXES[:2]),
+    "twenty groups": lambda: measured(2, tuple(f"a group of many {number}" for number in range(20))),
+    "no better than chance": lambda: measured(3, SEXES, useless=True),
+    "missing values": lambda: without(measured(3, SEXES), "Other", "there is nobody"),
+    "no value at all": lambda: measured(2, SEXES).assign(value=np.nan, reason="there is nobody"),
+}
+
+
+def markers(axes: Axes) -> dict[str, list[tuple[float, float]]]:
+    """Return the points of each kind of marker."""
+    lines = [line for line in axes.lines if line.get_marker() not in ("None", None)]
+    return {
+        str(line.get_marker()): [(float(x), float(y)) for x, y in zip(*line.get_data(), strict=True)]
+        for line in lines
+    }
+
+
+def with_dashes(figure: Figure) -> list[bool]:
+    return [any(line.is_dashed() for line in axes.lines) for axes in figure.axes]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_no_text_overlaps_or_is_cut(variant: str) -> None:
+    figure = draw_auc(VARIANTS[variant](), TITLE)
+    assert overlapping(figure) == []
+    assert cut_off(figure) == []
+
+
+def test_every_value_has_its_marker() -> None:
+    frame = measured(3, SEXES)
+    overall, by_group, gap = draw_auc(frame, TITLE).axes
+    models = list(frame["model"].unique())
+    shapes = list(markers(overall))
+    assert len(set(shapes)) == len(models)  # to be told apart in grey
+    for axes, metric in ((overall, "auc_overall"), (by_group, "auc"), (gap, "auc_gap")):
+        shown = markers(axes)
+        assert list(shown) == shapes
+        for model, points in zip(models, shown.values(), strict=True):
+            values = frame.loc[(frame["model"] == model) & (frame["metric"] == metric), "value"]
+            assert [x for x, _ in points] == pytest.approx(values.to_list())
+    assert [[round(y) for _, y in points] for points in markers(by_group).values()] == [[0, 1, 2, 3]] * 3
+    assert [points[0][1] for points in markers(gap).values()] == [0, 1, 2]
+    stems = [line for c in gap.collections if isinstance(c, LineCollection) for line in c.get_segments()]
+    assert [stem[0][0] for stem in stems] == [0, 0, 0]
+
+
+def test_markers_of_a_group_do_not_touch() -> None:
+    """Even where all models have the same AUC."""
+    frame = measured(9, SEXES)
+    frame["value"] = 0.7
+    figure = draw_auc(frame, TITLE)
+    by_group = figure.axes[1]
+    height = by_group.get_position().height * figure.get_figheight() / len(SEXES)
+    rows = np.sort([y for points in markers(by_group).values() for _, y in points])
+    marker = max(line.get_markersize() for line in by_group.lines) / 72
+    assert np.diff(rows).min() * height > 0.8 * marker  # triangles and squares fill less than their box
+
+
+def test_overall_and_groups_share_their_scale() -> None:
+    overall, by_group, gap = draw_auc(measured(2, SEXES), TITLE).axes
+    assert overall.get_xlim() == by_group.get_xlim() != gap.get_xlim()
+    for axes in (overall, by_group, gap):
+        assert all(0 <= tick <= 1 for tick in axes.get_xticks())
+        assert len(axes.get_xticks()) >= 2
+
+
+def test_chance_is_shown_where_values_come_near_it() -> None:
+    near, far = draw_auc(measured(3, SEXES, useless=True), TITLE), draw_auc(measured(3, SEXES), TITLE)
+    assert with_dashes(near) == [True, True, False]
+    assert with_dashes(far) == [False, False, False]
+    assert "Dashed: chance." in texts_of(near)
+    assert "Dashed" not in texts_of(far)
+
+
+def test_sizes_and_missing_values_are_said() -> None:
+    frame = without(measured(2, SEXES), "Other", "there is nobody")
+    figure = draw_auc(frame, TITLE)
+    text = texts_of(figure)
+    sizes = frame[(frame["metric"] == "auc") & (frame["group"] == "Male")]["n_rows"]
+    assert f"Male n = {sizes.iloc[0]:,}" in text
+    assert "Technique with a rather long name 0: no AUC of Other, no AUC gap (there is nobody)." in text
+    assert TITLE in text
+    unequal = frame.assign(n_rows=frame["n_rows"] + 1000 * (frame["model"] == frame["model"][0]))
+    assert f"Male n = {sizes.iloc[0]:,} to {sizes.iloc[0] + 1000:,}" in texts_of(draw_auc(unequal, TITLE))
+
+
+def test_the_same_frame_gives_the_same_bytes() -> None:
+    frame = measured(1, SEXES)
+    for file_format in FORMATS:
+        assert render(draw_auc(frame, TITLE), file_format) == render(draw_auc(frame, TITLE), file_format)
+
+
+def test_frames_that_cannot_be_drawn_are_refused() -> None:
+    frame = measured(1, SEXES)
+    with pytest.raises(ReportError, match="no reason and no n_rows"):
+        draw_auc(frame.drop(columns=["reason", "n_rows"]), TITLE)
+    with pytest.raises(ReportError, match="There is no AUC to draw"):
+        draw_auc(frame[frame["metric"] == "auc_gap"], TITLE)
+    with pytest.raises(ReportError, match="A value is there twice"):
+        draw_auc(pd.concat([frame, frame]), TITLE)
