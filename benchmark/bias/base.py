@@ -29,11 +29,16 @@ class Planted:
         Draws a biased sample of ``n_rows`` rows.
     discrimination : float
         P(y+ | favored) - P(y+ | deprived) in such samples, in expectation.
+    observe : callable(Table, rng) -> Table, optional
+        What becomes of the rows that techniques are tested on, where bias acts on what is known of people:
+        the same rows with the same labels and groups, in the schema of the training rows. Else they stay as
+        they are.
     """
 
     network: Network
     draw: Callable[[int, np.random.Generator], Table]
     discrimination: float
+    observe: Callable[[Table, np.random.Generator], Table] | None = None
 
 
 class BiasKind(ABC):

@@ -70,21 +70,20 @@ def _add_docs(commands: Any) -> None:
         commands,
         "docs",
         _docs,
-        "write the pages of all techniques from their docstrings and declarations",
-        "betabench docs techniques",
+        "write the pages of all techniques or metrics from their docstrings and declarations",
+        "betabench docs metrics",
     )
-    parser.add_argument("kind", choices=("techniques",), help="what to write about")
-    default = Path("docs") / "techniques"
-    parser.add_argument(
-        "--out", type=Path, default=default, metavar="DIR", help=f"folder of the pages; default: {default}"
-    )
+    parser.add_argument("kind", choices=("techniques", "metrics"), help="what to write about")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the pages; default: docs/KIND")
 
 
 def _docs(options: argparse.Namespace) -> int:
+    from benchmark.report.metric_pages import write_metric_pages
     from benchmark.report.technique_pages import write_technique_pages
 
-    written = write_technique_pages(options.out)
-    print(f"{len(written) - 1} pages, and {written[0]}")
+    write = {"techniques": write_technique_pages, "metrics": write_metric_pages}[options.kind]
+    written = write(options.out or Path("docs") / options.kind)
+    print(f"{len(written)} pages, the first of them {written[0]}")
     return 0
 
 

@@ -169,6 +169,9 @@ class Evaluator:
         try:
             planted, _ = scene.planted(block.bias, block.beta)
             train = _sealed(planted.draw(scene.n_train, generator(seed, purpose="sample", **axes)))
+            test = scene.test
+            if planted.observe is not None:
+                test = planted.observe(test, generator(seed, purpose="observe", **axes))
         except Exception as error:
             reason = f"the training sample could not be drawn: {_in_words(error)}"
             yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
@@ -185,16 +188,25 @@ class Evaluator:
                 rng=generator(seed, purpose="technique", technique=own, **axes),
             )
             # A table of its own for each: what a table derives from its codes can be written to.
-            yield self._cell(scene, block, cell, technique, Table(train.schema, train.codes), tools)
+            own_train = Table(train.schema, train.codes)
+            yield self._cell(scene, block, cell, technique, own_train, test.hide_label(), tools)
 
     def _cell(
-        self, scene: Scene, block: Block, cell: Cell, technique: Technique, train: Table, tools: Tools
+        self,
+        scene: Scene,
+        block: Block,
+        cell: Cell,
+        technique: Technique,
+        train: Table,
+        test: Table,
+        tools: Tools,
     ) -> CellResult:
         def result(status: Status, reason: str = "", **content: Any) -> CellResult:
             seconds = time.perf_counter() - started
             return cell_result(scene, block, cell, status, reason, seconds=seconds, **content)
 
         started = time.perf_counter()
+        scorer = self.scorers[block.dataset]
         try:
             with np.errstate():  # what a technique sets is not for the next one
                 declined = technique.skip(train)
@@ -204,7 +216,7 @@ class Evaluator:
                             "failed", f"its skip() returned {declined!r} in place of a reason or None"
                         )
                     return result("skipped", _storable(declined))
-                answers, convergence = _answers(technique, train, self.scorers[block.dataset], scene, tools)
+                answers, convergence = _answers(technique, train, test, scorer, tools)
         except NotConvergedError as error:
             return result("not_converged", _in_words(error))
         except DeclinedError as error:
@@ -212,7 +224,6 @@ class Evaluator:
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
             return result("failed", _in_words(error))
-        scorer = self.scorers[block.dataset]
         try:
             scores = scorer.score(answers)
         except Exception as error:  # a metric of the user's own
@@ -237,10 +248,9 @@ def metric_values(results: MetricResults) -> tuple[MetricValue, ...]:
 
 
 def _answers(
-    technique: Technique, train: Table, scorer: Scorer, scene: Scene, tools: Tools
+    technique: Technique, train: Table, test: Table, scorer: Scorer, tools: Tools
 ) -> tuple[Answers, Convergence | None]:
     """Train and predict, and trust nothing: a plugin may have replaced the methods that check."""
-    test = scene.test.hide_label()
     predictor = technique.fit(train, tools)
 
     def checked(output: NDArray[Any], valid: bool, kind: str) -> NDArray[Any]:
@@ -262,7 +272,7 @@ def _answers(
         return checked(output, output.dtype.kind == "f" and bool(np.isfinite(output).all()), "finite float")
 
     predicted = predict(test)
-    answers = scorer.ask(predicted, predict, None if predictor.predict_score is None else predict_score)
+    answers = scorer.ask(test, predicted, predict, None if predictor.predict_score is None else predict_score)
     reported = predictor.convergence
     if reported is None:
         return answers, None

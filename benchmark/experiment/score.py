@@ -93,6 +93,7 @@ class Scorer:
 
     def ask(
         self,
+        hidden: Table,
         predicted: NDArray[np.bool_],
         predict: Callable[[Table], NDArray[np.bool_]],
         predict_score: Callable[[Table], NDArray[np.float64]] | None,
@@ -101,12 +102,13 @@ class Scorer:
 
         Parameters
         ----------
+        hidden : Table
+            The test rows as the model sees them, without labels.
         predicted : ndarray of bool, shape (n_rows,)
-            Its predictions of the test rows.
+            Its predictions of them.
         predict, predict_score : callable
             The model.
         """
-        hidden = self._test.hide_label()
         score = alternated = None
         if predict_score is not None and self.needs_rows:
             score = np.asarray(predict_score(hidden), dtype=np.float64)

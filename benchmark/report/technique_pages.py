@@ -21,6 +21,7 @@ from benchmark.errors import ReportError
 from benchmark.experiment.plan import load_experiment
 from benchmark.report.describe import file_name
 from benchmark.report.files import write_atomically
+from benchmark.report.markdown import code, plain, table
 from benchmark.techniques import Technique, list_techniques
 from benchmark.techniques.base import Stage, parameter_rules
 
@@ -107,7 +108,7 @@ def technique_page(technique: type[Technique], folder: Path, root: Path = _ROOT)
         _mark("it is made from the technique's docstring and declaration"),
         f"# {_title(technique)}",
         _inline(parts.pop("")),
-        f"{_code(technique.name)}: {stage.lower()} ({changes}), version {_plain(technique.version)}, "
+        f"{code(technique.name)}: {stage.lower()} ({changes}), version {plain(technique.version)}, "
         f"{_source(technique, folder, root)}",
         *_section("Idea", parts.pop("Idea")),
         *_section("What it changes", parts.pop("Changes")),
@@ -116,10 +117,10 @@ def technique_page(technique: type[Technique], folder: Path, root: Path = _ROOT)
         "## Parameters",
         *_parameters(technique),
         "## Capabilities",
-        _table(("name", "value", "meaning"), _capabilities(technique)),
+        table(("name", "value", "meaning"), _capabilities(technique)),
         *_figures(technique, folder, root),
         "## Citation",
-        _paragraph(_plain(technique.reference)),
+        _paragraph(plain(technique.reference)),
         *_section("References", references),
         f"[All techniques]({_INDEX})",
     ]
@@ -130,13 +131,13 @@ def _index_page(techniques: Sequence[type[Technique]]) -> str:
     blocks = [_mark("it is made from the techniques' declarations"), "# Techniques"]
     for stage, (title, changes) in _STAGES.items():
         rows = [
-            (f"[{_title(t)}]({t.name}.md)", _code(t.name), _plain(t.summary), _plain(t.reference))
+            (f"[{_title(t)}]({t.name}.md)", code(t.name), plain(t.summary), plain(t.reference))
             for t in techniques
             if t.stage == stage
         ]
         if rows:
             blocks += [f"## {title}", f"Each {changes}."]
-            blocks.append(_table(("technique", "name", "what it does", "published in"), rows))
+            blocks.append(table(("technique", "name", "what it does", "published in"), rows))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -145,7 +146,7 @@ def _mark(origin: str) -> str:
 
 
 def _title(technique: type[Technique]) -> str:
-    return _plain(technique.name.replace("_", " ").capitalize())
+    return plain(technique.name.replace("_", " ").capitalize())
 
 
 def _parameters(technique: type[Technique]) -> Iterator[str]:
@@ -155,26 +156,26 @@ def _parameters(technique: type[Technique]) -> Iterator[str]:
         return
     rows = [
         (
-            _code(name),
+            code(name),
             _valid(rule),
-            _code(inspect.signature(technique).parameters[name].default),
+            code(inspect.signature(technique).parameters[name].default),
             _inline(_meaning(technique, name)),
         )
         for name, rule in rules.items()
     ]
-    yield _table(("name", "valid values", "default", "meaning"), rows)
+    yield table(("name", "valid values", "default", "meaning"), rows)
     for names, remark in _remarks(technique):
-        yield f"{', '.join(map(_code, names))}: {_inline(remark)}"
+        yield f"{', '.join(map(code, names))}: {_inline(remark)}"
 
 
 def _valid(rule: Any) -> str:
     if rule is bool:
-        return f"{_code(True)} or {_code(False)}"
+        return f"{code(True)} or {code(False)}"
     if typing.get_origin(rule) is typing.Literal:
-        return ", ".join(map(_code, typing.get_args(rule)))
+        return ", ".join(map(code, typing.get_args(rule)))
     kind, interval = typing.get_args(rule)
     name = "integer" if kind is int else "number"
-    return _plain(f"{name} in {interval}".replace("inf]", "∞)").replace("[-inf", "(-∞"))
+    return plain(f"{name} in {interval}".replace("inf]", "∞)").replace("[-inf", "(-∞"))
 
 
 def _capabilities(technique: type[Technique]) -> Iterator[tuple[str, ...]]:
@@ -182,14 +183,14 @@ def _capabilities(technique: type[Technique]) -> Iterator[tuple[str, ...]]:
     for names, kind, description in _entries(_sections(Technique)["Attributes"]):
         if kind.startswith("bool"):
             for name in names:
-                yield _code(name), "yes" if getattr(technique, name) else "no", _inline(description)
+                yield code(name), "yes" if getattr(technique, name) else "no", _inline(description)
 
 
 def _source(technique: type[Technique], folder: Path, root: Path) -> str:
     path = Path(inspect.getfile(technique)).resolve()
     if not path.is_relative_to(root):
-        return _code(path.name)
-    text = _code(path.relative_to(root).as_posix())
+        return code(path.name)
+    text = code(path.relative_to(root).as_posix())
     link = _link(path, folder, root)
     return f"[{text}]({link})" if link else text
 
@@ -208,7 +209,7 @@ def _figures(technique: type[Technique], folder: Path, root: Path) -> Iterator[s
             for path in sorted(root.glob(pattern)):
                 if link := _link(path, folder, root):
                     text = f"{title}: discrimination against accuracy, {path.parent.name}, {experiment}"
-                    found.append(f"![{_plain(text)}]({link})")
+                    found.append(f"![{plain(text)}]({link})")
     if found:
         yield "## Discrimination against accuracy"
         yield from found
@@ -284,12 +285,7 @@ def _remarks(technique: type[Technique]) -> Iterator[tuple[list[str], str]]:
 
 
 def _section(title: str, text: str) -> list[str]:
-    return [f"## {_plain(title)}", *_blocks(text)]
-
-
-def _table(head: Sequence[str], rows: Iterator[tuple[str, ...]] | Sequence[tuple[str, ...]]) -> str:
-    lines = [head, ["---"] * len(head), *([cell.replace("|", r"\|") for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return [f"## {plain(title)}", *_blocks(text)]
 
 
 _ITEM = re.compile(r"(?ms)^([-*]|\d+\.) +(.*?)(?=^(?:[-*]|\d+\.) |\Z)")
@@ -330,9 +326,9 @@ def _inline(text: str) -> str:
     text = " ".join(text.split())
     parts, end = [], 0
     for found in _TOKEN.finditer(text):
-        parts += [_plain(text[end : found.start()]), _token(found)]
+        parts += [plain(text[end : found.start()]), _token(found)]
         end = found.end()
-    return "".join([*parts, _plain(text[end:])])
+    return "".join([*parts, plain(text[end:])])
 
 
 def _token(found: re.Match[str]) -> str:
@@ -340,25 +336,11 @@ def _token(found: re.Match[str]) -> str:
         return f"${_tex(found['math'])}$"
     if found["emphasis"]:
         stars = "**" if found["emphasis"].startswith("**") else "*"
-        return stars + _plain(found["emphasis"].strip("*")) + stars
+        return stars + plain(found["emphasis"].strip("*")) + stars
     if found["role"]:  # a leading tilde asks for the last part of the name alone
         role = found["role"]
-        return _code(role.rpartition(".")[2] if role.startswith("~") else role)
-    return _code(found["code"])
-
-
-def _code(value: object) -> str:
-    text = " ".join(str(value).split())
-    if "`" not in text:
-        return f"`{text}`"
-    fence = "`" * (max(map(len, re.findall("`+", text))) + 1)
-    return f"{fence} {text} {fence}"
-
-
-def _plain(text: str) -> str:
-    """Write a text on one line, escaping what Markdown, HTML in it or a dollar sign would make of it."""
-    line = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*_\[\]$~])", r"\\\1", line)
+        return code(role.rpartition(".")[2] if role.startswith("~") else role)
+    return code(found["code"])
 
 
 _TEX = {

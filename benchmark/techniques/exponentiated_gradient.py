@@ -138,7 +138,8 @@ class ExponentiatedGradient(Reduction):
     The answers' mixture approaches the best lottery that keeps each group's rate within ``bound`` of the rate
     of all. Every prediction draws a classifier of the mixture by lot.
 
-    Changes: training only. Runs fairlearn's ``ExponentiatedGradient``. Convergence is reported in rounds and
+    Changes: training only. Runs fairlearn's ``ExponentiatedGradient``. The score of a row is the probability
+    that the lot predicts it the favorable outcome. Convergence is reported in rounds and
     the duality gap, whose tolerance is half the standard error of the first classifier's error rate. Limits:
     the bound holds on training rows, on the average of the lots, and as far as the classifier minimises
     weighted error; the difference of two groups' rates may be twice the bound.
@@ -164,8 +165,9 @@ class ExponentiatedGradient(Reduction):
         "classification, ICML"
     )
     summary = "Lottery of classifiers trained on costs, with bounded differences of the groups' rates"
-    version = "1"
+    version = "2"
     randomised = True
+    produces_scores = True
 
     bound: Annotated[float, Interval(0.001, 1)] = 0.01
     max_iterations: Annotated[int, Interval(1)] = 50
@@ -189,4 +191,11 @@ class ExponentiatedGradient(Reduction):
             drawn = fitted.predict(features_of(test, self._columns(test)), random_state=seed)
             return np.asarray(drawn == 1, dtype=np.bool_)
 
-        return Predictor(predict, convergence=Convergence(rounds, gap, tolerance))
+        def predict_score(test: Table) -> NDArray[np.float64]:
+            X, score = features_of(test, self._columns(test)), np.zeros(len(test))
+            for weight, classifier in zip(fitted.weights_, fitted.predictors_, strict=True):
+                if weight > 0:
+                    score += weight * (classifier.predict(X) == 1)
+            return score
+
+        return Predictor(predict, predict_score, Convergence(rounds, gap, tolerance))

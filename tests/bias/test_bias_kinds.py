@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import pickle
 from pathlib import Path
@@ -21,7 +22,9 @@ from benchmark.network.bif import read_bif
 from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
 
-KINDS = ["cpt", "label", "selection"]
+AGAINST = ["cpt", "label", "selection"]
+"""Kinds that take the favorable outcome from the deprived group."""
+KINDS = ["cpt", "label", "proxy", "selection"]
 EDITS = (BiasEdit("sex", "2"),)
 
 
@@ -60,7 +63,7 @@ def test_the_discrimination_that_is_promised_is_drawn(network: Network, name: st
     assert favored - deprived == pytest.approx(planted.discrimination, abs=0.015)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", AGAINST)
 def test_nothing_is_planted_at_zero_and_everything_at_one(network: Network, name: str) -> None:
     before = drawn(network, "cpt", 0.0)
     after = drawn(network, name, 0.0)
@@ -99,6 +102,32 @@ def test_selection_leaves_true_rows_only(network: Network) -> None:
             np.bincount(true.codes[true.deprived & true.y, 1], minlength=12) / (true.deprived & true.y).sum(),
             atol=0.03,
         )
+
+
+def test_a_proxy_tells_the_label_of_the_deprived_and_nothing_else(network: Network) -> None:
+    true, biased = drawn(network, "cpt", 0.0), drawn(network, "proxy", 0.8)
+    np.testing.assert_array_equal(biased.codes[:, :-1], true.codes)
+    assert biased.schema.names == (*true.schema.names, "proxy")
+    proxy = biased.codes[:, -1] == 1
+    for told, rows in ((0.9, biased.deprived), (0.5, ~biased.deprived)):
+        for label in (True, False):
+            cell = rows & (biased.y == label)
+            assert (proxy[cell] == label).mean() == pytest.approx(told, abs=0.02)
+
+
+def test_rows_to_test_on_get_the_proxy_as_well(network: Network) -> None:
+    planted = kind("proxy").plant(network, 1.0)
+    test = drawn(network, "cpt", 0.0, 5000, seed=2)
+    assert planted.observe is not None
+    observed = planted.observe(test, np.random.default_rng(7))
+    np.testing.assert_array_equal(observed.codes[:, :-1], test.codes)
+    assert (observed.codes[observed.deprived, -1] == observed.y[observed.deprived]).all()
+    columns = tuple(
+        dataclasses.replace(c, name="proxy") if c.name == "age" else c for c in network.schema.columns
+    )
+    taken = dataclasses.replace(network, schema=dataclasses.replace(network.schema, columns=columns))
+    with pytest.raises(BiasError, match="has a column 'proxy' of its own"):
+        kind("proxy").plant(taken, 0.5)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -149,6 +178,8 @@ kind = "label"
 [[datasets.bias]]
 kind = "selection"
 name = "missing"
+[[datasets.bias]]
+kind = "proxy"
 [[techniques]]
 technique = "none"
 """
@@ -160,12 +191,13 @@ def test_an_experiment_names_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "kinds.toml"
     path.write_text(EXPERIMENT, encoding="utf-8")
     experiment = load_experiment(path)
-    assert [bias.name for bias in experiment.datasets[0].bias] == ["cpt", "label", "missing"]
+    assert [bias.name for bias in experiment.datasets[0].bias] == ["cpt", "label", "missing", "proxy"]
     scene = build_world(experiment, offline=True).scenes["dutch"]
     assert {name: made.name for name, made in scene.biases.items()} == {
         "cpt": "cpt",
         "label": "label",
         "missing": "selection",
+        "proxy": "proxy",
     }
     planted, digest = scene.planted("label", 0.5)
     assert isinstance(planted, Planted)

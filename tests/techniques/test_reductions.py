@@ -146,6 +146,18 @@ def test_the_best_lottery_of_two_classifiers_is_found() -> None:
     assert (blocks != blocks[0]).any()
 
 
+def test_the_score_is_the_share_of_lots_that_predict_the_favorable_outcome() -> None:
+    data = example_table()
+    predictor = fitted("exponentiated_gradient", data, constraint="equalized_odds")
+    assert predictor.predict_score is not None
+    score = predictor.predict_score(data)
+    drawn = predictor.predict(tiled(data, 400)).reshape(400, len(data)).mean(axis=0)
+    assert len(np.unique(score)) > 2
+    np.testing.assert_allclose(drawn, score, atol=0.12)
+    assert set(drawn[score < 1e-9]) <= {0.0}
+    assert set(drawn[score > 1 - 1e-9]) <= {1.0}
+
+
 def test_grid_search_takes_the_accurate_or_the_equal_classifier() -> None:
     accurate = fitted("grid_search", APART, constraint_weight=0.0).predict(APART)
     np.testing.assert_array_equal(accurate, ~APART.deprived)

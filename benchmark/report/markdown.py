@@ -1,0 +1,29 @@
+"""Text, code and tables as Markdown, whatever characters they hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+__all__ = ["code", "plain", "table"]
+
+
+def plain(text: str) -> str:
+    """Write a text on one line, escaping what Markdown, HTML in it or a dollar sign would make of it."""
+    line = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*_\[\]$~])", r"\\\1", line)
+
+
+def code(value: object) -> str:
+    """Write a value in the type of code, back quotes in it included."""
+    text = " ".join(str(value).split())
+    if "`" not in text:
+        return f"`{text}`"
+    fence = "`" * (max(map(len, re.findall("`+", text))) + 1)
+    return f"{fence} {text} {fence}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of cells that are Markdown already."""
+    lines = [head, ["---"] * len(head), *([cell.replace("|", r"\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

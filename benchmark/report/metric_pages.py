@@ -1,0 +1,150 @@
+"""Two pages about metrics, from their declarations: what each is, and what others call it.
+
+A page says nothing that the code does not say: what is wrong with it is corrected in a metric's declaration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmark.metrics import COMPARISONS, Equivalent, Metric, list_families, list_metrics
+from benchmark.report.files import write_atomically
+from benchmark.report.markdown import code, plain, table
+
+__all__ = ["EQUIVALENTS_PAGE", "METRICS_PAGE", "metric_pages", "write_metric_pages"]
+
+METRICS_PAGE = "README.md"
+EQUIVALENTS_PAGE = "equivalents.md"
+
+_MARK = (
+    "<!-- Written by `betabench docs metrics`. Do not edit: it is made from the metrics' declarations. -->"
+)
+
+_FAMILIES = {
+    "paper": ("The paper's four", "What every experiment is scored by unless it says otherwise."),
+    "rates": ("Rates of a group", "Descriptions have no better or worse; errors and successes have."),
+    "fairlearn": ("Between any number of groups", "As Fairlearn defines them; they have no sign."),
+    "disparities": (
+        "To a reference group",
+        "As Aequitas defines them. In an experiment the reference is the favored group.",
+    ),
+    "labels": (
+        "What the labels say",
+        "Before any model: bias of the data themselves (Clarify, pre-training).",
+    ),
+    "clarify": ("A group against the rest", "After training (Clarify, post-training)."),
+    "aif360": ("AIF360's own", "With the signs that they have there."),
+    "individual": ("Individuals", "How errors or answers spread over people, whatever their group."),
+    "scores": ("Scores", "They need scores; for calibration these have to be probabilities."),
+    "alternation": ("Alternation", "They ask the model again after the two groups have changed places."),
+}
+"""Title and one sentence for each family, in the order of the page; others follow."""
+
+_BETTER = {
+    "higher": "higher",
+    "lower": "lower",
+    "closer_to_ideal": "closer to the ideal",
+    "none": "a description",
+}
+_NEEDS = {
+    "y_true": "labels",
+    "y_pred": "predictions",
+    "y_score": "scores",
+    "strata": "a column to stratify by",
+    "features": "features",
+    "alternated": "the model",
+}
+_RELATIONS = {"same": "=", "negated": "= -", "inverse": "= 1 /", "absolute": "= absolute value of"}
+_SOURCES = ("Clarify", "Aequitas", "AUC gap", "Alelyani", "fairlearn", "AIF360")
+
+
+def metric_pages() -> dict[str, str]:
+    """Return the pages about the metrics of this package, by file name."""
+    package = Metric.__module__.rpartition(".")[0] + "."
+    ours = {n: m for n, m in list_metrics().items() if m.compute.__module__.startswith(package)}
+    return {METRICS_PAGE: _metrics(ours), EQUIVALENTS_PAGE: _equivalents(ours)}
+
+
+def write_metric_pages(folder: Path) -> list[Path]:
+    """Write :func:`metric_pages` and return the files, that of all metrics first."""
+    return [write_atomically(folder / name, text) for name, text in metric_pages().items()]
+
+
+def _metrics(metrics: dict[str, Metric]) -> str:
+    families = [f for f in _FAMILIES if f in list_families()]
+    families += [f for f in list_families() if f not in families]
+    blocks = [
+        _MARK,
+        "# Metrics",
+        f"{len(metrics)} metrics, each declared once. An experiment names metrics or whole families: "
+        '`metrics = ["paper", "fairlearn", "auc_gap"]`. '
+        f"[What other programs call them]({EQUIVALENTS_PAGE}).",
+        "In formulas, y+ is the favorable label and ŷ+ the favorable prediction, g the deprived group (in an "
+        "audit: the group in question), ḡ the favored one (those that it is compared with). Where nothing "
+        "else is said, a positive difference means that g is worse off.",
+        "A metric whose denominator is zero has no value, and a reason in its place: no flattering zero. "
+        'Where another program has a number for that, `conventions="clarify"` or `"aequitas"` returns it '
+        "(`benchmark.metrics.measure`).",
+        "What a metric does with more than two groups:",
+        "\n".join(f"- {code(name)}: {plain(text)}" for name, text in COMPARISONS.items()),
+    ]
+    for family in families:
+        title, text = _FAMILIES.get(family, (family.replace("_", " ").capitalize(), ""))
+        own = [item for item in metrics.values() if item.family == family]
+        if own:
+            blocks += [f"## {plain(title)}", f"Family {code(family)}. {plain(text)}".rstrip(), _family(own)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _family(metrics: list[Metric]) -> str:
+    head = ("metric", "formula", "range", "ideal", "better", "needs", "groups", "source", "remark")
+    return table(head, [_row(item) for item in metrics])
+
+
+def _row(item: Metric) -> tuple[str, ...]:
+    low, high = item.range
+    return (
+        f"{code(item.name)}<br>{plain(item.title)}",
+        plain(item.formula),
+        f"{_number(low)} to {_number(high)}",
+        "" if item.ideal is None else _number(item.ideal),
+        _BETTER[item.direction],
+        ", ".join(_NEEDS[need] for need in item.needs),
+        code(item.compare),
+        plain(item.source),
+        plain(item.note),
+    )
+
+
+def _number(value: float) -> str:
+    return ("-∞" if value < 0 else "∞") if math.isinf(value) else f"{value:g}"
+
+
+def _equivalents(metrics: dict[str, Metric]) -> str:
+    found: dict[str, list[tuple[Equivalent, Metric]]] = {source: [] for source in _SOURCES}
+    for item in metrics.values():
+        for other in item.equivalents:
+            found.setdefault(other.source, []).append((other, item))
+    blocks = [
+        _MARK,
+        "# What other programs call them",
+        "Each row is held by the test that it names, against the other program's own answers or an "
+        f"independent implementation of its formula, to 1e-9. [All metrics]({METRICS_PAGE}).",
+    ]
+    for source, pairs in found.items():
+        if pairs:
+            blocks += [f"## {plain(source)}", table(("theirs", "ours", "test", "remark"), _pairs(pairs))]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _pairs(pairs: list[tuple[Equivalent, Metric]]) -> Iterator[tuple[str, ...]]:
+    for other, item in sorted(pairs, key=lambda pair: pair[0].name.lower()):
+        file, _, test = other.test.partition("::")
+        yield (
+            code(other.name),
+            f"{_RELATIONS[other.relation]} {code(item.name)}",
+            f"[{code(test)}](../../{file})",
+            plain(other.note),
+        )
