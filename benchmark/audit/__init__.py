@@ -1,5 +1,47 @@
-"""Questions to a trained model: what its predictions depend on."""
+"""Audits: of predictions, whoever made them, and of what a trained model depends on."""
 
+from benchmark.audit.alternation import (
+    alternate,
+    alternation_test,
+    gaussian_kl,
+    polynomial_regression,
+    summarise_alternation,
+)
+from benchmark.audit.disparity import (
+    PARITIES,
+    Selection,
+    by_group,
+    disparities,
+    group_table,
+    intersect,
+    overall_parity,
+    parity,
+    select,
+)
+from benchmark.audit.guide import TREE, Answer, Question, Recommendation, walk
 from benchmark.audit.influence import LEVELS, audit_features, rank_features
 
-__all__ = ["LEVELS", "audit_features", "rank_features"]
+__all__ = [
+    "LEVELS",
+    "PARITIES",
+    "TREE",
+    "Answer",
+    "Question",
+    "Recommendation",
+    "Selection",
+    "alternate",
+    "alternation_test",
+    "audit_features",
+    "by_group",
+    "disparities",
+    "gaussian_kl",
+    "group_table",
+    "intersect",
+    "overall_parity",
+    "parity",
+    "polynomial_regression",
+    "rank_features",
+    "select",
+    "summarise_alternation",
+    "walk",
+]

@@ -113,13 +113,15 @@ def _list_bias_kinds() -> list[dict[str, Any]]:
 
 
 def _list_experiments() -> list[dict[str, Any]]:
+    from benchmark.audit.alternation_experiment import is_alternation, load_alternation
     from benchmark.declarations import list_declarations
     from benchmark.experiment.plan import load_experiment
 
-    return [
-        {"name": name, "summary": load_experiment(name).title, "file": path.name}
-        for name, path in list_declarations("experiments").items()
-    ]
+    rows = []
+    for name, path in list_declarations("experiments").items():
+        title = load_alternation(name).title if is_alternation(name) else load_experiment(name).title
+        rows.append({"name": name, "summary": title, "file": path.name})
+    return rows
 
 
 _LISTINGS = {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, add_data_options, command
+from benchmark.cli.run_alternation import run_alternation_file
 from benchmark.errors import ExperimentError
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def add(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     from rich.console import Console
 
+    from benchmark.audit.alternation_experiment import is_alternation
     from benchmark.experiment.plan import load_experiment, narrow
     from benchmark.experiment.run import STORE_NAME, check_experiment, compute
     from benchmark.experiment.store import Store
@@ -80,6 +82,8 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.report.folder import write_run_folder
     from benchmark.techniques import list_techniques, load_plugin
 
+    if is_alternation(options.experiment):
+        return run_alternation_file(options)
     started = time.perf_counter()
     console = Console()
     if options.workers < 1:

@@ -11,9 +11,11 @@ from benchmark.experiment.store import CellResult, MetricValue
 __all__ = [
     "CONVERGENCE_COLUMNS",
     "FAILURE_COLUMNS",
+    "METRIC_COLUMNS",
     "RESULT_COLUMNS",
     "convergence_frame",
     "failures_frame",
+    "metrics_frame",
     "results_frame",
 ]
 
@@ -31,6 +33,9 @@ RESULT_COLUMNS = (
 
 FAILURE_COLUMNS = (*RESULT_COLUMNS[:-1], "status", "reason")
 """Columns of ``failures.csv``."""
+
+METRIC_COLUMNS = (*RESULT_COLUMNS, "reason")
+"""Columns of ``metrics.csv``."""
 
 CONVERGENCE_COLUMNS = (*RESULT_COLUMNS[:6], "steps", "residual", "tolerance")
 """Columns of ``convergence.csv``."""
@@ -56,6 +61,15 @@ def results_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.Dat
     for cell in cells:
         rows += [(*_where(cell), m.metric, m.value) for m in _in_order(cell, metrics)]
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS)).astype({"beta": float, "value": float})
+
+
+def metrics_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
+    """Return :func:`results_frame` with the reason of each value that is undefined.
+
+    Columns :data:`METRIC_COLUMNS`.
+    """
+    rows = [(*_where(cell), m.metric, m.value, m.reason) for cell in cells for m in _in_order(cell, metrics)]
+    return pd.DataFrame(rows, columns=list(METRIC_COLUMNS)).astype({"beta": float, "value": float})
 
 
 def failures_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:

@@ -316,7 +316,7 @@ class Experiment(_Strict):
         paper's four unless given.
     headline : tuple of str
         Which of them tables and figures show; the paper's four unless given, or all where none of these is
-        computed. All others are in the result files.
+        computed. All others are in ``metrics.csv`` and in the summary.
     published : PublishedEntry or None
         Published numbers that the experiment repeats.
     """

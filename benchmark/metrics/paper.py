@@ -8,7 +8,7 @@ the deprived group is worse off.
 from __future__ import annotations
 
 from benchmark.metrics.base import Equivalent, metric
-from benchmark.metrics.groups import Group, difference
+from benchmark.metrics.groups import Group, difference, require_rows
 from benchmark.metrics.rates import (
     accuracy_rate,
     false_negative_rate,
@@ -42,6 +42,7 @@ _AIF360 = "tests/metrics/test_aif360.py::test_two_groups"
 )
 def discrimination(deprived: Group, favored: Group) -> float:
     """Return how much more often the favored group is predicted the favorable outcome."""
+    require_rows(deprived, favored)
     return difference(selection_rate(favored), selection_rate(deprived))
 
 
@@ -72,12 +73,13 @@ def accuracy(everybody: Group) -> float:
     compare="one_against_rest",
     family="paper",
     equivalents=(
-        Equivalent("Clarify", "SD", _CLARIFY, note="printed with the other sign in its documentation"),
+        Equivalent("Clarify", "SD", _CLARIFY, note="its published example prints the other sign"),
         Equivalent("AIF360", "false_positive_rate_difference", _AIF360, "negated"),
     ),
 )
 def overestimation(deprived: Group, favored: Group) -> float:
     """Return how much more often the favored group is wrongly predicted the favorable outcome."""
+    require_rows(deprived, favored)
     if deprived.conventions == "clarify":  # 0 where there is nobody, which the two rates do not agree on
         return difference(true_negative_rate(deprived), true_negative_rate(favored))
     return difference(false_positive_rate(favored), false_positive_rate(deprived))
@@ -102,6 +104,7 @@ def overestimation(deprived: Group, favored: Group) -> float:
 )
 def underestimation(deprived: Group, favored: Group) -> float:
     """Return how much more often the deprived group is wrongly predicted the unfavorable outcome."""
+    require_rows(deprived, favored)
     if deprived.conventions == "clarify":
         return difference(true_positive_rate(favored), true_positive_rate(deprived))
     return difference(false_negative_rate(deprived), false_negative_rate(favored))

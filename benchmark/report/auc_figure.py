@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["AUC_METRICS", "draw_auc"]
+    from benchmark.report.describe import RunDescription
+    from benchmark.report.frames import Scenario
+
+__all__ = ["AUC_METRICS", "auc_rows", "draw_auc"]
 
 AUC_METRICS = ("auc_overall", "auc", "auc_gap")
 """Metrics that the figure shows, from left to right."""
@@ -109,6 +112,48 @@ def draw_auc(frame: pd.DataFrame, title: str) -> Figure:
         _dress_values(gap, *_limits(rows.loc[rows["metric"] == "auc_gap", "value"], 0.0))
         gap.axvline(0, color=GREY, lw=0.8, zorder=1)
     return page.figure
+
+
+def auc_rows(
+    summary: pd.DataFrame,
+    failures: pd.DataFrame,
+    scenario: Scenario,
+    beta: float,
+    description: RunDescription,
+) -> pd.DataFrame:
+    """Return what :func:`draw_auc` draws of a run: means over the repetitions, one model per technique.
+
+    Parameters
+    ----------
+    summary, failures : DataFrame
+        As of :func:`benchmark.report.summary.summarise`, with all metrics of the run.
+    scenario : Scenario
+        Dataset, bias and classifier.
+    beta : float
+        Level of planted bias.
+    description : RunDescription
+        Titles and group sizes.
+
+    Returns
+    -------
+    DataFrame
+        Empty if the run did not measure AUC by group.
+    """
+    rows = scenario.rows(summary)
+    reasons = scenario.rows(failures)
+    sizes = dict(scenario.dataset.group_rows)
+    found = []
+    for row in rows[rows["beta"] == beta].to_dict("records"):
+        metric, _, group = str(row["metric"]).removesuffix("]").partition("[")
+        technique = description.technique(row["technique"])
+        if metric not in AUC_METRICS or technique is None or (metric == "auc" and group not in sizes):
+            continue
+        why = reasons[(reasons["beta"] == beta) & (reasons["technique"] == technique.name)]
+        why = why[why["metric"].isin(["", row["metric"]])]
+        reason = "" if row["n"] or why.empty else str(why["reason"].iloc[0])
+        n_rows = sizes.get(group, sum(sizes.values()))
+        found.append((technique.title, metric, group, row["mean"], reason, n_rows))
+    return pd.DataFrame(found, columns=list(_COLUMNS))
 
 
 def _checked(frame: pd.DataFrame) -> pd.DataFrame:

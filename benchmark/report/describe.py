@@ -130,6 +130,8 @@ class DatasetDescription:
         Those of them that the planted bias acts on.
     bias_description : str
         The planted bias, as a sentence.
+    group_rows : tuple of (str, int), default ()
+        Rows of the test data of each state of the sensitive feature.
 
     Raises
     ------
@@ -155,6 +157,7 @@ class DatasetDescription:
     edges: tuple[tuple[str, str], ...]
     edited_edges: tuple[tuple[str, str], ...]
     bias_description: str
+    group_rows: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         if self.embedded and "embedded" not in self.name:

@@ -8,8 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchmark.experiment.export import convergence_frame, failures_frame, results_frame
-from benchmark.experiment.run import Outcome, manifest
+from benchmark.experiment.export import (
+    convergence_frame,
+    failures_frame,
+    metrics_frame,
+    results_frame,
+)
+from benchmark.experiment.run import Outcome, headline_metrics, manifest
 from benchmark.experiment.world import World
 from benchmark.metrics import metric_names
 from benchmark.report.describe import RunDescription
@@ -36,7 +41,7 @@ class RunFolder:
     Attributes
     ----------
     results, failures : DataFrame
-        Content of ``results.csv`` and ``failures.csv``.
+        Content of ``results.csv`` and ``failures.csv``: the headline metrics.
     description : RunDescription
         What the numbers are of.
     written : list of Path
@@ -67,10 +72,11 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
     figures : bool, default True
         Whether to draw figures.
     """
-    metrics = metric_names(world.experiment.metrics)
-    results = results_frame(outcome.cells, metrics)
-    failures = failures_frame(outcome.cells, metrics)
+    metrics, headline = metric_names(world.experiment.metrics), headline_metrics(world.experiment)
+    results = results_frame(outcome.cells, headline)
+    failures = failures_frame(outcome.cells, headline)
     description = describe_run(world)
+    others = [name for name in metrics if name not in headline]
     before = _files_of_manifest(output)
     text = csv_text(results)
     if _differs(output / "results.csv", text):
@@ -78,8 +84,17 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
     written = [
         write_atomically(output / "results.csv", text),
         write_atomically(output / "failures.csv", csv_text(failures)),
-        *write_report(output, results, failures, description, figures=figures),
+        *write_report(
+            output,
+            results_frame(outcome.cells, metrics),
+            failures_frame(outcome.cells, metrics),
+            description,
+            figures=figures,
+        ),
     ]
+    if others:
+        more = metrics_frame(outcome.cells, others)
+        written.append(write_atomically(output / "metrics.csv", csv_text(more)))
     convergence = convergence_frame(outcome.cells)
     if len(convergence):
         written.append(write_atomically(output / "convergence.csv", csv_text(convergence)))

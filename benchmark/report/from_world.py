@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
+from benchmark.data import Table
 from benchmark.experiment.plan import DatasetEntry
 from benchmark.experiment.run import headline_metrics
 from benchmark.experiment.versions import package_versions
@@ -75,7 +78,14 @@ def _describe_scene(entry: DatasetEntry, scene: Scene) -> DatasetDescription:
         bias_description="; ".join(
             f"Bias {bias!r}: {kind.description(scene.network)}" for bias, kind in scene.biases.items()
         ),
+        group_rows=_group_rows(test),
     )
+
+
+def _group_rows(test: Table) -> tuple[tuple[str, int], ...]:
+    column = test.schema.columns[test.schema.sensitive_index]
+    sizes = np.bincount(test.codes[:, test.schema.sensitive_index], minlength=column.cardinality)
+    return tuple(zip(column.states, sizes.tolist(), strict=True))
 
 
 def _shown_versions(versions: Mapping[str, str]) -> dict[str, str]:

@@ -67,6 +67,9 @@ def write_report(
     failures = check_failures(failures, description)
     summary = summarise(results, failures, description)
     written = [write_atomically(output_dir / "summary.csv", csv_text(summary))]
+    if figures:
+        pages = _draw_auc(summary, results, failures, description)
+        written += _write_figures(output_dir / "figures", pages)
     description = description.shown
     summary, results, failures = (
         only_described_metrics(frame, description) for frame in (summary, results, failures)
@@ -75,20 +78,15 @@ def write_report(
         for ending, markup in MARKUPS.items():
             written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))
     if figures:
-        written += _write_figures(output_dir / "figures", summary, results, failures, description)
+        pages = _draw_figures(summary, results, failures, description)
+        written += _write_figures(output_dir / "figures", pages)
     return written
 
 
-def _write_figures(
-    folder: Path,
-    summary: pd.DataFrame,
-    results: pd.DataFrame,
-    failures: pd.DataFrame,
-    description: RunDescription,
-) -> Iterator[Path]:
+def _write_figures(folder: Path, figures: Iterator[tuple[str, Figure]]) -> Iterator[Path]:
     from benchmark.report.style import FORMATS, render
 
-    for name, figure in _draw_figures(summary, results, failures, description):
+    for name, figure in figures:
         for file_format in FORMATS:
             yield write_atomically(folder / f"{name}.{file_format}", render(figure, file_format))
 
@@ -105,6 +103,22 @@ def _draw_figures(
     for scenario in scenarios(results, failures, description):
         yield f"over_beta/{scenario.file_name}", draw_over_beta(summary, failures, scenario, description)
         yield from _draw_tradeoffs(summary, results, failures, scenario, description)
+
+
+def _draw_auc(
+    summary: pd.DataFrame, results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
+) -> Iterator[tuple[str, Figure]]:
+    """Yield figures of AUC by group, if the run measured that."""
+    if not any(metric.name.startswith("auc[") for metric in description.metrics):
+        return
+    from benchmark.report.auc_figure import auc_rows, draw_auc
+
+    for scenario in scenarios(results, failures, description):
+        for beta in description.betas:
+            rows = auc_rows(summary, failures, scenario, beta, description)
+            if len(rows):
+                title = f"{scenario.heading}, β = {beta:g}"
+                yield f"auc/{scenario.file_name}__beta_{beta:g}", draw_auc(rows, title)
 
 
 def _draw_tradeoffs(

@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmark.errors import ExperimentError, UnknownNameError
@@ -172,12 +173,19 @@ def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
         metric_names(["acuracy"])
 
 
-def test_a_folder_holds_all_metrics_and_its_tables_the_headline(tmp_path: Path) -> None:
+def test_a_folder_holds_all_metrics_and_its_tables_those_of_the_headline(tmp_path: Path) -> None:
     found = world(tmp_path, "paper", "rates", "demographic_parity_ratio")
     with Store(tmp_path / "a.sqlite") as store:
         outcome = compute(found, store, workers=1)
     folder = write_run_folder(tmp_path / "out", found, outcome, figures=False)
-    assert {"precision[Caucasian]", "demographic_parity_ratio"} <= set(folder.results["metric"])
+    assert set(folder.results["metric"]) == {
+        "discrimination", "accuracy", "overestimation", "underestimation"
+    }  # fmt: skip
+    others = pd.read_csv(tmp_path / "out" / "metrics.csv")
+    assert {"precision[Caucasian]", "demographic_parity_ratio"} <= set(others["metric"])
+    assert not set(others["metric"]) & set(folder.results["metric"])
+    assert (others["value"].isna() == others["reason"].notna()).all()
+    assert set(folder.failures["metric"]) <= {"", *folder.results["metric"]}
     summary = (tmp_path / "out" / "summary.csv").read_text()
     assert "precision[Caucasian]" in summary
     tables = sorted(path.name for path in (tmp_path / "out" / "tables").glob("all_*.md"))

@@ -53,6 +53,7 @@ def test_the_label_has_the_parents_that_the_planted_bias_needs() -> None:
     assert "race" in label_parents("compas")
     assert "race" not in label_parents("compas_leaky")
     assert "race" not in label_parents("compas_zafar")
+    assert "sex" in label_parents("kdd_census")
 
 
 @pytest.mark.parametrize("algorithm", ["hill_climbing", "tabu", "exact"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,19 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from benchmark.errors import ReportError
-from benchmark.metrics import Predictions, measure
-from benchmark.report.auc_figure import AUC_METRICS, draw_auc
+from benchmark.experiment.export import failures_frame, results_frame
+from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.run import compute
+from benchmark.experiment.store import Store
+from benchmark.experiment.world import build_world
+from benchmark.metrics import Predictions, measure, metric_names
+from benchmark.report.auc_figure import AUC_METRICS, auc_rows, draw_auc
+from benchmark.report.describe import file_name
+from benchmark.report.frames import scenarios
+from benchmark.report.from_world import describe_run
 from benchmark.report.style import FORMATS, render
+from benchmark.report.summary import summarise
+from benchmark.report.writer import write_report
 
 TITLE = "Made-up data by sex and race"
 SEXES = ("Female", "Male", "Other", "Unspecified")
@@ -150,3 +161,53 @@ def test_frames_that_cannot_be_drawn_are_refused() -> None:
         draw_auc(frame[frame["metric"] == "auc_gap"], TITLE)
     with pytest.raises(ReportError, match="A value is there twice"):
         draw_auc(pd.concat([frame, frame]), TITLE)
+
+
+RUN = """
+name = "small"
+title = "Small"
+seed = 3
+repetitions = 2
+betas = [0.0, 0.8]
+train_rows = 800
+metrics = ["auc_overall", "auc", "auc_gap", "accuracy"]
+[[datasets]]
+card = "compas"
+[[datasets.bias]]
+kind = "proxy"
+[[techniques]]
+technique = "none"
+title = "Not mitigated"
+[[techniques]]
+technique = "reject_option"
+"""
+
+
+def test_a_run_that_measured_auc_draws_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "small.toml").write_text(RUN)
+    world = build_world(load_experiment(tmp_path / "small.toml"), offline=True)
+    with Store(tmp_path / "s.sqlite") as store:
+        outcome = compute(world, store, workers=1)
+    names = metric_names(world.experiment.metrics)
+    results, failures = results_frame(outcome.cells, names), failures_frame(outcome.cells, names)
+    description = describe_run(world)
+    (scenario,) = scenarios(results, failures, description)
+    rows = auc_rows(summarise(results, failures, description), failures, scenario, 0.8, description)
+    own = rows[rows["model"] == "Not mitigated"].set_index(["metric", "group"])["value"]
+    mean = (
+        results[(results["beta"] == 0.8) & (results["technique"] == "none")].groupby("metric")["value"].mean()
+    )
+    for race in ("African-American", "Caucasian"):
+        assert own["auc", race] == pytest.approx(mean[f"auc[{race}]"])
+    assert own["auc_gap", ""] == pytest.approx(mean["auc_gap"])
+    assert own["auc", "African-American"] > own["auc", "Caucasian"] + 0.1  # the proxy serves one group
+    without_scores = rows[rows["model"] == "Reject option"]
+    assert without_scores["value"].isna().all()
+    assert set(without_scores["reason"]) == {"it needs scores, not given"}
+    sizes = rows[rows["metric"] == "auc"].drop_duplicates("group")["n_rows"]
+    assert sizes.sum() == rows.loc[rows["metric"] == "auc_overall", "n_rows"].iloc[0] == 6150
+    written = write_report(tmp_path / "out", results, failures, description)
+    drawn = sorted(p.name for p in written if p.parent.name == "auc" and p.suffix == ".png")
+    assert drawn == [f"{file_name(scenario.dataset.name)}__beta_{beta}.png" for beta in ("0", "0.8")]

@@ -1,0 +1,315 @@
+"""Alternation tests that are declared in a file: rows of which dataset, which model, which attributes."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
+
+from benchmark.audit.alternation import (
+    VARIANTS,
+    Encoding,
+    Variant,
+    alternation_test,
+    polynomial_regression,
+    summarise_alternation,
+)
+from benchmark.data import DataNotFoundError, load_card
+from benchmark.data.records import read_records
+from benchmark.data.source import Progress, read_sources
+from benchmark.declarations import find_declaration
+from benchmark.errors import DataError, ExperimentError, UnknownNameError
+
+__all__ = [
+    "AlternationCase",
+    "AlternationExperiment",
+    "AlternationOutcome",
+    "is_alternation",
+    "load_alternation",
+    "run_alternation",
+]
+
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
+Names = Annotated[tuple[str, ...], Field(min_length=1)]
+
+DECIMALS = 6
+"""Of all results: further digits are rounding errors of the fit, which differ between machines."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class AlternationCase(_Strict):
+    """One model on one choice of rows.
+
+    Attributes
+    ----------
+    name, title : str
+        Short name in the results, and one line for readers.
+    positive_target : bool
+        Whether only rows are used whose target is above 0.
+    features : tuple of str
+        Columns that the model sees.
+    degree : int
+        Of the polynomial.
+    encoding : {"one_hot", "ordinal"}
+        What becomes of categories; see :func:`~benchmark.audit.alternation.polynomial_regression`.
+    variants : tuple of {"predict", "train", "retrain"}
+        See :func:`~benchmark.audit.alternation.alternation_test`.
+    """
+
+    name: Identifier
+    title: str
+    positive_target: bool = True
+    features: Names
+    degree: StrictInt = Field(default=2, ge=1)
+    encoding: Encoding = "one_hot"
+    variants: tuple[Variant, ...] = Field(default=VARIANTS, min_length=1)
+
+
+class AlternationExperiment(_Strict):
+    """The content of an experiment file of kind "alternation".
+
+    Attributes
+    ----------
+    kind : "alternation"
+        Tells it from experiments of planted bias.
+    name, title, description : str
+        Short name (the folder of its results), one line for headings, and more.
+    card : str
+        The dataset's card: a shipped name, or the path of a TOML file, relative to the experiment file.
+    target, unit : str
+        A column of numbers that is predicted, and in what it is measured.
+    numeric : tuple of str
+        Which of the features are numbers; the others are categories.
+    attributes : tuple of str
+        Features whose values are exchanged.
+    keep : dict of str to tuple of str
+        Rows to use: for a column of the card, the raw values wanted.
+    folds, seed : int
+        Parts of the cross-validation, and the root of its random numbers.
+    penalty : float
+        Of the squared coefficients.
+    cases : tuple of AlternationCase
+        What is measured; figures show the first variant of the first.
+    """
+
+    kind: Literal["alternation"]
+    name: Identifier
+    title: str
+    description: str = ""
+    card: str
+    target: str
+    unit: str = ""
+    numeric: tuple[str, ...] = ()
+    attributes: Names
+    keep: dict[str, Names] = {}
+    folds: StrictInt = Field(default=10, ge=2)
+    seed: StrictInt = Field(ge=0)
+    penalty: float = Field(default=1.0, gt=0, allow_inf_nan=False)
+    cases: tuple[AlternationCase, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> AlternationExperiment:
+        names = [case.name for case in self.cases]
+        if repeated := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"cases: the name {repeated[0]!r} is used twice; give each its own name")
+        if numbers := sorted({*self.attributes} & {*self.numeric}):
+            raise ValueError(f"attributes: {numbers[0]!r} is numeric, and only categories can be exchanged")
+        for case in self.cases:
+            if missing := [name for name in self.attributes if name not in case.features]:
+                raise ValueError(f"cases: {case.name!r} lacks the attribute {missing[0]!r} in its features")
+            if self.target in case.features:
+                raise ValueError(f"cases: {case.name!r} has the target {self.target!r} among its features")
+        return self
+
+
+@dataclass(frozen=True)
+class AlternationOutcome:
+    """What an alternation experiment gave.
+
+    Attributes
+    ----------
+    results : DataFrame
+        As :func:`~benchmark.audit.alternation.alternation_test` returns it, after a column ``case``.
+    summary : DataFrame
+        As :func:`~benchmark.audit.alternation.summarise_alternation` returns it.
+    rows : dict of str to int
+        Number of rows by case.
+    digest : str
+        SHA-256 of the rows and columns used: the same data have the same digest wherever they were found.
+    """
+
+    results: pd.DataFrame
+    summary: pd.DataFrame
+    rows: dict[str, int]
+    digest: str
+
+
+def is_alternation(name_or_path: str | Path) -> bool:
+    """Whether an experiment file is of this kind; what else may be wrong with it, loading will tell.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such file.
+    """
+    try:
+        return _read(find_declaration("experiments", str(name_or_path))).get("kind") == "alternation"
+    except ExperimentError:
+        return False
+
+
+def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
+    """Read and check an experiment file of kind "alternation".
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A shipped experiment's name, or the path of a TOML file.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither.
+    ExperimentError
+        If the file is not TOML or breaks a rule; the message names file, field, rule and value.
+    """
+    path = find_declaration("experiments", str(name_or_path))
+    content = _read(path)
+    card = content.get("card")
+    if isinstance(card, str) and (path.parent / card).is_file():
+        content["card"] = str(path.parent / card)
+    try:
+        return AlternationExperiment.model_validate(content)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']} (got {e['input']!r:.80})"
+            for e in error.errors()
+        )
+        raise ExperimentError(
+            f"The experiment file {path} breaks {error.error_count()} rule(s)",
+            got=problems,
+            remedy="correct the named fields; experiments/alternation.toml is an example",
+        ) from error
+
+
+def run_alternation(
+    experiment: AlternationExperiment,
+    *,
+    data_dir: str | Path | None = None,
+    offline: bool = False,
+    progress: Progress | None = None,
+) -> AlternationOutcome:
+    """Run an alternation experiment on the raw values of its dataset's files.
+
+    Parameters
+    ----------
+    experiment : AlternationExperiment
+        What to do.
+    data_dir, offline, progress
+        Where the files are; see :func:`benchmark.data.source.read_sources`.
+
+    Raises
+    ------
+    DataNotFoundError
+        If the files are nowhere and cannot be fetched: a learned network cannot stand in for them.
+    UnknownNameError, ExperimentError, DataError
+        If the experiment names columns that the card lacks, or no row is left, or values are no numbers.
+    """
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    frame = _rows(experiment, data_dir, offline, progress)
+    results, rows = [], {}
+    # More threads change the last digits.
+    with threadpool_limits(1, user_api="blas"):
+        for case in experiment.cases:
+            used = frame[frame[experiment.target] > 0] if case.positive_target else frame
+            features = used[list(case.features)].reset_index(drop=True)
+            numeric = [name for name in case.features if name in experiment.numeric]
+            categorical = [name for name in case.features if name not in experiment.numeric]
+            model = polynomial_regression(
+                numeric, categorical, degree=case.degree, penalty=experiment.penalty, encoding=case.encoding
+            )
+            found = alternation_test(
+                features,
+                used[experiment.target].to_numpy(),
+                model,
+                experiment.attributes,
+                variants=case.variants,
+                n_folds=experiment.folds,
+                seed=experiment.seed,
+            )
+            found.insert(0, "case", case.name)
+            results.append(found)
+            rows[case.name] = len(used)
+    tidy = pd.concat(results, ignore_index=True).round(DECIMALS)
+    summary = summarise_alternation(tidy).round(DECIMALS)
+    digest = hashlib.sha256(frame.to_csv(index=False, lineterminator="\n").encode()).hexdigest()
+    return AlternationOutcome(tidy, summary, rows, digest)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ExperimentError(f"The experiment file {path} is not valid TOML", got=str(error)) from error
+
+
+def _rows(
+    experiment: AlternationExperiment, data_dir: str | Path | None, offline: bool, progress: Progress | None
+) -> pd.DataFrame:
+    """Return the columns that the cases use, of the rows to keep, in the order of the files."""
+    card = load_card(experiment.card)
+    features = dict.fromkeys(name for case in experiment.cases for name in case.features)
+    numeric = [experiment.target, *(name for name in features if name in experiment.numeric)]
+    used = [experiment.target, *features]
+    for name in (*used, *experiment.numeric, *experiment.keep):
+        if name not in card.columns:
+            raise UnknownNameError(f"column of the dataset {card.name!r}", name, card.columns)
+    try:
+        sources = read_sources(card, data_dir=data_dir, offline=offline, progress=progress)
+    except DataNotFoundError as error:
+        raise DataNotFoundError(
+            f"{error.what}, and its embedded network cannot stand in: it knows states of "
+            f"{experiment.target!r}, not numbers",
+            expected=error.expected,
+            got=error.got,
+            remedy=error.remedy,
+        ) from error
+    files = [
+        pd.DataFrame(read_records(card, file, source).columns)
+        for file, source in zip(card.source.files, sources, strict=True)
+    ]
+    raw = pd.concat(files, ignore_index=True).rename(
+        columns={spec.source or name: name for name, spec in card.columns.items()}
+    )
+    raw = raw[list(dict.fromkeys([*used, *experiment.keep]))].apply(lambda column: column.str.strip())
+    kept = np.logical_and.reduce(
+        [np.ones(len(raw), dtype=bool), *(raw[name].isin(values) for name, values in experiment.keep.items())]
+    )
+    frame = raw.loc[kept, used].reset_index(drop=True)
+    if frame.empty:
+        raise DataError(
+            f"No row of the dataset {card.name!r} is left",
+            expected="rows with the values of 'keep'",
+            got=f"none among {len(raw):,} rows",
+            remedy="write these values as the file has them",
+        )
+    try:
+        numbers: pd.DataFrame = frame.astype(dict.fromkeys(numeric, np.float64))
+    except ValueError as error:
+        raise DataError(
+            f"A numeric column of the dataset {card.name!r} holds other values",
+            expected="numbers in " + ", ".join(numeric),
+            got=str(error),
+            remedy="leave these rows out by 'keep', or the column out of 'numeric'",
+        ) from error
+    return numbers

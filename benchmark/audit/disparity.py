@@ -1,0 +1,571 @@
+"""The Aequitas audit: rates of groups, their ratios to a reference group, and whether these are near to 1.
+
+A *positive* is here whoever is selected for the intervention in question, or should have been, whether it
+helps or hurts: ``y_pred`` is True for those selected, and ``y_true`` for those who ought to be.
+
+From rows to verdicts: :func:`select` turns scores into predictions, :func:`intersect` crosses attributes,
+:func:`by_group` brings predictions and an attribute together, :func:`group_table` counts, :func:`disparities`
+compares, :func:`parity` and :func:`overall_parity` judge.
+
+References
+----------
+Saleiro, Kuester, Hinkson, London, Stevens, Anisfeld, Rodolfa and Ghani (2018), Aequitas: A Bias and Fairness
+Audit Toolkit, arXiv:1811.05577.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.errors import DataError, ExperimentError, UnknownNameError
+from benchmark.metrics import Conventions, Group, GroupCounts, Predictions, list_families, measure
+
+__all__ = [
+    "PARITIES",
+    "Selection",
+    "by_group",
+    "disparities",
+    "group_table",
+    "intersect",
+    "overall_parity",
+    "parity",
+    "select",
+]
+
+_SHARE = "predicted_positive_share"
+# Which members of a group a rate counts, and the others that it is a share of.
+_COUNTED = {
+    "selection_rate": ("predicted_positives", "predicted_negatives"),
+    "precision": ("tp", "fp"),
+    "false_discovery_rate": ("fp", "tp"),
+    "false_omission_rate": ("fn", "tn"),
+    "false_positive_rate": ("fp", "tn"),
+    "false_negative_rate": ("fn", "tp"),
+    "true_positive_rate": ("tp", "fn"),
+    "true_negative_rate": ("tn", "fp"),
+    "negative_predictive_value": ("tn", "fn"),
+}
+_RATES = (_SHARE, *_COUNTED)
+_DISPARITY = "_disparity"
+_CHOSEN = ("majority", "minimum")
+
+PARITIES: Mapping[str, tuple[str, ...]] = {
+    "Statistical Parity": (_SHARE,),
+    "Impact Parity": ("selection_rate",),
+    "FDR Parity": ("false_discovery_rate",),
+    "FPR Parity": ("false_positive_rate",),
+    "FOR Parity": ("false_omission_rate",),
+    "FNR Parity": ("false_negative_rate",),
+    "TPR Parity": ("true_positive_rate",),
+    "TNR Parity": ("true_negative_rate",),
+    "NPV Parity": ("negative_predictive_value",),
+    "Precision Parity": ("precision",),
+    "TypeI Parity": ("FDR Parity", "FPR Parity"),
+    "TypeII Parity": ("FOR Parity", "FNR Parity"),
+    "Equalized Odds": ("FPR Parity", "TPR Parity"),
+    "Unsupervised Fairness": ("Statistical Parity", "Impact Parity"),
+    "Supervised Fairness": ("TypeI Parity", "TypeII Parity"),
+}
+"""What each verdict judges: the disparity of one rate, or two other verdicts.
+
+The names are those of Aequitas. Beware that its statistical parity asks for equal *numbers* of selected
+people, and its impact parity for equal *selection rates*, which others call statistical or demographic
+parity.
+"""
+
+# Rounding must not decide at the ends: 0.6 / 0.75 is a little less than 0.8 in floating point.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Who is selected by score.
+
+    Parameters
+    ----------
+    selected : ndarray of bool, shape (n_rows,)
+        Whether the score is at least the threshold.
+    threshold : float
+        Lowest score that is selected.
+    n_selected : int
+        How many are selected; more than were asked for where several share the threshold.
+    """
+
+    selected: NDArray[np.bool_]
+    threshold: float
+    n_selected: int
+
+
+def select(
+    score: NDArray[np.float64],
+    *,
+    threshold: float | None = None,
+    k: int | None = None,
+    percent: float | None = None,
+) -> Selection:
+    r"""Select the rows with the highest scores.
+
+    A row is selected if its score is at least a threshold: a given one, or that of the k-th highest row,
+    :math:`\hat y = 1` if :math:`s \ge s_k`. Rows that tie with the k-th are thus all selected, in whatever
+    order they come.
+
+    Parameters
+    ----------
+    score : ndarray of float, shape (n_rows,)
+        Finite scores, higher for those to be selected first.
+    threshold : float, optional
+        Lowest score to select.
+    k : int, optional
+        How many rows to select.
+    percent : float, optional
+        Share of the rows to select, in percent; rounded down to whole rows, as for a capacity.
+
+    Returns
+    -------
+    Selection
+        Who is selected, from which score on, and how many they are.
+
+    Raises
+    ------
+    DataError
+        If the scores are not finite numbers, one per row.
+    ExperimentError
+        If not exactly one of ``threshold``, ``k`` and ``percent`` is given, or it selects an impossible
+        number of rows.
+
+    References
+    ----------
+    Saleiro et al. (2018), section 3.2.
+    """
+    score = np.asarray(score)
+    if score.ndim != 1 or score.dtype.kind not in "iuf" or not np.isfinite(score).all():
+        raise DataError(
+            "The scores cannot be ranked",
+            expected="finite numbers, one per row",
+            got=f"{score.dtype} of shape {score.shape}",
+        )
+    given = {"threshold": threshold, "k": k, "percent": percent}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        raise ExperimentError(
+            "It is not clear whom to select",
+            expected="exactly one of threshold, k and percent",
+            got=" and ".join(named) or "none",
+        )
+    n = len(score)
+    if threshold is None:
+        most = k or 0
+        if percent is not None and 0 < percent <= 100:
+            # The small number keeps percentages whole that rounding made a little less.
+            most = math.floor(percent * n / 100 + _ROUNDING)
+        if not 1 <= most <= n:
+            raise ExperimentError(
+                "That many rows cannot be selected",
+                expected=f"from 1 to {n} rows",
+                got=f"{named[0]} = {given[named[0]]:g}",
+            )
+        threshold = float(np.partition(score, n - most)[n - most])
+    if math.isnan(threshold):
+        raise ExperimentError("The threshold is no number", expected="a score", got="NaN")
+    selected = score >= threshold
+    return Selection(selected, threshold, int(selected.sum()))
+
+
+def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[str]:
+    """Cross several attributes into one.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per person.
+    columns : sequence of str
+        Two or more columns.
+
+    Returns
+    -------
+    Series of str
+        Values like ``"Female × Black"``, named like ``"sex × race"``.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such column.
+    ExperimentError
+        If there are fewer than two columns.
+    DataError
+        If a value is missing.
+    """
+    if len(columns) < 2:
+        raise ExperimentError(
+            "There is nothing to cross", expected="two or more columns", got=", ".join(columns) or "none"
+        )
+    for column in columns:
+        if column not in frame:
+            raise UnknownNameError("column", column, map(str, frame.columns))
+        _check_complete(frame[column])
+    crossed = frame[columns[0]].astype(str)
+    for column in columns[1:]:
+        crossed = crossed + " × " + frame[column].astype(str)
+    return crossed.rename(" × ".join(columns))
+
+
+def by_group(
+    values: pd.Series,
+    *,
+    y_true: NDArray[np.bool_] | None = None,
+    y_pred: NDArray[np.bool_] | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
+) -> Predictions:
+    """Bring an attribute and predictions together.
+
+    Parameters
+    ----------
+    values : Series, shape (n_rows,)
+        Group of each row.
+    y_true, y_pred, sample_weight : ndarray, optional
+        As in :class:`~benchmark.metrics.Predictions`.
+
+    Returns
+    -------
+    Predictions
+        Its groups are the values that occur, as text, sorted.
+
+    Raises
+    ------
+    DataError
+        If a value is missing, or arrays do not fit.
+    """
+    _check_complete(values)
+    codes, names = pd.factorize(values.astype(str).to_numpy(dtype=object), sort=True)
+    return Predictions(codes, tuple(names), y_true=y_true, y_pred=y_pred, sample_weight=sample_weight)
+
+
+def _check_rows(predictions: Predictions) -> None:
+    if not len(predictions):
+        raise DataError("There is nobody to audit", expected="one row or more", got="none")
+
+
+def _check_complete(values: pd.Series) -> None:
+    if missing := int(values.isna().sum()):
+        raise DataError(
+            f"The attribute {values.name!r} has missing values",
+            expected="a group for each row",
+            got=f"{missing} of {len(values)} rows without one",
+            remedy="leave these rows out, or give them a group of their own",
+        )
+
+
+def group_table(predictions: Predictions, attribute: str) -> pd.DataFrame:
+    """Count and rate each group of an attribute.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        Labels, predictions and groups.
+    attribute : str
+        What the groups are values of.
+
+    Returns
+    -------
+    DataFrame
+        A row for each group. Columns ``attribute``, ``group``, ``n`` (rows), ``labelled_positives``,
+        ``labelled_negatives``, ``tp``, ``fp``, ``fn``, ``tn``, ``predicted_positives``,
+        ``predicted_negatives``, ``k`` (predicted positives of all groups), ``predicted_positive_share``, and
+        the metrics of the family ``rates`` by name. Counts are sums of weights where there are any. A rate is
+        NaN where nobody is in its denominator; so is all that needs labels or predictions not given.
+
+    Raises
+    ------
+    DataError
+        If there is no row.
+
+    References
+    ----------
+    Saleiro et al. (2018), sections 3.2.1 to 3.2.3.
+    """
+    _check_rows(predictions)
+    counts = predictions.counts
+    cells = counts.rows if predictions.sample_weight is None else counts.weight
+    by_label, by_prediction = cells.sum(axis=2), cells.sum(axis=1)
+    rates = (_SHARE, *list_families()["rates"])
+    measured = pd.DataFrame([(m.group, m.metric, m.value) for m in measure(predictions, rates)])
+    table = pd.DataFrame(
+        {
+            "attribute": attribute,
+            "group": counts.names,
+            "n": counts.rows.sum(axis=(1, 2)),
+            "labelled_positives": by_label[:, 1],
+            "labelled_negatives": by_label[:, 0],
+            "tp": cells[:, 1, 1],
+            "fp": cells[:, 0, 1],
+            "fn": cells[:, 1, 0],
+            "tn": cells[:, 0, 0],
+            "predicted_positives": by_prediction[:, 1],
+            "predicted_negatives": by_prediction[:, 0],
+            "k": by_prediction[:, 1].sum(),
+        }
+    )
+    # What is not given was counted as negative.
+    if predictions.y_true is None:
+        table[["labelled_positives", "labelled_negatives", "tp", "fp", "fn", "tn"]] = math.nan
+    if predictions.y_pred is None:
+        table[["tp", "fp", "fn", "tn", "predicted_positives", "predicted_negatives", "k"]] = math.nan
+    wide = measured.pivot(index=0, columns=1, values=2).reindex(counts.names)
+    return table.assign(**{rate: wide[rate].to_numpy() for rate in rates})
+
+
+def disparities(
+    predictions: Predictions,
+    attribute: str,
+    *,
+    reference: str = "majority",
+    conventions: Conventions = "betabench",
+    alpha: float = 0.05,
+    small: int = 30,
+) -> pd.DataFrame:
+    """Compare each group's rates with those of a reference group.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        Labels, predictions and groups.
+    attribute : str
+        What the groups are values of.
+    reference : str, default "majority"
+        ``"majority"`` for the group of most rows, ``"minimum"`` for the group in which a rate is smallest,
+        chosen anew for each rate, or else the name of a group. Of several groups that are largest, or in
+        which a rate is smallest, the first in sorted order is taken.
+    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
+        What a value is where a denominator is zero.
+    alpha : float, default 0.05
+        Probability of calling any difference of the attribute significant where there is none.
+    small : int, default 30
+        Rates of fewer rows are flagged.
+
+    Returns
+    -------
+    DataFrame
+        A row for each group that has rows, and rate. Columns ``attribute``, ``group``, ``metric``, ``value``,
+        ``reference``, ``reference_value``, ``disparity`` (value / reference value), ``reason`` (why the
+        disparity is NaN), ``n`` and ``n_reference`` (rows of both groups), ``small`` (whether either rate is
+        a share of fewer than ``small`` rows, such as the predicted positives for the precision),
+        ``p_value``, ``p_adjusted`` and ``significant`` (whether the adjusted p-value is at most ``alpha``;
+        False where nothing is tested).
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such group.
+    ExperimentError
+        If ``alpha`` is not between 0 and 1.
+    DataError
+        If there is no row.
+
+    Notes
+    -----
+    The p-value is that of the two-sided test that two rates are equal: Fisher's exact test; for the shares
+    of the predicted positives, which sum to 1, the exact binomial test that both groups have equally many.
+    Adjusted are p-values by Holm's method for all that is tested within the attribute, a rate and its
+    complement (such as TPR and FNR) once. Nothing is tested where rows have weights. A reference chosen as
+    the minimum is chosen by what is tested, so that differences to it look more certain than they are.
+
+    References
+    ----------
+    Saleiro et al. (2018), equations 1 and 2. Holm (1979), A simple sequentially rejective multiple test
+    procedure, Scandinavian Journal of Statistics 6.
+    """
+    if not 0 < alpha < 1:
+        raise ExperimentError("No test has this alpha", expected="a number between 0 and 1", got=f"{alpha:g}")
+    _check_rows(predictions)
+    rows = predictions.counts.rows
+    # Rows, not weights: what a rate rests on is how many people there are.
+    unweighted = GroupCounts(predictions.names, rows.astype(np.float64), rows)
+    groups = {
+        name: Group.of(unweighted, [code], name)
+        for code, name in enumerate(predictions.names)
+        if rows[code].any()
+    }
+    if reference not in {*groups, *_CHOSEN}:
+        raise UnknownNameError("group", reference, [*groups, *_CHOSEN])
+    rates = {(m.metric, m.group): m for m in measure(predictions, _RATES, conventions=conventions)}
+    chosen = {
+        metric: _reference(reference, groups, {name: rates[metric, name].value for name in groups})
+        for metric in _RATES
+    }
+    ratios = measure(
+        predictions,
+        [metric + _DISPARITY for metric in _RATES],
+        reference=lambda item: chosen[item.name.removesuffix(_DISPARITY)],
+        conventions=conventions,
+    )
+    disparity = {(m.metric.removesuffix(_DISPARITY), m.group): m for m in ratios}
+    found: list[dict[str, Any]] = []
+    for name, metric in itertools.product(groups, _RATES):
+        rate, ratio, other = rates[metric, name], disparity[metric, name], chosen[metric]
+        pair = [groups[name]] if other is None else [groups[name], groups[other]]
+        found.append(
+            {
+                "attribute": attribute,
+                "group": name,
+                "metric": metric,
+                "value": rate.value,
+                "reference": other or "",
+                "reference_value": math.nan if other is None else rates[metric, other].value,
+                "disparity": ratio.value,
+                "reason": rate.reason or ratio.reason,
+                "n": groups[name].n_rows,
+                "n_reference": 0 if other is None else groups[other].n_rows,
+                "small": min(_denominator(metric, group) for group in pair) < small,
+            }
+        )
+    tests = [
+        (frozenset((row["group"], row["reference"])), frozenset(_COUNTED.get(row["metric"], ())))
+        for row in found
+    ]
+    p_values: dict[Hashable, float] = {}
+    for test, row in zip(tests, found, strict=True):
+        compared = row["group"] != row["reference"] and math.isfinite(row["value"] + row["reference_value"])
+        if compared and test not in p_values and predictions.sample_weight is None:
+            p_values[test] = _p_value(row["metric"], groups[row["group"]], groups[row["reference"]])
+    adjusted = _holm(p_values)
+    frame = pd.DataFrame(found)
+    frame["p_value"] = [p_values.get(test, math.nan) for test in tests]
+    frame["p_adjusted"] = [adjusted.get(test, math.nan) for test in tests]
+    frame["significant"] = frame["p_adjusted"] <= alpha
+    return frame
+
+
+def _reference(wanted: str, groups: Mapping[str, Group], values: Mapping[str, float]) -> str | None:
+    """Return the reference group of a rate whose values are given, or None if no group has a value."""
+    if wanted == "majority":
+        return max(sorted(groups), key=lambda name: groups[name].n_rows)
+    if wanted == "minimum":
+        defined = (name for name in sorted(groups) if not math.isnan(values[name]))
+        return min(defined, key=lambda name: values[name], default=None)
+    return wanted
+
+
+def _denominator(metric: str, group: Group) -> float:
+    return sum(getattr(group, cell) for cell in _COUNTED[metric]) if metric in _COUNTED else group.size
+
+
+def _p_value(metric: str, group: Group, other: Group) -> float:
+    """Return the two-sided p-value of the hypothesis that a rate is the same in two groups."""
+    from scipy.stats import binomtest, fisher_exact
+
+    if metric == _SHARE:
+        own, theirs = int(group.predicted_positives), int(other.predicted_positives)
+        return float(binomtest(own, own + theirs).pvalue) if own + theirs else 1.0
+    cells = np.array([[getattr(g, cell) for cell in _COUNTED[metric]] for g in (group, other)])
+    return float(fisher_exact(cells)[1])
+
+
+def _holm(p_values: Mapping[Hashable, float]) -> dict[Hashable, float]:
+    """Adjust p-values for how many there are, by Holm's step-down method."""
+    adjusted, floor = {}, 0.0
+    for done, (test, p_value) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
+        floor = max(floor, min(1.0, (len(p_values) - done) * p_value))
+        adjusted[test] = floor
+    return adjusted
+
+
+def parity(
+    disparities: pd.DataFrame, tau: float = 0.8, *, conventions: Conventions = "betabench"
+) -> pd.DataFrame:
+    r"""Judge whether disparities are near enough to 1.
+
+    A group has parity in a rate if :math:`\tau \le d \le 1 / \tau`, both ends included. Disparities
+    that miss an end by less than one part in 1e9 count as being there: that is rounding.
+
+    Parameters
+    ----------
+    disparities : DataFrame
+        From :func:`disparities`, of one attribute or of several; some metrics may be left out.
+    tau : float in (0, 1], default 0.8
+        Smallest ratio that is fair; 0.8 is the four-fifths rule.
+    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
+        What two verdicts make together. With ``"aequitas"`` the pair is undefined only if both are, and an
+        undefined one counts as failed beside a defined one; else an undefined one makes the pair undefined,
+        unless the other fails.
+
+    Returns
+    -------
+    DataFrame
+        A row for each attribute, group and parity of :data:`PARITIES` whose metrics are there. Columns
+        ``attribute``, ``group``, ``parity``, ``verdict`` (True, False or missing) and ``reason`` (why it is
+        missing).
+
+    Raises
+    ------
+    ExperimentError
+        If ``tau`` is not in (0, 1].
+
+    References
+    ----------
+    Saleiro et al. (2018), equation 3.
+    """
+    if not 0 < tau <= 1:
+        raise ExperimentError(
+            "Disparities cannot be judged with this tau",
+            expected="a number above 0 and not above 1",
+            got=f"{tau:g}",
+        )
+    low, high = tau * (1 - _ROUNDING), (1 + _ROUNDING) / tau
+    rows = []
+    for (attribute, group), measured in disparities.groupby(["attribute", "group"], sort=False):
+        found: dict[str, tuple[bool | None, str]] = {
+            metric: (None if math.isnan(value) else low <= value <= high, reason)
+            for metric, value, reason in zip(
+                measured["metric"], measured["disparity"], measured["reason"], strict=True
+            )
+        }
+        for name, parts in PARITIES.items():
+            if not found.keys() >= set(parts):
+                continue
+            found[name] = _both(found[parts[0]], found[parts[-1]], conventions)
+            rows.append((attribute, group, name, *found[name]))
+    frame = pd.DataFrame(rows, columns=["attribute", "group", "parity", "verdict", "reason"])
+    return frame.astype({"verdict": "boolean"})
+
+
+def _both(
+    one: tuple[bool | None, str], other: tuple[bool | None, str], conventions: Conventions
+) -> tuple[bool | None, str]:
+    """Return whether two verdicts are both True, or None and why that has no answer."""
+    values = (one[0], other[0])
+    if None not in values:
+        return all(values), ""
+    if values != (None, None) and (conventions == "aequitas" or False in values):
+        return False, ""
+    return None, one[1] or other[1]
+
+
+def overall_parity(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Judge attributes by all of their groups.
+
+    Parameters
+    ----------
+    verdicts : DataFrame
+        From :func:`parity`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each attribute and parity. Columns ``attribute``, ``parity``, ``verdict`` (False if a group
+        fails, else missing if one has no verdict, else True) and ``failed`` (names of the groups that fail,
+        with commas between).
+    """
+    rows = []
+    for (attribute, name), groups in verdicts.groupby(["attribute", "parity"], sort=False):
+        failed = groups.loc[groups["verdict"].eq(False).fillna(False), "group"]
+        rows.append((attribute, name, groups["verdict"].all(skipna=False), ", ".join(failed)))
+    frame = pd.DataFrame(rows, columns=["attribute", "parity", "verdict", "failed"])
+    return frame.astype({"verdict": "boolean"})

@@ -1,0 +1,296 @@
+"""Fairness between individuals: whether benefits are spread evenly, and similar people are treated alike.
+
+The benefit of a row is its prediction minus its label plus 1: 2 for a false positive, 1 where the prediction
+is right, 0 for a false negative. Neighbours are rows, whatever their weights, by Euclidean distance on the
+features as they are; rows that are equally far away share the places that are left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.metrics.base import Compares, Equivalent, Metric, metric
+from benchmark.metrics.groups import Group, UndefinedMetricError, require_rows
+
+__all__ = [
+    "between_group_coefficient_of_variation",
+    "between_group_generalized_entropy",
+    "between_group_theil_index",
+    "coefficient_of_variation",
+    "consistency",
+    "flip_test",
+    "generalized_entropy",
+    "theil_index",
+]
+
+_SPEICHER = "Speicher et al. (2018), A unified approach to quantifying algorithmic unfairness, section 3"
+_N_NEIGHBOURS = 5
+_TREE_FEATURES = 15
+_BLOCK = 100  # rows whose neighbours are in memory together: many, where many are equally far away
+
+
+def _of_benefits(
+    title: str,
+    formula: str,
+    *aif360: str,
+    compare: Compares = "overall",
+    clarify: str = "",
+    note: str = "",
+) -> Callable[[Callable[..., float]], Metric]:
+    """Declare the decorated function as a metric of how unevenly benefits are spread."""
+    theirs = [Equivalent("AIF360", name, "tests/metrics/test_individual.py::test_aif360") for name in aif360]
+    if clarify:
+        theirs.append(Equivalent("Clarify", clarify, "tests/metrics/test_clarify.py::test_package"))
+    return metric(
+        title=title,
+        formula=f"{formula}, b = ŷ - y + 1",
+        range=(0.0, math.inf),
+        ideal=0.0,
+        direction="lower",
+        source=_SPEICHER,
+        needs=("y_true", "y_pred"),
+        compare=compare,
+        family="individual",
+        equivalents=tuple(theirs),
+        note=note,
+    )
+
+
+def _benefits(everybody: Group) -> list[tuple[float, float]]:
+    """Return how many people have which benefit."""
+    return [
+        (everybody.fp, 2.0),
+        (everybody.tp + everybody.tn, 1.0),
+        (everybody.fn, 0.0),
+    ]
+
+
+def _mean_benefits(groups: Sequence[Group]) -> list[tuple[float, float]]:
+    """Return how many people are in each group, and their mean benefit."""
+    return [(group.size, 1 + (group.fp - group.fn) / group.size) for group in groups if group.size]
+
+
+def _relative(benefits: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """Yield shares of people, and their benefit as a multiple of the mean."""
+    people = sum(number for number, _ in benefits)
+    if not people:
+        raise UndefinedMetricError("there is no row")
+    mean = sum(number * benefit for number, benefit in benefits) / people
+    if not mean:
+        raise UndefinedMetricError("every row is a false negative, so that nobody has a benefit")
+    for number, benefit in benefits:
+        yield number / people, benefit / mean
+
+
+def _entropy(benefits: Sequence[tuple[float, float]]) -> float:
+    """Return the generalised entropy for alpha 2, which is half the squared coefficient of variation."""
+    return sum(share * (b - 1) ** 2 for share, b in _relative(benefits)) / 2
+
+
+def _theil(benefits: Sequence[tuple[float, float]]) -> float:
+    return sum(share * b * math.log(b) for share, b in _relative(benefits) if b)
+
+
+@_of_benefits(
+    "Generalised entropy",
+    "1 / 2n Σ_i ((b_i / b̄)² - 1)",
+    "generalized_entropy_index",
+    clarify="GE",
+    note="alpha = 2. It looks at everybody, not at groups.",
+)
+def generalized_entropy(everybody: Group) -> float:
+    """Return the generalised entropy index of the benefits for alpha 2."""
+    return _entropy(_benefits(everybody))
+
+
+@_of_benefits(
+    "Theil index",
+    "1 / n Σ_i b_i / b̄ ln(b_i / b̄)",
+    "theil_index",
+    note="The generalised entropy for alpha = 1; 0 ln 0 is 0.",
+)
+def theil_index(everybody: Group) -> float:
+    """Return the Theil index of the benefits."""
+    return _theil(_benefits(everybody))
+
+
+@_of_benefits(
+    "Coefficient of variation",
+    "√(1 / n Σ_i (b_i / b̄ - 1)²)",
+    "coefficient_of_variation",
+    note="√2 times the root of the generalised entropy; older AIF360 has 2 times.",
+)
+def coefficient_of_variation(everybody: Group) -> float:
+    """Return the standard deviation of the benefits as a multiple of their mean."""
+    return math.sqrt(2 * _entropy(_benefits(everybody)))
+
+
+@_of_benefits(
+    "Generalised entropy between groups",
+    "1 / 2n Σ_g n_g ((b̄_g / b̄)² - 1)",
+    "between_all_groups_generalized_entropy_index",
+    "between_group_generalized_entropy_index",
+    compare="all_groups",
+    note="alpha = 2. The generalised entropy that is left if everybody has the mean benefit of their group.",
+)
+def between_group_generalized_entropy(groups: Sequence[Group]) -> float:
+    """Return the generalised entropy index of the groups' mean benefits for alpha 2."""
+    return _entropy(_mean_benefits(groups))
+
+
+@_of_benefits(
+    "Theil index between groups",
+    "1 / n Σ_g n_g b̄_g / b̄ ln(b̄_g / b̄)",
+    "between_all_groups_theil_index",
+    "between_group_theil_index",
+    compare="all_groups",
+    note="The Theil index that is left if everybody has the mean benefit of their group.",
+)
+def between_group_theil_index(groups: Sequence[Group]) -> float:
+    """Return the Theil index of the groups' mean benefits."""
+    return _theil(_mean_benefits(groups))
+
+
+@_of_benefits(
+    "Coefficient of variation between groups",
+    "√(1 / n Σ_g n_g (b̄_g / b̄ - 1)²)",
+    "between_all_groups_coefficient_of_variation",
+    "between_group_coefficient_of_variation",
+    compare="all_groups",
+    note="√2 times the root of the generalised entropy between groups; older AIF360 has 2 times.",
+)
+def between_group_coefficient_of_variation(groups: Sequence[Group]) -> float:
+    """Return the standard deviation of the groups' mean benefits as a multiple of the mean."""
+    return math.sqrt(2 * _entropy(_mean_benefits(groups)))
+
+
+def _favorable_neighbours(
+    features: NDArray[np.float64], favorable: NDArray[np.bool_], asked: NDArray[np.float64], n_neighbours: int
+) -> NDArray[np.float64]:
+    """Count how many of the nearest rows are predicted the favorable outcome.
+
+    Parameters
+    ----------
+    features : ndarray of float, shape (n_rows, n_features)
+        Features of the rows that may be neighbours; at least ``n_neighbours`` rows.
+    favorable : ndarray of bool, shape (n_rows,)
+        Their predictions.
+    asked : ndarray of float, shape (n_asked, n_features)
+        Features of the rows whose neighbours are looked for.
+    n_neighbours : int
+        How many neighbours a row has.
+
+    Returns
+    -------
+    ndarray of float, shape (n_asked,)
+        From 0 to ``n_neighbours``. Rows beyond the last place at the same distance count in part, so that the
+        order of the rows has no say.
+    """
+    from scipy.spatial import KDTree
+    from sklearn.neighbors import NearestNeighbors
+
+    # Equal rows are looked for once: tables of categories have few different ones.
+    points, which = np.unique(features, axis=0, return_inverse=True)
+    rows = np.bincount(which.ravel())
+    votes = np.bincount(which.ravel(), favorable)
+    questions, back = np.unique(asked, axis=0, return_inverse=True)
+    # A tree helps with few features only; with many, matrix products are faster.
+    search: Callable[..., Any] = (
+        KDTree(points).query
+        if points.shape[1] <= _TREE_FEATURES
+        else NearestNeighbors(algorithm="brute").fit(points).kneighbors
+    )
+    found = np.empty(len(questions))
+    for start in range(0, len(questions), _BLOCK):
+        block = questions[start : start + _BLOCK]
+        complete, more = False, n_neighbours + 1
+        while not complete:  # until a point lies beyond all those at the distance of the last place
+            wanted, more = min(more, len(points)), 8 * more
+            distance, nearest = (answer.reshape(len(block), wanted) for answer in search(block, wanted))
+            last = (rows[nearest].cumsum(axis=1) >= n_neighbours).argmax(axis=1)
+            reach = np.take_along_axis(distance, last[:, None], axis=1)
+            # Distances that are equal may differ in the last digits, by the order of the features.
+            inside = distance < reach * (1 - 1e-12)
+            edge = (distance <= reach * (1 + 1e-12)) & ~inside
+            complete = wanted == len(points) or not edge[:, -1].any()
+        n, favored = rows[nearest], votes[nearest]
+        places = n_neighbours - (n * inside).sum(axis=1)
+        shared = places * (favored * edge).sum(axis=1) / (n * edge).sum(axis=1)
+        found[start : start + _BLOCK] = (favored * inside).sum(axis=1) + shared
+    return found[back.ravel()]
+
+
+@metric(
+    title="Consistency",
+    formula="1 - 1 / n Σ_i |ŷ_i - mean of ŷ over the 5 rows nearest to i|",
+    range=(0.0, 1.0),
+    ideal=1.0,
+    direction="higher",
+    source="Zemel et al. (2013), Learning fair representations, section 4",
+    needs=("y_pred", "features"),
+    compare="overall",
+    family="individual",
+    equivalents=(
+        Equivalent(
+            "AIF360",
+            "consistency",
+            "tests/metrics/test_individual.py::test_consistency_in_aif360",
+            note="of the predicted data set: a ClassificationMetric looks at the labels. "
+            "Rows equally far away do not share places there",
+        ),
+    ),
+    note="A row is one of its own neighbours, which the paper leaves open.",
+)
+def consistency(everybody: Group) -> float:
+    """Return how far predictions agree with those of similar rows."""
+    rows = everybody.rows
+    assert rows.features is not None
+    assert rows.y_pred is not None
+    if len(rows) < _N_NEIGHBOURS:
+        raise UndefinedMetricError(f"there are fewer than {_N_NEIGHBOURS} rows")
+    require_rows(everybody)
+    found = _favorable_neighbours(rows.features, rows.y_pred, rows.features, _N_NEIGHBOURS)
+    apart = np.abs(rows.y_pred - found / _N_NEIGHBOURS)
+    return float(1 - np.average(apart, weights=rows.weights))
+
+
+@metric(
+    title="Flip test",
+    formula="(n(g, ŷ+, neighbours ŷ-) - n(g, ŷ-, neighbours ŷ+)) / n(g)",
+    range=(-1.0, 1.0),
+    ideal=0.0,
+    direction="closer_to_ideal",
+    source="Black, Yeom and Fredrikson (2020), FlipTest; Das et al. (2021), with nearest neighbours",
+    needs=("y_pred", "features"),
+    compare="one_against_rest",
+    family="individual",
+    equivalents=(
+        Equivalent(
+            "Clarify",
+            "FT",
+            "tests/metrics/test_clarify.py::test_package",
+            note="its manual has the other sign; rows equally far away do not share places",
+        ),
+    ),
+    note="Positive: g is treated better than its neighbours, of whom the majority counts: "
+    "of the 5 nearest rows of ḡ, or of the nearest alone if ḡ has fewer than 10 rows.",
+)
+def flip_test(deprived: Group, favored: Group) -> float:
+    """Return how much more often the deprived group fares better than similar rows than worse."""
+    require_rows(deprived, favored)
+    rows, others = deprived.rows, favored.rows
+    assert rows.features is not None
+    assert rows.y_pred is not None
+    assert others.features is not None
+    assert others.y_pred is not None
+    n_neighbours = _N_NEIGHBOURS if len(others) > 9 else 1
+    found = _favorable_neighbours(others.features, others.y_pred, rows.features, n_neighbours)
+    # Where rows equally far away leave the neighbours even, there is no majority and no flip.
+    majority = np.sign(2 * found - n_neighbours)
+    flips = np.where(rows.y_pred, majority < 0, -1.0 * (majority > 0))
+    return float(np.average(flips, weights=rows.weights))

@@ -1,0 +1,242 @@
+"""What the labels say before anything is trained: how two groups differ in the data themselves.
+
+These are the pre-training metrics of Amazon SageMaker Clarify. The group in question is its facet d, all
+others together are its facet a; any group can be in question.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from benchmark.metrics.base import Equivalent, Metric, metric
+from benchmark.metrics.groups import Group, Need, UndefinedMetricError, difference, require_rows
+from benchmark.metrics.rates import prevalence
+
+__all__ = [
+    "class_imbalance",
+    "demographic_disparity",
+    "label_conditional_disparity",
+    "label_discrimination",
+    "label_js_divergence",
+    "label_kl_divergence",
+    "label_kolmogorov_smirnov",
+    "label_lp_norm",
+    "label_total_variation",
+]
+
+_DAS = "Das et al. (2021), Fairness measures for machine learning in finance"
+_COMMON = "counts only label values that both groups have, without making their shares sum to 1 again"
+
+
+def _of_labels(
+    title: str,
+    formula: str,
+    limits: tuple[float, float],
+    clarify: str,
+    *,
+    source: str = _DAS,
+    needs: tuple[Need, ...] = ("y_true",),
+    note: str = "",
+    theirs: str = "",
+) -> Callable[[Callable[[Group, Group], float]], Metric]:
+    """Declare the decorated function as a metric of labels; ``theirs`` is where Clarify differs."""
+    return metric(
+        title=title,
+        formula=formula,
+        range=limits,
+        ideal=0.0,
+        direction="closer_to_ideal" if limits[0] else "lower",
+        source=source,
+        needs=needs,
+        compare="one_against_rest",
+        family="labels",
+        equivalents=(
+            Equivalent("Clarify", clarify, "tests/metrics/test_clarify.py::test_package", note=theirs),
+        ),
+        note=note,
+    )
+
+
+def _label_shares(deprived: Group, favored: Group) -> list[tuple[float, float]]:
+    """Return the share of each label in the favored and in the deprived group."""
+    require_rows(deprived, favored)
+    shares = [
+        (favored.negatives / favored.size, deprived.negatives / deprived.size),
+        (favored.positives / favored.size, deprived.positives / deprived.size),
+    ]
+    if deprived.conventions == "clarify":
+        shares = [(p, q) for p, q in shares if p and q]
+        if not shares:
+            raise UndefinedMetricError("the groups have no label in common")
+    return shares
+
+
+def _divergence(p: float, q: float) -> float:
+    """Return what one value adds to the divergence of shares ``p`` from shares ``q``."""
+    if not p:
+        return 0.0
+    return p * math.log(p / q) if q else math.inf
+
+
+@_of_labels(
+    "Class imbalance",
+    "(n(ḡ) - n(g)) / n",
+    (-1.0, 1.0),
+    "CI",
+    note="Positive: the group in question is the smaller one. It looks at sizes alone.",
+    theirs="its published example prints 0.352 where its counts give 0.3509",
+)
+def class_imbalance(deprived: Group, favored: Group) -> float:
+    """Return how much larger the favored group is, as a share of all."""
+    require_rows(deprived, favored)
+    return (favored.size - deprived.size) / (favored.size + deprived.size)
+
+
+@_of_labels(
+    "Discrimination of labels",
+    "P(y+ | ḡ) - P(y+ | g)",
+    (-1.0, 1.0),
+    "DPL",
+    source="Main paper, equation 1; " + _DAS,
+)
+def label_discrimination(deprived: Group, favored: Group) -> float:
+    """Return how much more often the favored group has the favorable label."""
+    require_rows(deprived, favored)
+    return difference(prevalence(favored), prevalence(deprived))
+
+
+@_of_labels(
+    "Label Kullback-Leibler divergence",
+    "Σ_y P(y | ḡ) ln(P(y | ḡ) / P(y | g))",
+    (0.0, math.inf),
+    "KL",
+    source="Kullback and Leibler (1951); " + _DAS,
+    note="Natural logarithm; infinite where only the favored group has a label.",
+    theirs=f"{_COMMON}, so that it may be negative; its published example prints 0.143 for 0.1436",
+)
+def label_kl_divergence(deprived: Group, favored: Group) -> float:
+    """Return the Kullback-Leibler divergence of the favored group's labels from the deprived group's."""
+    return sum(_divergence(p, q) for p, q in _label_shares(deprived, favored))
+
+
+@_of_labels(
+    "Label Jensen-Shannon divergence",
+    "½ Σ_y P(y | ḡ) ln(P(y | ḡ) / M(y)) + ½ Σ_y P(y | g) ln(P(y | g) / M(y)), M = ½ (P(· | ḡ) + P(· | g))",
+    (0.0, math.log(2)),
+    "JS",
+    source="Lin (1991); " + _DAS,
+    note="Natural logarithm, no square root.",
+    theirs=_COMMON,
+)
+def label_js_divergence(deprived: Group, favored: Group) -> float:
+    """Return the mean divergence of the two groups' labels from those of an even mixture of the groups."""
+    return sum(
+        (_divergence(p, (p + q) / 2) + _divergence(q, (p + q) / 2)) / 2
+        for p, q in _label_shares(deprived, favored)
+    )
+
+
+@_of_labels(
+    "Label L2 norm",
+    "√(Σ_y (P(y | ḡ) - P(y | g))²)",
+    (0.0, math.sqrt(2)),
+    "LP",
+    note="With two labels, √2 times the size of the labels' discrimination.",
+    theirs=f"p = 2; {_COMMON}",
+)
+def label_lp_norm(deprived: Group, favored: Group) -> float:
+    """Return the Euclidean distance of the two groups' label shares."""
+    return math.sqrt(sum((p - q) ** 2 for p, q in _label_shares(deprived, favored)))
+
+
+@_of_labels(
+    "Label total variation distance",
+    "½ Σ_y |P(y | ḡ) - P(y | g)|",
+    (0.0, 1.0),
+    "TVD",
+    note="With two labels, the size of the labels' discrimination.",
+    theirs=_COMMON,
+)
+def label_total_variation(deprived: Group, favored: Group) -> float:
+    """Return half the sum of absolute differences of the two groups' label shares."""
+    return sum(abs(p - q) for p, q in _label_shares(deprived, favored)) / 2
+
+
+@_of_labels(
+    "Label Kolmogorov-Smirnov distance",
+    "max_y |P(y | ḡ) - P(y | g)|",
+    (0.0, 1.0),
+    "KS",
+    note="Of shares, not of cumulated shares. With two labels, the size of the labels' discrimination.",
+    theirs=_COMMON,
+)
+def label_kolmogorov_smirnov(deprived: Group, favored: Group) -> float:
+    """Return the largest absolute difference of the two groups' label shares."""
+    return max(abs(p - q) for p, q in _label_shares(deprived, favored))
+
+
+@_of_labels(
+    "Conditional disparity of labels",
+    "Σ_s n_s / n (P(g | y-, s) - P(g | y+, s))",
+    (-1.0, 1.0),
+    "CDDL",
+    source="Wachter, Mittelstadt and Russell (2021), conditional demographic disparity; " + _DAS,
+    needs=("y_true", "strata"),
+    note="Positive: within strata s, g is over-represented among unfavorable labels. "
+    "Undefined if a stratum lacks one of the labels.",
+    theirs="a stratum without a label counts a share of 0 for it; an empty group gives 0",
+)
+def label_conditional_disparity(deprived: Group, favored: Group) -> float:
+    """Return how much more of the unfavorable than of the favorable labels are the deprived group's."""
+    return demographic_disparity(deprived, favored, "y_true")
+
+
+def demographic_disparity(deprived: Group, favored: Group, outcome: Literal["y_true", "y_pred"]) -> float:
+    """Return the conditional demographic disparity of labels or of predictions.
+
+    Parameters
+    ----------
+    deprived, favored : Group
+        Groups with rows and strata.
+    outcome : {"y_true", "y_pred"}
+        Which of the two counts as the outcome.
+
+    Returns
+    -------
+    float
+        Mean over the strata, weighted by their sizes, of the deprived group's share of the unfavorable
+        outcomes minus its share of the favorable ones; from -1 to 1.
+
+    Raises
+    ------
+    UndefinedMetricError
+        If a group, or one of the outcomes in a stratum, has no rows; under Clarify's conventions, if all
+        outcomes are the same.
+    """
+    clarify = deprived.conventions == "clarify"
+    if not clarify:
+        require_rows(deprived, favored)
+    groups = [group.rows for group in (deprived, favored)]
+    strata, outcomes = (
+        np.concatenate([getattr(rows, name) for rows in groups]) for name in ("strata", outcome)
+    )
+    side = np.repeat([0, 1], [len(rows) for rows in groups])
+    cells = 4 * strata.astype(np.int64) + 2 * outcomes + side
+    weights = np.concatenate([rows.weights for rows in groups])
+    n_strata = int(cells.max(initial=-1)) // 4 + 1
+    # Axes: stratum, unfavorable and favorable outcome, deprived and favored group.
+    table = np.bincount(cells, weights, minlength=4 * n_strata).reshape(n_strata, 2, 2)
+    table = table[table.sum(axis=(1, 2)) > 0]
+    sizes = table.sum(axis=2)
+    what = "label" if outcome == "y_true" else "prediction"
+    for kind, people in zip(("an unfavorable", "a favorable"), sizes.T, strict=True):
+        lacking = int((people == 0).sum())
+        if lacking == len(people) or (lacking and not clarify):
+            where = "" if lacking == len(people) else f" in {lacking} of {len(people)} strata"
+            raise UndefinedMetricError(f"there is no row with {kind} {what}{where}")
+    shares = np.divide(table[:, :, 0], sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    return float(np.average(shares[:, 0] - shares[:, 1], weights=sizes.sum(axis=1)))

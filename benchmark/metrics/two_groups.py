@@ -1,0 +1,260 @@
+"""What predictions do to one group against another, beside the main paper's four metrics.
+
+Most are post-training metrics of Amazon SageMaker Clarify. The group in question is its facet d, all others
+together are its facet a; any group can be in question. Signs are those of Clarify's open-source package,
+which subtracts d from a in some metrics and a from d in others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from benchmark.metrics.base import Equivalent, Metric, metric
+from benchmark.metrics.groups import Group, Need, UndefinedMetricError, difference, require_rows
+from benchmark.metrics.labels import demographic_disparity
+from benchmark.metrics.rates import accuracy_rate, negative_predictive_value, precision, selection_rate
+
+__all__ = [
+    "acceptance_rate_difference",
+    "accuracy_difference",
+    "conditional_acceptance_difference",
+    "conditional_disparity",
+    "conditional_rejection_difference",
+    "disparate_impact",
+    "predicted_positive_share",
+    "predicted_positive_share_disparity",
+    "rejection_rate_difference",
+    "treatment_equality",
+]
+
+_DAS = "Das et al. (2021), Fairness measures for machine learning in finance"
+_CLARIFY = "tests/metrics/test_clarify.py::test_package"
+_AIF360 = "tests/metrics/test_aif360.py::test_two_groups"
+
+
+def _of_two_groups(
+    title: str,
+    formula: str,
+    size: float,
+    *equivalents: Equivalent,
+    source: str = _DAS,
+    needs: tuple[Need, ...] = ("y_true", "y_pred"),
+    note: str = "",
+) -> Callable[[Callable[[Group, Group], float]], Metric]:
+    """Declare the decorated function as a difference between two groups, from ``-size`` to ``size``."""
+    return metric(
+        title=title,
+        formula=formula,
+        range=(-size, size),
+        ideal=0.0,
+        direction="closer_to_ideal",
+        source=source,
+        needs=needs,
+        compare="one_against_rest",
+        family="clarify",
+        equivalents=equivalents,
+        note=note,
+    )
+
+
+@metric(
+    title="Disparate impact",
+    formula="P(ŷ+ | g) / P(ŷ+ | ḡ)",
+    range=(0.0, math.inf),
+    ideal=1.0,
+    direction="closer_to_ideal",
+    source="Feldman et al. (2015), definition 1.1; " + _DAS,
+    needs=("y_pred",),
+    compare="one_against_rest",
+    family="clarify",
+    equivalents=(
+        Equivalent("Clarify", "DI", _CLARIFY),
+        Equivalent("AIF360", "disparate_impact", _AIF360),
+    ),
+    note="Below 1: the group in question is selected less often. Below 0.8, the four-fifths rule presumes "
+    "discrimination.",
+)
+def disparate_impact(deprived: Group, favored: Group) -> float:
+    """Return the deprived group's selection rate as a multiple of the favored group's."""
+    require_rows(deprived, favored)
+    rate, other = selection_rate(deprived), selection_rate(favored)
+    return deprived.ratio(rate, other, f"the selection rate of {favored.name}")
+
+
+@_of_two_groups(
+    "Conditional acceptance, difference",
+    "n(ḡ, y+) / n(ḡ, ŷ+) - n(g, y+) / n(g, ŷ+)",
+    math.inf,
+    Equivalent(
+        "Clarify", "DCA", _CLARIFY, note="its published example prints -0.227 where its counts give -0.2314"
+    ),
+    note="Positive: with as many favorable labels, g gets more favorable predictions.",
+)
+def conditional_acceptance_difference(deprived: Group, favored: Group) -> float:
+    """Return how many more favorable labels per favorable prediction the favored group has."""
+    require_rows(deprived, favored)
+    return difference(_conditional_acceptance(favored), _conditional_acceptance(deprived))
+
+
+def _conditional_acceptance(group: Group) -> float:
+    return group.share(group.positives, group.predicted_positives, "that is predicted favorable")
+
+
+@_of_two_groups(
+    "Conditional rejection, difference",
+    "n(g, y-) / n(g, ŷ-) - n(ḡ, y-) / n(ḡ, ŷ-)",
+    math.inf,
+    Equivalent(
+        "Clarify",
+        "DCR",
+        _CLARIFY,
+        note="its published example subtracts the other way round, yet prints +0.132; its counts give 0.1330",
+    ),
+    note="Positive: with as many unfavorable labels, g gets fewer unfavorable predictions.",
+)
+def conditional_rejection_difference(deprived: Group, favored: Group) -> float:
+    """Return how many more unfavorable labels per unfavorable prediction the deprived group has."""
+    require_rows(deprived, favored)
+    return difference(_conditional_rejection(deprived), _conditional_rejection(favored))
+
+
+def _conditional_rejection(group: Group) -> float:
+    return group.share(group.negatives, group.predicted_negatives, "that is predicted unfavorable")
+
+
+@_of_two_groups(
+    "Acceptance rate, difference",
+    "P(y+ | ḡ, ŷ+) - P(y+ | g, ŷ+)",
+    1.0,
+    Equivalent("Clarify", "DAR", _CLARIFY),
+    Equivalent("AIF360", "false_discovery_rate_difference", _AIF360),
+    note="Positive: a favorable prediction is less often right in the group in question.",
+)
+def acceptance_rate_difference(deprived: Group, favored: Group) -> float:
+    """Return how much higher the precision is in the favored group."""
+    require_rows(deprived, favored)
+    return difference(precision(favored), precision(deprived))
+
+
+@_of_two_groups(
+    "Rejection rate, difference",
+    "P(y- | g, ŷ-) - P(y- | ḡ, ŷ-)",
+    1.0,
+    Equivalent(
+        "Clarify",
+        "DRR",
+        _CLARIFY,
+        note="its published example subtracts this way round, yet prints -0.136; its counts give 0.1367",
+    ),
+    Equivalent("AIF360", "false_omission_rate_difference", _AIF360, "negated"),
+    note="Positive: an unfavorable prediction is more often right in the group in question.",
+)
+def rejection_rate_difference(deprived: Group, favored: Group) -> float:
+    """Return how much higher the negative predictive value is in the deprived group."""
+    require_rows(deprived, favored)
+    return difference(negative_predictive_value(deprived), negative_predictive_value(favored))
+
+
+@_of_two_groups(
+    "Accuracy, difference",
+    "P(ŷ = y | ḡ) - P(ŷ = y | g)",
+    1.0,
+    Equivalent(
+        "Clarify", "AD", _CLARIFY, note="its published example prints -0.115 where its counts give -0.1143"
+    ),
+    Equivalent("AIF360", "error_rate_difference", _AIF360),
+    note="Positive: the group in question is more often predicted wrongly.",
+)
+def accuracy_difference(deprived: Group, favored: Group) -> float:
+    """Return how much higher the accuracy is in the favored group."""
+    require_rows(deprived, favored)
+    return difference(accuracy_rate(favored), accuracy_rate(deprived))
+
+
+@_of_two_groups(
+    "Treatment equality",
+    "n(g, y+, ŷ-) / n(g, y-, ŷ+) - n(ḡ, y+, ŷ-) / n(ḡ, y-, ŷ+)",
+    math.inf,
+    Equivalent("Clarify", "TE", _CLARIFY),
+    source="Berk et al. (2021), treatment equality; " + _DAS,
+    note="Positive: errors in the group in question are more often to its disadvantage.",
+)
+def treatment_equality(deprived: Group, favored: Group) -> float:
+    """Return how many more false negatives per false positive the deprived group has."""
+    require_rows(deprived, favored)
+    return difference(_error_ratio(deprived), _error_ratio(favored))
+
+
+def _error_ratio(group: Group) -> float:
+    return group.share(group.fn, group.fp, "that is wrongly predicted favorable")
+
+
+@_of_two_groups(
+    "Conditional disparity of predictions",
+    "Σ_s n_s / n (P(g | ŷ-, s) - P(g | ŷ+, s))",
+    1.0,
+    Equivalent(
+        "Clarify",
+        "CDDPL",
+        _CLARIFY,
+        note="a stratum without an outcome counts a share of 0 for it; an empty group gives 0",
+    ),
+    source="Wachter, Mittelstadt and Russell (2021), conditional demographic disparity; " + _DAS,
+    needs=("y_pred", "strata"),
+    note="Positive: within strata s, g is over-represented among unfavorable predictions. "
+    "Undefined if a stratum lacks one of the two predictions.",
+)
+def conditional_disparity(deprived: Group, favored: Group) -> float:
+    """Return how much more of the unfavorable than of the favorable predictions are the deprived group's."""
+    return demographic_disparity(deprived, favored, "y_pred")
+
+
+@metric(
+    title="Share of favorable predictions",
+    formula="P(g | ŷ+)",
+    range=(0.0, 1.0),
+    ideal=None,
+    direction="none",
+    source="Saleiro et al. (2018), Aequitas, sections 3.2.2 and 3.2.3",
+    needs=("y_pred",),
+    compare="one_against_rest",
+    family="rates",
+    equivalents=(Equivalent("Aequitas", "ppr", "tests/metrics/test_aequitas.py::test_group_table"),),
+    note="Grows with the size of the group.",
+)
+def predicted_positive_share(group: Group, others: Group) -> float:
+    """Return the share of all favorable predictions that goes to the group."""
+    everyone = group.predicted_positives + others.predicted_positives
+    if not everyone:
+        raise UndefinedMetricError("nobody is predicted the favorable outcome")
+    return group.predicted_positives / everyone
+
+
+@metric(
+    title="Share of favorable predictions, disparity",
+    formula="P(g | ŷ+) / P(ḡ | ŷ+)",
+    range=(0.0, math.inf),
+    ideal=1.0,
+    direction="closer_to_ideal",
+    source="Saleiro et al. (2018), Aequitas, equations 1 and 2",
+    needs=("y_pred",),
+    compare="against_reference",
+    family="disparities",
+    equivalents=(
+        Equivalent(
+            "Aequitas",
+            "ppr_disparity",
+            "tests/metrics/test_aequitas.py::test_disparities",
+            note="a positive number to 0 is 10 there and has no value here",
+        ),
+    ),
+    note="g is the group in question, ḡ the reference group. Smaller groups get a smaller value.",
+)
+def predicted_positive_share_disparity(group: Group, reference: Group) -> float:
+    """Return the group's number of favorable predictions as a multiple of the reference group's."""
+    return group.ratio(
+        group.predicted_positives,
+        reference.predicted_positives,
+        f"the number of favorable predictions of {reference.name}",
+    )

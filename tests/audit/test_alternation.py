@@ -1,0 +1,625 @@
+"""Exchanging the values of an attribute: what the divergence is, what moves, and what cannot move."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from benchmark.audit.alternation import (
+    ALTERNATION_COLUMNS,
+    VARIANTS,
+    alternate,
+    alternation_test,
+    gaussian_kl,
+    polynomial_regression,
+    summarise_alternation,
+)
+from benchmark.audit.alternation_experiment import is_alternation, load_alternation, run_alternation
+from benchmark.cli import main
+from benchmark.data import DataNotFoundError, load_card
+from benchmark.declarations import list_declarations
+from benchmark.errors import BetabenchError, ClassifierError, DataError, ExperimentError, UnknownNameError
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "results" / "alternation"
+SHIPPED = [name for name in list_declarations("experiments") if is_alternation(name)]
+
+
+class Fixed:
+    """Predicts by a formula, whatever it is trained on; remembers how many rows it was trained on."""
+
+    trained_on: list[int] = []  # noqa: RUF012  # shared by the copies
+
+    def __init__(self, formula: Any) -> None:
+        self.formula = formula
+
+    def fit(self, X: pd.DataFrame, y: np.ndarray) -> None:
+        self.trained_on.append(len(X))
+
+    def predict(self, X: pd.DataFrame) -> Any:
+        return self.formula(X)
+
+
+def people(n: int = 120, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "race": rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2]),
+            "age": rng.integers(18, 70, n).astype(float),
+        }
+    )
+    pay = (
+        5 + 0.1 * frame["age"] + 2.0 * (frame["sex"] == "m") + frame["race"].map({"a": 0, "b": -1.5, "c": 3})
+    )
+    return frame, (pay + rng.normal(0, 0.5, n)).to_numpy()
+
+
+def sex_pays(X: pd.DataFrame) -> np.ndarray:
+    return np.where(X["sex"] == "m", 10.0, 4.0) + X["age"].to_numpy()
+
+
+# The divergence
+
+
+def test_divergence_of_two_small_samples() -> None:
+    # Means 0 and 2, variances 1 and 4: log 2 + (1 + 4) / 8 - 1 / 2.
+    assert gaussian_kl([-1, 1], [0, 4]) == pytest.approx(math.log(2) + 0.125)
+    # The other way round: log 1/2 + (4 + 4) / 2 - 1 / 2.
+    assert gaussian_kl([0, 4], [-1, 1]) == pytest.approx(-math.log(2) + 3.5)
+
+
+def test_divergence_is_the_integral_that_defines_it() -> None:
+    rng = np.random.default_rng(3)
+    p, q = rng.normal(1, 2, 50), rng.normal(2, 3, 70)
+    density_p, density_q = norm(p.mean(), p.std()), norm(q.mean(), q.std())
+    integral, _ = quad(lambda x: density_p.pdf(x) * (density_p.logpdf(x) - density_q.logpdf(x)), -40, 40)
+    assert gaussian_kl(p, q) == pytest.approx(integral, rel=1e-7)
+
+
+samples = st.lists(st.integers(-1000, 1000), min_size=2, max_size=8)
+
+
+@given(samples, samples, st.integers(-50, 50), st.sampled_from([0.5, 2.0, 4.0]))
+def test_divergence_is_never_negative_and_has_no_unit(
+    p: list[int], q: list[int], shift: int, scale: float
+) -> None:
+    found = gaussian_kl(p, q)
+    assert found >= 0
+    moved = gaussian_kl(shift + scale * np.array(p), shift + scale * np.array(q))
+    assert moved == pytest.approx(found, rel=1e-9, abs=1e-12)
+    assert gaussian_kl(p, p) == 0
+
+
+def test_divergence_of_nearly_equal_variances_keeps_its_digits() -> None:
+    # With variance (1 + x) times the other and equal means it is (x - log(1 + x)) / 2, about x squared / 4.
+    p = np.array([-1.0, 1.0]) * (1 + 1e-6)
+    assert gaussian_kl(p, [-1, 1]) == pytest.approx((2e-6) ** 2 / 4, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "limit"),
+    [
+        ([5, 5], [5, 5], 0),
+        ([5, 5], [6, 6], math.inf),
+        ([5, 5], [4, 6], math.inf),
+        ([4, 6], [5, 5], math.inf),
+        ([0.1] * 3, [0.1] * 10, 0),  # the mean of three 0.1 is not 0.1
+    ],
+)
+def test_divergence_of_points_is_the_limit(p: list[float], q: list[float], limit: float) -> None:
+    assert gaussian_kl(p, q) == limit
+
+
+@pytest.mark.parametrize("bad", [[], [1.0], [1.0, math.nan], [1.0, math.inf], [[1.0, 2.0]]])
+def test_what_has_no_divergence_is_refused(bad: list[Any]) -> None:
+    for pair in ((bad, [1, 2]), ([1, 2], bad)):
+        with pytest.raises(DataError, match="two or more finite numbers"):
+            gaussian_kl(*pair)
+
+
+# The exchange
+
+
+@pytest.mark.parametrize("dtype", ["object", "str", "category"])
+def test_exchange_swaps_two_values_and_nothing_else(dtype: str) -> None:
+    frame = pd.DataFrame({"race": ["a", "b", "c", "a"], "n": [1, 2, 3, 4]}).astype({"race": dtype})
+    swapped = alternate(frame, "race", "a", "b")
+    assert swapped["race"].tolist() == ["b", "a", "c", "b"]
+    assert swapped["race"].dtype == frame["race"].dtype
+    assert swapped["n"].tolist() == [1, 2, 3, 4]
+    assert frame["race"].tolist() == ["a", "b", "c", "a"]
+    pd.testing.assert_frame_equal(alternate(swapped, "race", "a", "b"), frame)
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "text"),
+    [
+        (("rase", "a", "b"), UnknownNameError, "no column called 'rase'.*did you mean 'race'"),
+        (("race", "a", "d"), DataError, "No row has race = 'd'.*'a', 'b', 'c'"),
+        (("race", "a", "a"), DataError, "exchanged with itself"),
+    ],
+)
+def test_what_cannot_be_exchanged_is_refused(
+    words: tuple[str, str, str], error: type[BetabenchError], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        alternate(people()[0], *words)
+
+
+# The test
+
+
+def test_a_model_of_known_effect_moves_each_group_by_it() -> None:
+    frame, y = people()
+    found = alternation_test(frame, y, Fixed(sex_pays), ["sex"], n_folds=5)
+    assert tuple(found.columns) == ALTERNATION_COLUMNS
+    assert len(found) == 5 * 2
+    change = (found["mean_alternated"] - found["mean"]).groupby(found["group"])
+    assert change.min().to_dict() == pytest.approx({"f": 6, "m": -6})
+    assert change.max().to_dict() == pytest.approx({"f": 6, "m": -6})
+    assert found.groupby("group")["n"].sum().to_dict() == frame["sex"].value_counts().to_dict()
+
+
+def test_divergences_are_those_of_each_group_in_each_fold() -> None:
+    seen: list[pd.DataFrame] = []
+
+    def log(X: pd.DataFrame) -> np.ndarray:
+        seen.append(X)
+        return sex_pays(X)
+
+    frame, y = people()
+    found = alternation_test(frame, y, Fixed(log), ["sex"], n_folds=3).set_index(["fold", "group"])
+    assert sorted(row for fold in seen[:3] for row in fold.index) == list(range(120))
+    for fold, (before, after) in enumerate(zip(seen[:3], seen[3:], strict=True)):
+        assert after.index.equals(before.index)
+        for group in "fm":
+            rows = (before["sex"] == group).to_numpy()
+            ages = before.loc[rows, "age"]
+            row = found.loc[fold, group]
+            assert row["mean"] == pytest.approx(ages.mean() + {"f": 4, "m": 10}[group])
+            # All rows move by 6, so that the variance stays: Equation 3 is 36 / (2 variance).
+            assert row["kl"] == pytest.approx(18 / ages.var(ddof=0))
+            assert row["kl_reverse"] == pytest.approx(row["kl"])
+
+
+def test_both_directions_of_the_divergence_are_told() -> None:
+    def spread(X: pd.DataFrame) -> np.ndarray:
+        return X["age"].to_numpy() * np.where(X["sex"] == "m", 2.0, 1.0)
+
+    frame, y = people()
+    found = alternation_test(frame, y, Fixed(spread), ["sex"], n_folds=2)
+    women = found[found["group"] == "f"].iloc[0]
+    mean = women["mean"]
+    # After the exchange all is twice as large: with m and v of before, D = log 2 + (v + m²) / 8v - 1/2.
+    variance = mean**2 / (8 * (women["kl"] - math.log(2) + 0.5) - 1)
+    assert women["kl_reverse"] == pytest.approx(
+        -math.log(2) + (4 * variance + mean**2) / (2 * variance) - 0.5
+    )
+
+
+def test_every_row_is_held_out_once_and_other_values_are_trained_on() -> None:
+    frame, y = people(101)
+    Fixed.trained_on.clear()
+    found = alternation_test(frame, y, Fixed(sex_pays), ["race"], variants=VARIANTS, n_folds=4)
+    # 101 rows are folds of 26, 25, 25, 25: trained on the rest once, and once more for each of three pairs.
+    assert sorted(Fixed.trained_on) == sorted([75, 76, 76, 76] * 4)
+    pairs = list(itertools.combinations("abc", 2))
+    assert list(found[["first", "second"]].drop_duplicates().itertuples(index=False, name=None)) == pairs
+    counts = frame["race"].value_counts()
+    for (first, second), rows in found.groupby(["first", "second"]):
+        assert set(rows["group"]) == {first, second}
+        sums = rows[rows["variant"] == "predict"].groupby("group")["n"].sum()
+        assert sums.to_dict() == {value: counts[value] for value in (first, second)}
+    assert (found["kl"] == 0).all()  # this model does not look at race
+
+
+@pytest.mark.parametrize("attribute", ["sex", "race"])
+def test_to_a_model_of_categories_names_are_nothing(attribute: str) -> None:
+    frame, y = people(300)
+    model = polynomial_regression(["age"], ["sex", "race"])
+    found = alternation_test(frame, y, model, [attribute], variants=VARIANTS, n_folds=3)
+    rows = {variant: own.reset_index(drop=True) for variant, own in found.groupby("variant")}
+    for column in ("mean", "mean_alternated", "kl"):
+        assert rows["train"][column].to_numpy() == pytest.approx(rows["predict"][column].to_numpy())
+    assert (rows["predict"]["kl"] > 1e-3).all()
+    assert (rows["retrain"]["kl"] < 1e-15).all()
+    assert rows["retrain"]["mean_alternated"].to_numpy() == pytest.approx(rows["retrain"]["mean"].to_numpy())
+
+
+def test_a_model_of_numbers_depends_on_the_order_of_three_values_but_not_of_two() -> None:
+    frame, y = people(300)
+    model = polynomial_regression(["age"], ["sex", "race"], encoding="ordinal", degree=1)
+    found = alternation_test(frame, y, model, ["sex", "race"], variants=["retrain"], n_folds=3)
+    by_attribute = found.groupby("attribute")["kl"]
+    assert by_attribute.max()["sex"] < 1e-15
+    # Exchanging a and c turns the order round, which is nothing either; exchanging neighbours is something.
+    by_pair = found[found["attribute"] == "race"].groupby(["first", "second"])["kl"]
+    assert by_pair.max()["a", "c"] < 1e-15
+    assert by_pair.min()["a", "b"] > 1e-3
+    assert by_pair.min()["b", "c"] > 1e-3
+
+
+def test_a_planted_gap_is_found_with_its_sign() -> None:
+    frame, y = people(600)
+    found = alternation_test(frame, y, polynomial_regression(["age"], ["sex", "race"]), ["sex"])
+    change = (found["mean_alternated"] - found["mean"]).groupby(found["group"]).mean()
+    assert change.to_dict() == pytest.approx({"f": 2.0, "m": -2.0}, abs=0.2)
+
+
+def test_groups_without_a_variance_say_why() -> None:
+    frame, y = people(40)
+    frame["race"] = "a"
+    frame.loc[0, "race"] = "b"
+    found = alternation_test(frame, y, Fixed(sex_pays), ["race"], n_folds=2)
+    rare = found[found["group"] == "b"]
+    assert sorted(rare["n"]) == [0, 1]
+    assert rare["kl"].isna().all()
+    assert rare["kl_reverse"].isna().all()
+    reasons = dict(zip(rare["n"], rare["reason"], strict=True))
+    assert reasons == {0: "no row", 1: "one row: no variance"}
+    assert rare.set_index("n")["mean"].isna().to_dict() == {0: True, 1: False}
+    assert (found.loc[found["group"] == "a", "reason"] == "").all()
+
+
+def test_folds_depend_on_the_seed_and_on_nothing_else() -> None:
+    frame, y = people()
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
+    first, again, other = (
+        alternation_test(frame, y, Fixed(sex_pays), ["sex"], seed=seed) for seed in (1, 1, 2)
+    )
+    pd.testing.assert_frame_equal(first, again)
+    assert not first["mean"].equals(other["mean"])
+    assert (np.random.get_state()[1] == state).all()  # noqa: NPY002
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        ({"attributes": ["rase"]}, UnknownNameError, "no column called 'rase'"),
+        ({"attributes": ["constant"]}, DataError, "two or more different values.*'x' in all rows"),
+        ({"gap": True}, DataError, "Values are missing in age"),
+        ({"target": np.ones(3)}, DataError, r"120 finite numbers.*shape \(3,\)"),
+        ({"target": np.full(120, math.nan)}, DataError, "0 of its numbers finite"),
+        ({"variants": ["retry"]}, UnknownNameError, "no variant called 'retry'"),
+        ({"n_folds": 1}, ExperimentError, "from 2 to 120 folds"),
+        ({"n_folds": 121}, ExperimentError, "Got: 121"),
+        ({"model": Fixed(lambda X: [math.nan] * len(X))}, ClassifierError, "0 of its numbers finite"),
+        ({"model": Fixed(lambda X: [1.0])}, ClassifierError, r"each of 12 rows.*shape \(1,\)"),
+    ],
+)
+def test_what_cannot_be_tested_is_refused(
+    change: dict[str, Any], error: type[BetabenchError], text: str
+) -> None:
+    frame, y = people()
+    frame["constant"] = "x"
+    if change.pop("gap", False):
+        frame.loc[3, "age"] = math.nan
+    words = {"features": frame, "target": y, "model": Fixed(sex_pays), "attributes": ["sex"], **change}
+    with pytest.raises(error, match=text):
+        alternation_test(**words)
+
+
+def test_polynomial_regression_is_ridge_on_all_monomials() -> None:
+    frame, y = people(80)
+    age = ((frame["age"] - frame["age"].mean()) / frame["age"].std(ddof=0)).to_numpy()
+    marks = [(frame["sex"] == sex).to_numpy(float) for sex in "fm"]
+    basis = [age, *marks]
+    basis += [a * b for a, b in itertools.combinations_with_replacement(basis, 2)]
+    phi = np.column_stack(basis)
+    centred = phi - phi.mean(axis=0)
+    weights = np.linalg.solve(centred.T @ centred + 0.7 * np.eye(9), centred.T @ (y - y.mean()))
+    model = polynomial_regression(["age"], ["sex"], penalty=0.7)
+    model.fit(frame, y)
+    assert model.predict(frame) == pytest.approx(centred @ weights + y.mean())
+
+
+def test_summary_of_three_folds() -> None:
+    head = {"case": "x", "attribute": "sex", "first": "f", "second": "m", "variant": "predict"}
+    folds = [(0, 3, 1.0, 2.0, 0.5, 0.1), (1, 1, 4.0, 3.0, math.nan, math.nan), (2, 4, 4.0, 8.0, 1.5, 0.3)]
+    names = ("fold", "n", "mean", "mean_alternated", "kl", "kl_reverse")
+    rows = [{**head, "group": "f", "reason": "", **dict(zip(names, fold, strict=True))} for fold in folds]
+    (row,) = summarise_alternation(pd.DataFrame(rows)).to_dict("records")
+    assert row == pytest.approx(
+        {
+            **{**head, "group": "f", "n": 8, "folds": 3, "mean": 3.0, "mean_alternated": 13 / 3},
+            **{"change": 4 / 3, "folds_up": 2, "folds_down": 1, "kl_folds": 2, "kl": 1.0},
+            **{"kl_min": 0.5, "kl_max": 1.5, "kl_reverse": 0.2},
+        }
+    )
+
+
+# The experiment file
+
+CARD = """
+name = "shop"
+title = "Shop"
+label = "old"
+favorable_label = "yes"
+sensitive_feature = "sex"
+deprived_group = "f"
+[source]
+format = "csv"
+files = [{ name = "shop.csv" }]
+[columns.sex]
+kind = "categorical"
+states = ["f", "m"]
+[columns.pay]
+kind = "numeric"
+bins = [0, 10, inf]
+states = ["low", "high"]
+source = "wage"
+[columns.age]
+kind = "numeric"
+bins = [0, 40, inf]
+states = ["young", "old"]
+[columns.old]
+kind = "categorical"
+states = ["no", "yes"]
+"""
+
+FILE = """
+kind = "alternation"
+name = "shop_pay"
+title = "Pay in a shop"
+card = "shop.toml"
+target = "pay"
+numeric = ["age"]
+attributes = ["sex"]
+folds = 3
+seed = 5
+[keep]
+old = ["no", "yes"]
+[[cases]]
+name = "all"
+title = "All rows"
+positive_target = false
+features = ["sex", "age"]
+[[cases]]
+name = "paid"
+title = "Paid rows"
+features = ["sex", "age"]
+encoding = "ordinal"
+variants = ["predict"]
+"""
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    frame, y = people(90)
+    rows = [
+        f"{sex},{0 if i % 9 == 0 else pay:.2f},{age:g}, {'yes' if age > 40 else 'no'}"
+        for i, (sex, pay, age) in enumerate(zip(frame["sex"], y, frame["age"], strict=True))
+    ]
+    rows.append("m,99,30,unknown")  # which 'keep' leaves out
+    (tmp_path / "shop.csv").write_text("sex,wage,age,old\n" + "\n".join(rows) + "\n")
+    (tmp_path / "shop.toml").write_text(CARD)
+    (tmp_path / "pay.toml").write_text(FILE)
+    return tmp_path
+
+
+def run(folder: Path, output: str, *words: str) -> int:
+    file = str(folder / "pay.toml")
+    where = ["--data-dir", str(folder), "--output", str(folder / output), "--offline"]
+    return main(["run", "--experiment", file, *where, *words])
+
+
+def test_the_command_writes_the_same_bytes_twice(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(shop, "one") == run(shop, "two") == 0
+    assert "all, predict: f -> m: mean" in capsys.readouterr().out
+    files = sorted(path.relative_to(shop / "one") for path in (shop / "one").rglob("*.*"))
+    assert [str(file) for file in files] == [
+        *("figures/kl_sex.pdf", "figures/kl_sex.png", "figures/means_sex.pdf", "figures/means_sex.png"),
+        *("manifest.json", "results.csv", "summary.csv"),
+    ]
+    for file in files:
+        assert (shop / "one" / file).read_bytes() == (shop / "two" / file).read_bytes(), file
+    manifest = json.loads((shop / "one" / "manifest.json").read_text())
+    assert manifest["rows"] == {"all": 90, "paid": 80}
+    results = pd.read_csv(shop / "one" / "results.csv", keep_default_na=False)
+    assert results.groupby("case")["variant"].unique().map(list).to_dict() == {
+        "all": list(VARIANTS),
+        "paid": ["predict"],
+    }
+    retrained = results[results["variant"] == "retrain"]
+    assert (retrained["mean"] == retrained["mean_alternated"]).all()
+    assert retrained["kl"].astype(float).eq(0).all()
+
+
+@pytest.mark.parametrize("words", [["--betas", "1"], ["--datasets", "adult"], ["--fresh"]])
+def test_options_of_other_experiments_are_refused(
+    shop: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(shop, "one", *words) == 2
+    assert f"An alternation experiment has no {words[0]}" in capsys.readouterr().err
+    assert not (shop / "one").exists()
+
+
+def test_without_data_the_run_says_that_no_network_can_stand_in(tmp_path: Path) -> None:
+    experiment = load_alternation("alternation")
+    (tmp_path / "empty").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BETABENCH_CACHE", str(tmp_path / "empty"))
+        with pytest.raises(DataNotFoundError, match=r"network cannot stand in.*'wage_per_hour', not numbers"):
+            run_alternation(experiment, data_dir=tmp_path / "empty", offline=True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ('target = "pay"', 'target = "pay"\nfold = 3', "fold: Extra inputs"),
+        ("folds = 3", "folds = 1", "folds: .*greater than or equal to 2"),
+        ('attributes = ["sex"]', 'attributes = ["age"]', "'age' is numeric"),
+        ('features = ["sex", "age"]', 'features = ["age"]', "'all' lacks the attribute 'sex'"),
+        ('features = ["sex", "age"]', 'features = ["sex", "pay"]', "target 'pay' among its features"),
+        ('name = "paid"', 'name = "all"', "'all' is used twice"),
+        ('["predict"]', '["repeat"]', "variants"),
+        ("seed = 5", "seed =", "not valid TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused(shop: Path, old: str, new: str, text: str) -> None:
+    (shop / "pay.toml").write_text(FILE.replace(old, new, 1))
+    with pytest.raises(ExperimentError, match=text):
+        load_alternation(shop / "pay.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error", "text"),
+    [
+        ('numeric = ["age"]', 'numeric = ["agge"]', UnknownNameError, "called 'agge'.*did you mean 'age'"),
+        ('old = ["no", "yes"]', 'old = ["never"]', DataError, "No row of the dataset 'shop' is left"),
+        ('numeric = ["age"]', 'numeric = ["age", "old"]', DataError, "holds other values.*numbers in pay"),
+    ],
+)
+def test_a_file_that_does_not_fit_its_data_is_refused(
+    shop: Path, old: str, new: str, error: type[BetabenchError], text: str
+) -> None:
+    changed = FILE.replace(old, new, 1).replace(
+        'features = ["sex", "age"]', 'features = ["sex", "age", "old"]'
+    )
+    (shop / "pay.toml").write_text(changed)
+    with pytest.raises(error, match=text):
+        run_alternation(load_alternation(shop / "pay.toml"), data_dir=shop, offline=True)
+
+
+def test_the_kind_of_a_file_is_told(shop: Path) -> None:
+    assert is_alternation(shop / "pay.toml")
+    assert not is_alternation("smoke")
+    (shop / "broken.toml").write_text("kind = ")
+    assert not is_alternation(shop / "broken.toml")
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_shipped_file_is_valid_and_named_like_its_file(name: str) -> None:
+    assert load_alternation(name).name == name
+
+
+# The committed results
+
+
+def committed(name: str) -> pd.DataFrame:
+    return pd.read_csv(RESULTS / name, keep_default_na=False, na_values=[""])
+
+
+def test_the_committed_results_are_those_of_the_shipped_file() -> None:
+    experiment = load_alternation("alternation")
+    manifest = json.loads((RESULTS / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["experiment"] == experiment.model_dump(mode="json")
+    results = committed("results.csv")
+    for case in experiment.cases:
+        own = results[results["case"] == case.name]
+        assert len(own) == (1 + 10) * len(case.variants) * experiment.folds * 2
+        women_and_men = own[(own["attribute"] == "sex") & (own["variant"] == "predict")]
+        assert women_and_men["n"].sum() == manifest["rows"][case.name]
+    again = summarise_alternation(results).round(6)
+    pd.testing.assert_frame_equal(again, committed("summary.csv"), check_dtype=False, atol=2e-6)
+
+
+def test_the_committed_results_hold_the_equivalence_of_the_variants() -> None:
+    results = committed("results.csv")
+    results = results[
+        (results["case"] == "ten") | ((results["case"] == "ordinal") & (results["attribute"] == "sex"))
+    ]
+    retrained = results[results["variant"] == "retrain"]
+    assert (retrained["kl"].dropna() == 0).all()
+    key = ["case", "attribute", "first", "second", "fold", "group"]
+    values = ["mean", "mean_alternated", "kl", "kl_reverse"]
+    trained, predicted = (
+        results[results["variant"] == variant].set_index(key)[values] for variant in ("train", "predict")
+    )
+    pd.testing.assert_frame_equal(trained, predicted, atol=2e-6)
+
+
+def test_what_is_written_of_the_findings_is_what_was_measured() -> None:
+    """Each row of the tables says what it is of in its first cells, and the committed means in the others."""
+    text = (RESULTS / "FINDINGS.md").read_text(encoding="utf-8")
+    summary = committed("summary.csv")
+    summary["other"] = summary["first"].where(summary["group"] == summary["second"], summary["second"])
+    measured = summary.set_index(["case", "variant", "group", "other"])
+    short = {"Indian": "Amer Indian Aleut or Eskimo", "Asian": "Asian or Pacific Islander"}
+    number = r"([+−]?[\d,]+(?:\.\d+)?)"
+    pattern = r"^\| `(\w+)` \| `(\w+)` \| (\w+) → (\w+) \| " + r" \| ".join([number] * 6) + r" \|$"
+    quoted = re.findall(pattern, text, re.MULTILINE)
+    assert len(quoted) == len(re.findall(r"^\| `", text, re.MULTILINE)) >= 30
+    for case, variant, group, other, *cells in quoted:
+        row = measured.loc[case, variant, short.get(group, group), short.get(other, other)]
+        names = ("mean", "mean_alternated", "change", "folds_up", "kl", "kl_reverse")
+        for name, cell in zip(names, cells, strict=True):
+            decimals = len(cell.partition(".")[2])
+            value = float(cell.replace(",", "").replace("−", "-"))
+            assert value == pytest.approx(row[name], abs=0.5000001 * 10**-decimals), (
+                case,
+                group,
+                other,
+                name,
+            )
+    rows = json.loads((RESULTS / "manifest.json").read_text(encoding="utf-8"))["rows"]
+    assert {f"{n:,}" for n in rows.values()} <= set(re.findall(r"[\d,]*\d", text))
+
+
+@pytest.mark.real_data
+def test_computing_again_gives_the_committed_numbers(data_dir: Path) -> None:
+    experiment = load_alternation("alternation")
+    (case,) = (case for case in experiment.cases if case.name == "ordinal")
+    quick = case.model_copy(update={"variants": ("predict",)})
+    small = experiment.model_copy(update={"cases": (quick,), "attributes": ("sex",)})
+    outcome = run_alternation(small, data_dir=data_dir, offline=True)
+    results = committed("results.csv")
+    expected = results[(results["case"] == "ordinal") & (results["attribute"] == "sex")]
+    expected = expected[expected["variant"] == "predict"].reset_index(drop=True)
+    again = outcome.results.assign(reason=np.nan)  # empty in the file
+    pd.testing.assert_frame_equal(again, expected, check_dtype=False, atol=2e-6)
+
+
+@pytest.mark.real_data
+def test_the_choices_of_rows_that_the_file_tells_have_its_numbers(data_dir: Path) -> None:
+    places = ["father_birth_country", "mother_birth_country", "birth_country", "previous_state"]
+    # No other column holds a "?".
+    gaps = [*places, "migration_msa", "migration_region", "migration_within_region", "migration_sunbelt"]
+    rows = pd.read_csv(
+        data_dir / "kdd_census" / "census-income.data.gz",
+        names=list(load_card("kdd_census").source.column_names or ()),
+        usecols=[
+            *gaps,
+            "education",
+            "union_member",
+            "wage_per_hour",
+            "weeks_worked",
+            "employment_status",
+            "sex",
+        ],
+        skipinitialspace=True,
+        dtype=str,
+        keep_default_na=False,
+    )
+    keep = load_alternation("alternation").keep
+    rows = rows[rows["education"].isin(keep["education"])]
+    asked, paid = rows["union_member"].isin(keep["union_member"]), rows["wage_per_hour"] != "0"
+    counts = [
+        len(rows),
+        (rows["weeks_worked"] != "0").sum(),
+        (rows["employment_status"] == "Full-time schedules").sum(),
+        asked.sum(),
+        paid.sum(),
+        (paid & (rows[places] != "?").all(axis=1)).sum(),
+        (paid & (rows[gaps] != "?").all(axis=1)).sum(),
+    ]
+    told = (ROOT / "experiments" / "alternation.toml").read_text(encoding="utf-8").replace(",", "")
+    assert [int(n) for n in re.findall(r"^# +(\d+) (?:the five|and) ", told, re.MULTILINE)] == counts
+    assert (asked & paid).sum() == paid.sum()
+    wages = rows["wage_per_hour"].astype(int)
+    means = [wages[chosen].groupby(rows["sex"]).mean().round().tolist() for chosen in (asked, paid)]
+    assert means == [[527, 618], [888, 1148]]
+    assert (asked & ~paid).sum() == 6450
