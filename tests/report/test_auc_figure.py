@@ -21,7 +21,6 @@ from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world
 from benchmark.metrics import Predictions, measure, metric_names
 from benchmark.report.auc_figure import AUC_METRICS, auc_rows, draw_auc
-from benchmark.report.describe import file_name
 from benchmark.report.frames import scenarios
 from benchmark.report.from_world import describe_run
 from benchmark.report.style import FORMATS, render
@@ -210,4 +209,4 @@ def test_a_run_that_measured_auc_draws_it(tmp_path: Path, monkeypatch: pytest.Mo
     assert sizes.sum() == rows.loc[rows["metric"] == "auc_overall", "n_rows"].iloc[0] == 6150
     written = write_report(tmp_path / "out", results, failures, description)
     drawn = sorted(p.name for p in written if p.parent.name == "auc" and p.suffix == ".png")
-    assert drawn == [f"{file_name(scenario.dataset.name)}__beta_{beta}.png" for beta in ("0", "0.8")]
+    assert drawn == [f"{scenario.file_name}__beta_{beta}.png" for beta in ("0.8", "0")]

@@ -1,0 +1,270 @@
+"""Tables of predictions in any form are read alike, and what is not certain is refused with a sentence."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmark.audit.predictions import MISSING, prepare, read_predictions
+from benchmark.errors import BetabenchError, DataError, ExperimentError, UnknownNameError
+
+LABEL = [1, 1, 0, 0, 1, 0]
+PREDICTION = [1, 0, 1, 0, 1, 0]
+SEX = ["f", "f", "f", "m", "m", "m"]
+ROLES: dict[str, Any] = {"label": "y", "prediction": "p", "sensitive": "sex"}
+
+
+def table(**columns: object) -> pd.DataFrame:
+    return pd.DataFrame({"y": LABEL, "p": PREDICTION, "sex": SEX, **columns})
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_csv_stays_the_text_of_the_file(tmp_path: Path) -> None:
+    text = '\ufeffzip, "name, first" ,none\n01,Åsa 女,None\n 1 ,,NA\n'
+    frame = read_predictions(write(tmp_path / "a.csv", text))
+    assert frame.columns.tolist() == ["zip", "name, first", "none"]
+    assert frame["zip"].tolist() == ["01", "1"]
+    assert frame.loc[0].tolist() == ["01", "Åsa 女", "None"]
+    assert frame.loc[1].isna().tolist() == [False, True, True]
+
+
+def test_compressed_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
+    frame = table(s=[0.1, 0.2, 0.3, np.nan, 0.5, 0.6])
+    frame.to_csv(tmp_path / "a.csv.gz", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    pd.testing.assert_frame_equal(read_predictions(tmp_path / "a.parquet"), frame)
+    ready = [
+        prepare(read_predictions(tmp_path / name), score="s", **ROLES) for name in ("a.csv.gz", "a.parquet")
+    ]
+    assert ready[0].facts == ready[1].facts
+    for one, other in zip(*(list(r.predictions.values()) for r in ready), strict=True):
+        assert np.array_equal(one.counts.rows, other.counts.rows)
+        assert np.array_equal(one.y_score, other.y_score)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.xlsx", b"", "format of the predictions is unknown"),
+        ("a.csv", b"", "a.csv is empty"),
+        ("a.csv", b"y,p\n", "a.csv has no rows"),
+        ("a.csv", b"y,p,y\n1,1,1\n", "'y' more than once"),
+        ("a.csv", b"y,,p\n1,1,1\n", "no name"),
+        ("a.csv", b"y,p\n1,0,1\n", "cannot be read"),
+        ("a.csv", b'y,p\n1,"0\n', "cannot be read"),
+        ("a.csv", b"y;p\n1;0\n", "commas between the columns"),
+        ("a.csv", "y,p\nä,ö\n".encode("latin-1"), "not encoded in UTF-8"),
+        ("a.csv.gz", b"y,p\n1,0\n", "cannot be read"),
+        ("a.csv.gz", gzip.compress(b"y,p\n1,0\n" * 99)[:-9], "cannot be read"),
+        ("a.parquet", b"PAR1 or not", "a Parquet file"),
+    ],
+)
+def test_files_that_cannot_be_used(name: str, content: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=message):
+        read_predictions(write(tmp_path / name, content))
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="There is no file"):
+        read_predictions(tmp_path / "nowhere.csv")
+
+
+def test_parquet_without_its_package_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(*_: object, **__: object) -> None:
+        raise ImportError("pyarrow")
+
+    monkeypatch.setattr(pd, "read_parquet", without)
+    with pytest.raises(DataError, match=r"betabench\[parquet\]"):
+        read_predictions(write(tmp_path / "a.parquet", b""))
+
+
+# --- outcomes ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "as_type",
+    [
+        lambda v: v,
+        lambda v: [bool(x) for x in v],
+        lambda v: [float(x) for x in v],
+        lambda v: [str(x) for x in v],
+        lambda v: [f"{x}.0" for x in v],
+        lambda v: [("No", "YES")[x] for x in v],
+        lambda v: [("false", "True")[x] for x in v],
+        lambda v: pd.Categorical(v, categories=[1, 0, 7]),
+        lambda v: pd.array(v, dtype="Int8"),
+        lambda v: pd.array([bool(x) for x in v], dtype="boolean"),
+        lambda v: pd.array([str(x) for x in v], dtype="string"),
+        lambda v: np.array(v, dtype=np.float32),
+        lambda v: pd.array(v, dtype="int64[pyarrow]"),
+    ],
+)
+def test_outcomes_of_any_dtype(as_type: Any) -> None:
+    found = prepare(table(y=as_type(LABEL)), **ROLES).predictions["sex"]
+    assert found.y_true is not None
+    assert found.y_true.astype(int).tolist() == LABEL
+    assert found.counts.rows.tolist() == [[[0, 1], [1, 1]], [[2, 0], [0, 1]]]
+    assert found.names == ("f", "m")
+
+
+def test_the_favorable_value_is_named() -> None:
+    frame = table(y=["good", "bad", "good", "bad", "bad", "bad"], p=["bad"] * 6)
+    found = prepare(frame, favorable="good", **ROLES).predictions["sex"]
+    assert (found.y_true == (frame["y"] == "good")).all()
+    assert found.y_pred is not None
+    assert not found.y_pred.any()
+    # A column of 0 and 1 beside one of words is clear by itself.
+    found = prepare(table(y=frame["y"]), favorable="good", **ROLES).predictions["sex"]
+    assert found.y_pred is not None
+    assert found.y_pred.astype(int).tolist() == PREDICTION
+    # 0 may be the favorable one.
+    found = prepare(table(), favorable=0, **ROLES).predictions["sex"]
+    assert found.y_true is not None
+    assert (~found.y_true).astype(int).tolist() == LABEL
+
+
+def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
+    frame = table(
+        y=["low", "high", "mid", "low", "high", "mid"], p=["low", "mid", "mid", "low", "mid", "mid"]
+    )
+    found = prepare(frame, favorable="low", **ROLES)
+    assert found.predictions["sex"].counts.rows.sum(axis=(0, 2)).tolist() == [4, 2]
+    assert "label: 'low' is favorable, 2 other values are not: 'high', 'mid'" in found.notes
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        ({"y": ["good", "bad"] * 3}, {}, "'bad', 'good'.*--favorable"),
+        ({"y": list("abcabc")}, {}, "3 values, and rates need two.*--favorable"),
+        ({"y": [1, 2, 1, 2, 1, 2]}, {}, "which one is favorable is not clear"),
+        ({"y": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}, {"favorable": 0.1}, "a quantity.*two classes by a limit"),
+        ({"p": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}, {}, "--score"),
+        ({"y": ["good", "bad"] * 3}, {"favorable": "goood"}, "did you mean 'good'"),
+        ({"y": ["good", "bad"] * 3, "p": ["hi", "lo"] * 3}, {"favorable": "good"}, "the same values"),
+        ({"sex": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]}, {"label": "yy"}, "did you mean 'y'"),
+        ({}, {"sensitive": "sexx"}, "did you mean 'sex'"),
+        ({}, {"sensitive": []}, "no groups"),
+        ({}, {"sensitive": "y"}, "two roles"),
+        ({}, {"prediction": None}, "not clear who is selected"),
+        ({}, {"threshold": 1.0}, "not clear who is selected"),
+        ({"s": [1, 2, 3, 4, 5, np.inf]}, {"score": "s"}, "infinity in 1 of 6 rows"),
+        ({"s": list("123x56")}, {"score": "s"}, "'x' among 1 of 6 rows"),
+        ({"w": [1, 1, 1, 1, 1, -2]}, {"weight": "w"}, "not negative.*-2"),
+        ({"y": [np.nan] * 6}, {}, "nobody to audit"),
+        ({"y": [[1], [0]] * 3}, {}, "single values"),
+    ],
+)
+def test_what_is_refused(columns: dict[str, Any], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BetabenchError, match=message) as raised:
+        prepare(table(**columns), **{**ROLES, **options})
+    assert isinstance(raised.value, DataError | ExperimentError | UnknownNameError)
+
+
+def test_columns_of_one_name_and_no_rows() -> None:
+    twice = pd.concat([table(), table()[["y"]]], axis=1)
+    with pytest.raises(DataError, match="'y' more than once"):
+        prepare(twice, **ROLES)
+    with pytest.raises(DataError, match="nobody to audit"):
+        prepare(table().iloc[:0], **ROLES)
+
+
+def test_scores_become_predictions() -> None:
+    frame = table(s=["0.9", "0.1", "0.8", "0.8", "", "0.2"])
+    roles = {**ROLES, "prediction": None, "score": "s"}
+    for options in ({"threshold": 0.8}, {"k": 2}, {"percent": 50}):
+        found = prepare(frame, **{**roles, **options})
+        assert found.predictions["sex"].y_pred is not None
+        assert found.predictions["sex"].y_pred.tolist() == [True, False, True, True, False]
+        assert found.facts["selection"] == "s ≥ 0.8: 3 rows"
+    without_label = prepare(frame, **{**roles, "label": None, "k": 2})
+    assert without_label.predictions["sex"].given == {"y_pred", "y_score"}
+
+
+# --- groups and missing values ----------------------------------------------------------------------------
+
+
+def test_missing_values_are_counted_and_groups_of_their_own() -> None:
+    frame = table(
+        y=[1, None, 0, 0, 1, 0],
+        sex=["f", "f", None, " ", "m", "m"],
+        w=[1.0, 2.0, np.nan, 4.0, 5.0, 6.0],
+        c=pd.array([1, 2, None, 1, 2, 1], dtype="Int64"),
+    )
+    found = prepare(frame, weight="w", **{**ROLES, "sensitive": ["sex", "c"]})
+    assert found.missing.set_index("column")["missing"].to_dict() == {
+        "y": 1,
+        "p": 0,
+        "w": 1,
+        "sex": 2,
+        "c": 1,
+    }
+    assert found.missing["share"].tolist() == pytest.approx([1 / 6, 0, 1 / 6, 2 / 6, 1 / 6])
+    assert found.facts["rows_audited"] == 4
+    assert "2 of 6 rows are left out: a value is missing" in found.notes
+    assert found.predictions["sex"].names == (MISSING, "f", "m")
+    assert found.predictions["c"].names == ("1", "2")
+    assert found.predictions["sex"].weights.tolist() == [1, 4, 5, 6]
+
+
+def test_groups_are_text_whatever_they_were() -> None:
+    for values, names in (
+        ([1.0, 2.0, np.nan, 1.0, 2.0, 2.0], (MISSING, "1", "2")),
+        ([True, False] * 3, ("False", "True")),
+        (pd.Categorical(["b", "a"] * 3, categories=["c", "b", "a"]), ("a", "b")),
+        (pd.to_datetime(["2020-01-01"] * 6), ("2020-01-01 00:00:00",)),
+    ):
+        assert prepare(table(sex=values), **ROLES).predictions["sex"].names == names
+
+
+def test_a_quantity_is_no_group_but_many_names_are() -> None:
+    frame = pd.DataFrame({"y": [0, 1] * 100, "p": [1, 0] * 100, "sex": range(200)})
+    with pytest.raises(DataError, match=r"200 different numbers.*pandas\.cut"):
+        prepare(frame, **ROLES)
+    named = frame.assign(sex=[f"g{i}" for i in range(200)])
+    assert len(prepare(named, **ROLES).predictions["sex"].names) == 200
+    assert len(prepare(frame.assign(sex=frame["sex"] % 20), **ROLES).predictions["sex"].names) == 20
+
+
+def test_attributes_are_crossed() -> None:
+    found = prepare(
+        table(race=["a", "b", "a", "b", None, "b"]),
+        intersections=True,
+        **{**ROLES, "sensitive": ["sex", "race"]},
+    )
+    assert list(found.predictions) == ["sex", "race", "sex × race"]
+    assert found.predictions["sex × race"].names == ("f × a", "f × b", f"m × {MISSING}", "m × b")
+
+
+def test_strata_and_features_reach_the_metrics() -> None:
+    found = prepare(
+        table(c=list("xyxyxy"), a=range(6), b=[str(i / 2) for i in range(6)]),
+        strata="c",
+        features=["a", "b"],
+        **ROLES,
+    ).predictions["sex"]
+    assert found.strata is not None
+    assert found.strata.tolist() == [0, 1, 0, 1, 0, 1]
+    assert found.features is not None
+    assert found.features[3].tolist() == [3, 1.5]
+
+
+def test_nothing_is_changed_and_the_digest_tells_tables_apart() -> None:
+    frame = table()
+    before = frame.copy()
+    digest = prepare(frame, **ROLES).facts["digest"]
+    pd.testing.assert_frame_equal(frame, before)
+    assert prepare(frame.assign(other=1), **ROLES).facts["digest"] == digest
+    assert prepare(frame.assign(p=1), **ROLES).facts["digest"] != digest

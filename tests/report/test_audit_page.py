@@ -1,0 +1,191 @@
+"""The page of an audit is whole, safe whatever names the data hold, and says what the audit found."""
+
+from __future__ import annotations
+
+import io
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from benchmark.audit.audit import AuditResult, audit
+from benchmark.metrics import get_metric
+from benchmark.report.audit_page import audit_page
+from benchmark.report.audit_text import print_audit
+
+SCRIPT = "<script>alert(1)</script>"
+VOID = {"meta", "rect", "line"}
+HOSTILE = (
+    SCRIPT,
+    '" onload="x',
+    "</td></table><img src=x>",
+    "&amp;",
+    "[red]bold[/]",
+    "\x1b[31mred\x07",
+    "Ł 女 ‮",
+)
+
+
+class Page(HTMLParser):
+    """Collects elements and texts, and fails where tags are not closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+    def of(self, *tags: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.elements if tag in tags]
+
+
+def made_up(groups: tuple[str, ...], name: str = "sex", **options: Any) -> AuditResult:
+    n = 40 * len(groups)
+    row = np.arange(n)
+    frame = pd.DataFrame(
+        {
+            "y": row % 2,
+            "p": (row // 3) % 2,
+            "s": (row % 17) / 16,
+            name: [groups[i % len(groups)] for i in row],
+        }
+    )
+    roles = {"label": "y", "prediction": "p", "score": "s", "sensitive": name}
+    return audit(frame, **{**roles, **options})
+
+
+RESULT = made_up(("f", "m", "x"))
+PAGE = audit_page(RESULT, "predictions.csv")
+
+
+def console_text(result: AuditResult, width: int = 80) -> str:
+    out = io.StringIO()
+    print_audit(Console(file=out, width=width, color_system=None), result)
+    return out.getvalue()
+
+
+def test_the_page_is_whole_and_needs_nothing_else() -> None:
+    page = Page(PAGE)
+    tags = {tag for tag, _ in page.elements}
+    assert not tags & {"script", "link", "img", "iframe", "object", "form", "base"}
+    assert not [
+        a for _, attributes in page.elements for a in attributes if a in ("src", "style") or a[:2] == "on"
+    ]
+    assert all(str(a["href"]).startswith("#s") for a in page.of("a"))
+    assert "url(" not in PAGE
+    assert "http://" not in PAGE
+    assert "https://" not in PAGE
+    assert page.of("html") == [{"lang": "en"}]
+    assert "prefers-color-scheme: dark" in PAGE
+    assert "@media print" in PAGE
+    assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in page.of("meta")
+
+
+def test_tables_have_captions_and_scopes_and_scroll_in_their_box() -> None:
+    page = Page(PAGE)
+    assert len(page.of("table")) == len(page.of("caption")) == PAGE.count('<div class="box"') > 4
+    assert {a.get("scope") for a in page.of("th")} == {"col", "row", "rowgroup"}
+    ids = {a["id"] for a in page.of("section")}
+    assert {str(a["href"])[1:] for a in page.of("a")} == ids
+    for body in re.findall(r"<table>.*?</table>", PAGE, flags=re.DOTALL):
+        n_columns = body.count('scope="col"')
+        for row in re.findall(r"<tr>(.*?)</tr>", body, flags=re.DOTALL):
+            assert "rowgroup" in row or row.count("<td") + row.count("<th") == n_columns
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_are_text_whatever_they_hold(name: str) -> None:
+    result = made_up((name, "m"), name=name)
+    text = audit_page(result, name)
+    page = Page(text)
+    assert {tag for tag, _ in page.elements} == {tag for tag, _ in Page(PAGE).elements}
+    assert {a for _, attributes in page.elements for a in attributes} == {
+        a for _, attributes in Page(PAGE).elements for a in attributes
+    }
+    assert not any(ord(c) < 32 and c != "\n" for c in text)
+    readable = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
+    assert readable in page.texts
+    shown = console_text(result, width=200)
+    assert "\x1b" not in shown
+    assert "\x07" not in shown
+    assert readable in shown
+
+
+def test_the_numbers_are_those_of_the_audit() -> None:
+    texts = "\n".join(Page(PAGE).texts)
+    for row in RESULT.disparities.to_dict("records"):
+        if np.isfinite(row["disparity"]):
+            assert f"{row['disparity']:.2f}" in texts
+    for row in RESULT.groups.to_dict("records"):
+        assert f"{row['true_positive_rate']:.3f}" in texts
+        assert f"{row['n']:,}" in texts
+    for name in RESULT.metrics["metric"].unique():
+        item = get_metric(name)
+        for fact in (item.title, item.formula, item.source):
+            assert fact in texts
+    assert RESULT.facts["digest"] in texts
+
+
+def test_bars_end_at_the_edge_and_take_their_colour_from_tau() -> None:
+    frame = pd.DataFrame({"p": [1] * 9 + [0] + [1] + [0] * 9, "sex": ["f"] * 10 + ["m"] * 10})
+    page = Page(audit_page(audit(frame, prediction="p", sensitive="sex", reference={"sex": "m"}), "t"))
+    bars = [a for a in page.of("rect") if a["class"] != "band"]
+    assert [(a["class"], a["x"], a["width"]) for a in bars] == [
+        ("outside", "70", "70.0"),  # 9 times the reference, shown as 4 times
+        ("inside", "70.0", "1.5"),
+        ("outside", "70", "70.0"),
+        ("inside", "70.0", "1.5"),
+    ]
+
+
+def test_without_a_value_there_is_a_reason_and_no_bar() -> None:
+    result = made_up(("f", "m"), label=None)
+    text = audit_page(result)
+    assert not re.search(r"\b(nan|None|<NA>)\b", text)
+    assert "Precision" not in "".join(re.findall(r'scope="rowgroup"[^>]*>([^<]*)', text))
+    page = audit_page(made_up(("f",), metrics=["paper"]))
+    assert "there is no row of the groups other than &#x27;f&#x27;" in page
+
+
+def test_the_console_shows_rates_marks_verdicts_and_reasons() -> None:
+    shown = console_text(RESULT)
+    for heading in ("selected", "TPR", "FPR", "FDR", "FOR", "precision", "accuracy", "AUC"):
+        assert heading in shown
+    assert "sex (reference: f, the largest group)" in shown
+    row = RESULT.groups.iloc[1]
+    assert f"{row['selection_rate']:.3f}".removeprefix("0") in shown
+    assert "Supervised Fairness" in shown
+    tables = [line for line in shown.splitlines() if line.startswith(("f ", "m ", "x ", "group"))]
+    assert len(tables) == 8
+    assert max(map(len, tables)) <= 80
+    few = console_text(made_up(("f", "m"), metrics=["paper", "auc_gap"]))
+    assert "auc_gap" in few
+    assert "underestimation" in few
+
+
+def test_of_many_groups_the_console_shows_the_largest_and_the_page_all() -> None:
+    result = made_up(tuple(f"g{i:03}" for i in range(200)), metrics=["paper"])
+    assert "180 smaller groups are in the files only" in console_text(result)
+    page = audit_page(result)
+    assert all(f"g{i:03}" in page for i in range(200))

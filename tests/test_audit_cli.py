@@ -1,0 +1,156 @@
+"""Anybody's file is audited on the command line, and bad input ends with a clear sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmark.audit import TREE
+from benchmark.cli import main
+
+CSV = "y,yhat,p,sex,race\n" + "".join(
+    f"{i % 2},{(i // 3) % 2},{(i % 17) / 16},{'FM'[i % 3 > 0]},{'abc'[i // 2 % 3]}\n" for i in range(240)
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    Path("predictions.csv").write_text(CSV)
+    return tmp_path
+
+
+def audit(words: str) -> int:
+    return main(["audit", *shlex.split(words)])
+
+
+def test_the_example_of_the_help_works(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["audit", "--help"])
+    assert left.value.code == 0
+    shown = capsys.readouterr().out
+    assert "default: None" not in shown
+    example = " ".join(shown.partition("example: betabench audit ")[2].split())
+    assert audit(example) == 0
+    assert "written: audit.html" in capsys.readouterr().out
+    assert Path("audit.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_tidy_files_are_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "predictions.csv --label y --score p --top-percent 25 --sensitive sex,race --intersections"
+    assert audit(f"{words} --reference sex=M,race=b --out out --tau 0.9") == 0
+    tables = {path.stem: pd.read_csv(path) for path in Path("out").glob("*.csv")}
+    assert set(tables) == {"groups", "metrics", "disparities", "parity", "missing"}
+    assert tables["groups"]["attribute"].unique().tolist() == ["sex", "race", "sex × race"]
+    assert set(tables["disparities"].query("attribute == 'sex × race'")["reference"]) == {"M × b"}
+    assert {"p_adjusted", "verdict", "reason"} <= set(tables["disparities"])
+    facts = json.loads(Path("out/facts.json").read_text(encoding="utf-8"))
+    assert facts["rows"] == 240
+    assert facts["tau"] == 0.9
+    assert re.fullmatch("p ≥ 0.[0-9]+: [0-9]+ rows", facts["selection"])
+    assert "sex × race (reference: M × b)" in capsys.readouterr().out
+    first = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    assert audit(f"{words} --reference sex=M,race=b --out out --tau 0.9") == 0
+    assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == first
+
+
+def test_metrics_are_named_and_names_may_hold_commas(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.read_csv("predictions.csv").rename(columns={"sex": "sex, as told"})
+    frame.to_parquet("a.parquet")
+    words = "a.parquet --label y --prediction yhat --metrics paper,auc_gap --reference minimum"
+    assert audit(f"{words} --sensitive '\"sex, as told\",race' --conventions aequitas") == 0
+    shown = capsys.readouterr().out
+    assert "sex, as told (reference: the group in which a rate is smallest)" in shown
+    assert "underestimation" in shown
+    assert "it needs scores, not given: auc_gap" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "a table of predictions"),
+        ("predictions.csv --label y --prediction yhat", "--sensitive"),
+        ("nowhere.csv --label y --prediction yhat --sensitive sex", "There is no file"),
+        ("predictions.csv --label yy --prediction yhat --sensitive sex", "did you mean 'y'"),
+        ("predictions.csv --label y --prediction yhat --sensitive sxe", "did you mean 'sex'"),
+        ("predictions.csv --label y --prediction yhat --sensitive ,", "list of names is empty"),
+        ("predictions.csv --label y --score p --sensitive sex", "not clear who is selected"),
+        ("predictions.csv --label y --score p --top-k 999 --sensitive sex", "from 1 to 240"),
+        ("predictions.csv --label p --prediction yhat --sensitive sex", "two classes by a limit"),
+        ("predictions.csv --label race --prediction yhat --sensitive sex", "--favorable"),
+        ("predictions.csv --label y --prediction yhat --sensitive p,sex --tau 2", "tau"),
+        ("predictions.csv --label y --prediction yhat --sensitive sex --reference M", "COLUMN=GROUP"),
+        ("predictions.csv --label y --prediction yhat --sensitive sex --reference sex=X", "group called 'X'"),
+        ("predictions.csv --label y --prediction yhat --sensitive sex --reference age=1", "attribute called"),
+        (
+            "predictions.csv --label y --prediction yhat --sensitive sex --metrics papr",
+            "did you mean 'paper'",
+        ),
+    ],
+)
+def test_bad_input_ends_with_a_sentence(words: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert audit(words) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("betabench: ")
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_without_a_terminal_the_guide_prints_the_whole_tree(capsys: pytest.CaptureFixture[str]) -> None:
+    assert audit("--guide") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(TREE.text)
+    assert shown.count("-> ") == 10
+    assert "-> false_positive_rate, false_discovery_rate\n" in shown
+
+
+def test_on_a_terminal_the_guide_asks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: Iterator[str] = iter(["perhaps", "yes", "2", "punitive", "1"])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda _: next(given))
+    assert audit("--guide") == 0
+    shown = capsys.readouterr().out
+    assert "Please answer 1, no, 2, yes." in shown
+    assert shown.endswith(
+        "Metrics that matter: false_discovery_rate\nTheir verdicts in an audit: FDR Parity\n"
+    )
+
+    def nobody(_: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", nobody)
+    assert audit("--guide") == 130
+
+
+@pytest.mark.oracle
+def test_compas_end_to_end(oracle_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = oracle_dir / "metrics" / "compas_input.csv.gz"
+    words = (
+        "--label label --prediction prediction --score score --sensitive race,sex --reference race=Caucasian"
+    )
+    assert audit(f"{file} {words} --out out --html compas.html") == 0
+    shown = capsys.readouterr().out
+    rows = pd.read_csv("out/disparities.csv").set_index(["attribute", "group", "metric"])
+    theirs = pd.read_csv(file.with_name("compas_disparity_predefined.csv"), keep_default_na=False)
+    answers = theirs.set_index(["attribute", "value", "metric"])["number"].astype(float)
+    for ours, name in (("false_positive_rate", "fpr"), ("false_discovery_rate", "fdr")):
+        found = rows.loc[("race", "African-American", ours)]
+        assert found["disparity"] == pytest.approx(answers["race", "African-American", f"{name}_disparity"])
+    assert rows.loc[("race", "African-American", "false_positive_rate"), "disparity"] == pytest.approx(
+        1.912, abs=1e-3
+    )
+    assert not rows.loc[("race", "African-American", "false_positive_rate"), "verdict"]
+    assert rows.loc[("race", "African-American", "false_discovery_rate"), "verdict"]
+    line = next(x for x in shown.splitlines() if x.startswith("African-American") and "1.91✗*" in x)
+    assert "0.91✓" in line
+    assert "1.91" in Path("compas.html").read_text(encoding="utf-8")
