@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from typing import Any
 
 from benchmark.cli.common import EXIT_OK, command
@@ -89,9 +90,14 @@ def _list_metrics() -> list[dict[str, Any]]:
         {
             "name": metric.name,
             "summary": f"{metric.title}: {metric.formula}",
-            "range": list(metric.range),
+            "family": metric.family,
+            "range": [None if math.isinf(end) else end for end in metric.range],
             "ideal": metric.ideal,
+            "direction": metric.direction,
+            "needs": list(metric.needs),
+            "compare": metric.compare,
             "source": metric.source,
+            "note": metric.note,
         }
         for metric in list_metrics().values()
     ]

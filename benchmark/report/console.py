@@ -67,7 +67,8 @@ def print_report(
     summary = summarise(results, failures, description)
     shown = [metric for name in SHOWN if (metric := description.metric(name)) is not None]
     for scenario in scenarios(results, failures, description):
-        _print_scenario(console, summary, scenario, shown or list(description.metrics[:2]), description)
+        pair = shown if len(shown) == len(SHOWN) else description.metrics[:2]
+        _print_scenario(console, summary, scenario, pair, description)
     _print_failures(console, failures)
     if output_dir is not None:
         _print_files(console, output_dir, written)
@@ -81,7 +82,7 @@ def _print_scenario(
     description: RunDescription,
 ) -> None:
     dataset = scenario.dataset
-    shown = "/".join(metric.title.lower() for metric in metrics)
+    shown = "/".join(metric.in_sentence for metric in metrics)
     line = f"[bold]{escape(scenario.heading)}[/bold]: {escape(shown)}, mean of {description.repetitions_text}"
     console.print(line, highlight=False)
     console.print(

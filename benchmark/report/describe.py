@@ -68,6 +68,11 @@ class MetricDescription:
     title: str
     ideal: float | None = None
 
+    @property
+    def in_sentence(self) -> str:
+        """The title as it stands in a sentence: ``"accuracy"``, but ``"AUC gap"``."""
+        return self.title[:1].lower() + self.title[1:] if self.title[1:2].islower() else self.title
+
 
 @dataclass(frozen=True)
 class GroupSizes:

@@ -346,7 +346,7 @@ def _missing_notes(
         rows = empty[empty["technique"] == technique.name]
         if not rows.empty:
             betas = _listed(sorted(rows["beta"].unique()))
-            absent = [m.title.lower() for m in description.metrics if (rows["metric"] == m.name).any()]
+            absent = [m.in_sentence for m in description.metrics if (rows["metric"] == m.name).any()]
             what = "value" if len(absent) == len(description.metrics) else " and no ".join(absent)
             reason = explain(failures, scenario, technique.name) or "no result is recorded"
             notes.append(f"{technique.title}: no {what} at β = {betas} ({reason}).")

@@ -268,7 +268,7 @@ class _Builder:
         return Cell(mean, half_width, f"{n} of {planned} values; {reason}.")
 
     def caption(self, metrics: Sequence[MetricDescription], of: str, shown: Iterable[Scenario]) -> str:
-        titles = " and ".join(m.title if i == 0 else m.title.lower() for i, m in enumerate(metrics))
+        titles = " and ".join(m.title if i == 0 else m.in_sentence for i, m in enumerate(metrics))
         embedded = [s.dataset.embedded for s in shown]
         if not any(embedded):
             return f"{titles} {of}"
