@@ -65,7 +65,8 @@ def test_metrics_are_named_and_names_may_hold_commas(capsys: pytest.CaptureFixtu
     frame = pd.read_csv("predictions.csv").rename(columns={"sex": "sex, as told"})
     frame.to_parquet("a.parquet")
     words = "a.parquet --label y --prediction yhat --metrics paper,auc_gap --reference minimum"
-    assert audit(f"{words} --sensitive '\"sex, as told\",race' --conventions aequitas") == 0
+    assert audit(f"{words} --sensitive '\"sex, as told\",race' --conventions aequitas --out out") == 0
+    assert json.loads(Path("out/facts.json").read_text(encoding="utf-8"))["conventions"] == "aequitas"
     shown = capsys.readouterr().out
     assert "sex, as told (reference: the group in which a rate is smallest)" in shown
     assert "underestimation" in shown

@@ -20,18 +20,22 @@ from benchmark.audit.disparity import (
 )
 from benchmark.audit.guide import TREE, Answer, Question, Recommendation, walk
 from benchmark.audit.influence import LEVELS, audit_features, rank_features
+from benchmark.audit.predictions import read_predictions
+from benchmark.audit.table_audit import AuditResult, audit_predictions
 
 __all__ = [
     "LEVELS",
     "PARITIES",
     "TREE",
     "Answer",
+    "AuditResult",
     "Question",
     "Recommendation",
     "Selection",
     "alternate",
     "alternation_test",
     "audit_features",
+    "audit_predictions",
     "by_group",
     "disparities",
     "gaussian_kl",
@@ -41,6 +45,7 @@ __all__ = [
     "parity",
     "polynomial_regression",
     "rank_features",
+    "read_predictions",
     "select",
     "summarise_alternation",
     "walk",

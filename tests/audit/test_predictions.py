@@ -235,6 +235,8 @@ def test_a_quantity_is_no_group_but_many_names_are() -> None:
         prepare(frame, **ROLES)
     named = frame.assign(sex=[f"g{i}" for i in range(200)])
     assert len(prepare(named, **ROLES).predictions["sex"].names) == 200
+    joined = frame.assign(sex=[f"{i}_1" for i in range(200)])  # no numbers, though Python would read them so
+    assert len(prepare(joined, **ROLES).predictions["sex"].names) == 200
     assert len(prepare(frame.assign(sex=frame["sex"] % 20), **ROLES).predictions["sex"].names) == 20
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from benchmark.audit.audit import AuditResult, audit
+from benchmark.audit.table_audit import AuditResult, audit_predictions
 from benchmark.metrics import get_metric
 from benchmark.report.audit_page import audit_page
 from benchmark.report.audit_text import print_audit
@@ -72,7 +72,7 @@ def made_up(groups: tuple[str, ...], name: str = "sex", **options: Any) -> Audit
         }
     )
     roles = {"label": "y", "prediction": "p", "score": "s", "sensitive": name}
-    return audit(frame, **{**roles, **options})
+    return audit_predictions(frame, **{**roles, **options})
 
 
 RESULT = made_up(("f", "m", "x"))
@@ -149,7 +149,9 @@ def test_the_numbers_are_those_of_the_audit() -> None:
 
 def test_bars_end_at_the_edge_and_take_their_colour_from_tau() -> None:
     frame = pd.DataFrame({"p": [1] * 9 + [0] + [1] + [0] * 9, "sex": ["f"] * 10 + ["m"] * 10})
-    page = Page(audit_page(audit(frame, prediction="p", sensitive="sex", reference={"sex": "m"}), "t"))
+    page = Page(
+        audit_page(audit_predictions(frame, prediction="p", sensitive="sex", reference={"sex": "m"}), "t")
+    )
     bars = [a for a in page.of("rect") if a["class"] != "band"]
     assert [(a["class"], a["x"], a["width"]) for a in bars] == [
         ("outside", "70", "70.0"),  # 9 times the reference, shown as 4 times
@@ -178,6 +180,7 @@ def test_the_console_shows_rates_marks_verdicts_and_reasons() -> None:
     assert "Supervised Fairness" in shown
     tables = [line for line in shown.splitlines() if line.startswith(("f ", "m ", "x ", "group"))]
     assert len(tables) == 8
+    assert [line.split()[1] for line in tables if line.startswith("f ")][1] == "1.00="
     assert max(map(len, tables)) <= 80
     few = console_text(made_up(("f", "m"), metrics=["paper", "auc_gap"]))
     assert "auc_gap" in few

@@ -1,0 +1,510 @@
+"""Anybody's table of predictions, made ready for metrics.
+
+What a column means is never guessed: where the favorable value, a group or who is selected is not certain, an
+error says how to settle it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import math
+import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.audit.disparity import by_group, intersect, select
+from benchmark.errors import DataError, ExperimentError, UnknownNameError
+from benchmark.metrics import Predictions
+
+__all__ = ["MISSING", "Prepared", "prepare", "read_predictions"]
+
+MISSING = "(missing)"
+"""Group of those whose sensitive attribute is not known."""
+
+_ENDINGS = (".csv", ".csv.gz", ".parquet")
+# "None" is not among them: it is a common answer ("disability: None").
+_NOT_GIVEN = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>")
+_MOST_NUMBERS = 20
+"""A column of more different numbers than these is a quantity, not a class or a group."""
+_CLEAR = (("0", "1"), ("false", "true"), ("no", "yes"))
+"""Unfavorable and favorable values that need no explanation, in upper or lower case."""
+_OUTCOMES = ("label", "prediction")
+
+
+def read_predictions(path: Path | str) -> pd.DataFrame:
+    """Read a table of predictions.
+
+    Parameters
+    ----------
+    path : Path or str
+        File in CSV (UTF-8, commas, names in the first line; ``.csv`` or ``.csv.gz``) or Parquet
+        (``.parquet``).
+
+    Returns
+    -------
+    DataFrame
+        One row per person. Values of CSV stay text, as they stand in the file, without blanks around them;
+        empty ones and NA, N/A, NaN, nan, null, NULL and <NA> are missing.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, has no rows, or names two columns alike.
+    """
+    path = Path(path)
+    if not path.name.lower().endswith(_ENDINGS):
+        raise DataError(
+            "The format of the predictions is unknown", expected=" or ".join(_ENDINGS), got=path.name
+        )
+    if not path.is_file():
+        raise DataError(f"There is no file {path}", expected="a table of predictions")
+    frame = _read_parquet(path) if path.name.lower().endswith(".parquet") else _read_csv(path)
+    _check_names(frame, path.name)
+    if frame.empty:
+        raise DataError(f"{path.name} has no rows", expected="one row per person")
+    return frame
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    try:
+        # Without a header a line that is longer than the first is an error, never a shifted column.
+        cells = pd.read_csv(
+            path,
+            header=None,
+            dtype=str,
+            encoding="utf-8-sig",
+            skipinitialspace=True,
+            keep_default_na=False,
+            na_values=list(_NOT_GIVEN),
+        )
+    except UnicodeDecodeError as problem:
+        raise DataError(
+            f"{path.name} is not encoded in UTF-8",
+            expected="UTF-8",
+            got=f"{problem.reason} at byte {problem.start}",
+            remedy="save the file again as UTF-8",
+        ) from problem
+    except pd.errors.EmptyDataError as problem:
+        raise DataError(f"{path.name} is empty", expected="names of columns, then rows") from problem
+    except (pd.errors.ParserError, gzip.BadGzipFile, zlib.error, EOFError) as problem:
+        raise DataError(
+            f"{path.name} cannot be read", expected="a table separated by commas", got=str(problem).strip()
+        ) from problem
+    names = cells.iloc[0]
+    if len(names) == 1 and pd.notna(names[0]) and any(separator in names[0] for separator in ";\t|"):
+        raise DataError(
+            f"{path.name} has one column",
+            expected="columns separated by commas",
+            got=f"the first line {names[0]!r}",
+            remedy="save the file again with commas between the columns",
+        )
+    if names.isna().any():
+        place = int(np.flatnonzero(names.isna())[0]) + 1
+        raise DataError(
+            f"A column of {path.name} has no name",
+            expected="a name for each column",
+            got=f"none for no. {place}",
+        )
+    rows = cells.iloc[1:].reset_index(drop=True)
+    stripped: pd.DataFrame = rows.apply(lambda column: column.str.strip())
+    return stripped.set_axis(names.str.strip().tolist(), axis=1)
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except ImportError as problem:
+        raise DataError(
+            "Parquet files need the package pyarrow, which is not installed",
+            remedy="pip install 'betabench[parquet]', or use .csv",
+        ) from problem
+    except (ValueError, OSError) as problem:  # pyarrow's own errors are among these
+        raise DataError(
+            f"{path.name} cannot be read", expected="a Parquet file", got=str(problem).strip()
+        ) from problem
+
+
+def _check_names(frame: pd.DataFrame, what: str) -> None:
+    twice = sorted({str(name) for name in frame.columns[frame.columns.astype(str).duplicated()]})
+    if twice:
+        raise DataError(
+            f"{what} names columns alike",
+            expected="a name of its own for each column",
+            got=", ".join(map(repr, twice)) + " more than once",
+            remedy="rename or drop columns",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table of predictions, ready for metrics.
+
+    Parameters
+    ----------
+    predictions : mapping of str to Predictions
+        Labels, predictions and groups, by attribute.
+    missing : DataFrame
+        What is missing, a row for each column that is used. Columns ``column``, ``role``, ``missing`` (rows),
+        ``share`` (of all rows) and ``treatment``.
+    notes : tuple of str
+        What a reader has to know of how the table was read.
+    facts : mapping of str to object
+        ``rows``, ``rows_audited``, ``columns`` (by role), ``favorable`` (values by role), ``selection`` (how
+        scores became predictions; else empty) and ``digest`` (SHA-256 of the columns that are used).
+    """
+
+    predictions: Mapping[str, Predictions]
+    missing: pd.DataFrame
+    notes: tuple[str, ...]
+    facts: Mapping[str, Any]
+
+
+def prepare(
+    frame: pd.DataFrame,
+    *,
+    label: str | None = None,
+    prediction: str | None = None,
+    score: str | None = None,
+    sensitive: Sequence[str] | str,
+    favorable: object = None,
+    threshold: float | None = None,
+    k: int | None = None,
+    percent: float | None = None,
+    weight: str | None = None,
+    strata: str | None = None,
+    features: Sequence[str] = (),
+    intersections: bool = False,
+) -> Prepared:
+    """Make a table of predictions ready for metrics.
+
+    Rows whose label, prediction, score, weight, stratum or feature is missing are left out. Whose sensitive
+    attribute is missing is in a group of its own, :data:`MISSING`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per person.
+    label, prediction : str, optional
+        Columns with two values, or with more if ``favorable`` says which one counts: all others are then
+        unfavorable. Values may be numbers, text, bools or categories. Without a label, only who is selected
+        can be compared.
+    score : str, optional
+        Column of numbers, higher for those held more likely to have the favorable label.
+    sensitive : str or sequence of str
+        Columns whose values are the groups; numbers of at most 20 values.
+    favorable : object, optional
+        The favorable value, compared as text. May be left out where values are 0 and 1, false and true, or no
+        and yes. A column that lacks it is read by these pairs, unless it has only values of the other column.
+    threshold, k, percent : float, int, float, optional
+        Without predictions, whom to select by score: one of them, as in :func:`benchmark.audit.select`.
+    weight : str, optional
+        Column of non-negative weights.
+    strata : str, optional
+        Column to stratify by.
+    features : sequence of str, default ()
+        Columns of numbers, for metrics that look for similar rows.
+    intersections : bool, default False
+        Whether the cross of all sensitive columns is an attribute, too.
+
+    Returns
+    -------
+    Prepared
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such column or favorable value.
+    ExperimentError
+        If it is not clear who is selected, or a column is asked for in two roles.
+    DataError
+        If a column does not hold what its role asks for, or no row is left.
+    """
+    _check_names(frame, "The table")
+    frame = frame.set_axis(frame.columns.astype(str), axis=1)
+    attributes = list(dict.fromkeys([sensitive] if isinstance(sensitive, str) else sensitive))
+    _check_selection(prediction, score, {"threshold": threshold, "k": k, "percent": percent})
+    roles = {"label": label, "prediction": prediction, "score": score, "weight": weight, "strata": strata}
+    used = [(role, name) for role, name in roles.items() if name is not None]
+    used += [("feature", name) for name in features]
+    _check_roles(frame, used, attributes)
+
+    columns = [_read(frame[name], role) for role, name in used]
+    lacking = [column.isna().to_numpy() for column in columns]
+    kept = ~np.any(lacking, axis=0)
+    if not kept.any():
+        raise DataError(
+            "There is nobody to audit",
+            expected="rows that have " + ", ".join(f"a {role} ({name})" for role, name in used),
+            got=f"{len(frame)} rows, each of which lacks one",
+        )
+    notes = []
+    if n_lost := int((~kept).sum()):
+        notes.append(f"{n_lost:,} of {len(frame):,} rows are left out: a value is missing")
+    given = {role: column[kept] for (role, _), column in zip(used, columns, strict=True)}
+    similar = [column[kept] for (role, _), column in zip(used, columns, strict=True) if role == "feature"]
+    outcomes = {role: given[role] for role in _OUTCOMES if role in given}
+    counted = _favorable_values(outcomes, roles, None if favorable is None else _outcome_name(favorable))
+    for role, good in counted.items():
+        others = set(outcomes[role]) - good
+        if len(others) > 1:
+            notes.append(
+                f"{role}: {_listed(good)} is favorable, {len(others)} other values are not: {_listed(others)}"
+            )
+    truth = {role: outcomes[role].isin(good).to_numpy(dtype=np.bool_) for role, good in counted.items()}
+    scores = given["score"].to_numpy() if "score" in given else None
+    selection = ""
+    if prediction is None and scores is not None:
+        chosen = select(scores, threshold=threshold, k=k, percent=percent)
+        truth["prediction"] = chosen.selected
+        selection = f"{score} ≥ {chosen.threshold:g}: {chosen.n_selected:,} rows"
+        notes.append(f"selected are rows with {selection}")
+
+    all_groups = {name: _groups(frame[name], name) for name in attributes}
+    groups = {name: texts.fillna(MISSING)[kept] for name, texts in all_groups.items()}
+    if intersections:
+        crossed = intersect(pd.DataFrame(groups), attributes)
+        groups[str(crossed.name)] = crossed
+    ready = {
+        attribute: replace(
+            by_group(
+                values,
+                y_true=truth.get("label"),
+                y_pred=truth["prediction"],
+                sample_weight=given["weight"].to_numpy() if weight is not None else None,
+            ),
+            y_score=scores,
+            strata=pd.factorize(given["strata"])[0] if strata is not None else None,
+            features=np.column_stack(similar) if similar else None,
+        )
+        for attribute, values in groups.items()
+    }
+    facts = {
+        "rows": len(frame),
+        "rows_audited": int(kept.sum()),
+        "columns": {
+            **{role: name for role, name in roles.items() if name is not None},
+            **({"features": list(features)} if features else {}),
+            "sensitive": attributes,
+        },
+        "favorable": {role: sorted(good) for role, good in counted.items()},
+        "selection": selection,
+        "digest": _digest(frame[[*dict.fromkeys([*(name for _, name in used), *attributes])]]),
+    }
+    return Prepared(ready, _missing(used, lacking, all_groups), tuple(notes), facts)
+
+
+def _missing(
+    used: Sequence[tuple[str, str]], lacking: Sequence[NDArray[np.bool_]], groups: Mapping[str, pd.Series]
+) -> pd.DataFrame:
+    """Return what is missing, column by column."""
+    absent = [
+        (name, role, rows, "rows are left out") for (role, name), rows in zip(used, lacking, strict=True)
+    ]
+    absent += [
+        (name, "sensitive", texts.isna().to_numpy(), f"a group of its own, {MISSING}")
+        for name, texts in groups.items()
+    ]
+    return pd.DataFrame(
+        [(name, role, int(rows.sum()), rows.mean(), treatment) for name, role, rows, treatment in absent],
+        columns=["column", "role", "missing", "share", "treatment"],
+    )
+
+
+def _check_selection(prediction: str | None, score: str | None, by: Mapping[str, float | None]) -> None:
+    given = [name for name, value in by.items() if value is not None]
+    if prediction is not None and given:
+        raise ExperimentError(
+            "It is not clear who is selected",
+            expected="either a prediction, or a score with threshold, k (--top-k) or percent (--top-percent)",
+            got=f"the prediction {prediction!r} and {' and '.join(given)}",
+        )
+    if prediction is None and (score is None or not given):
+        raise ExperimentError(
+            "It is not clear who is selected",
+            expected="a prediction, or a score with threshold, k (--top-k) or percent (--top-percent)",
+            got=" and ".join([f"the score {score!r}"] * (score is not None) + given) or "neither",
+        )
+
+
+def _check_roles(frame: pd.DataFrame, used: Sequence[tuple[str, str]], attributes: Sequence[str]) -> None:
+    if not attributes:
+        raise ExperimentError("There are no groups to compare", expected="one or more sensitive columns")
+    for name in (*(name for _, name in used), *attributes):
+        if name not in frame:
+            raise UnknownNameError("column", name, frame.columns)
+    if frame.empty:
+        raise DataError("There is nobody to audit", expected="one row or more", got="none")
+    taken: dict[str, str] = {}
+    alone = [(role, name) for role, name in used if role in (*_OUTCOMES, "score")]
+    for role, name in (*alone, *(("sensitive", name) for name in attributes)):
+        if name in taken:
+            raise ExperimentError(
+                f"The column {name!r} is asked for in two roles",
+                expected="columns of their own for label, prediction, score and groups",
+                got=f"{taken[name]} and {role}",
+            )
+        taken[name] = role
+
+
+# --------------------------------------------------------------------------------------------- values
+
+
+def _read(values: pd.Series, role: str) -> pd.Series:
+    """Return a column as its role asks for it: text or numbers, missing where there is nothing."""
+    if role in _OUTCOMES:
+        return _as_text(values, _outcome_name)
+    return _as_text(values) if role == "strata" else _numbers(values, role)
+
+
+def _name(value: object) -> str | None:
+    """Return a value as text, None if that is empty."""
+    # Whole numbers beside missing ones are stored as floats.
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value).strip() or None
+
+
+def _outcome_name(value: object) -> str | None:
+    """Return a class as text: 1 and "1.0" are the same."""
+    text = _name(value)
+    number = _number(text or "")
+    return text if number is None else _name(number)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and "_" not in text else None  # "1_2" is a name
+
+
+def _as_text(values: pd.Series, name: Callable[[object], str | None] = _name) -> pd.Series:
+    """Return a column as text, None where it is missing or empty."""
+    try:
+        codes, distinct = pd.factorize(values.astype(object))
+    except TypeError as problem:
+        raise DataError(
+            f"The column {values.name!r} cannot be used", expected="single values", got=str(problem)
+        ) from problem
+    texts = np.array([*map(name, distinct), None], dtype=object)
+    return pd.Series(texts[codes], name=values.name, dtype=object)
+
+
+def _quantities(values: Collection[str]) -> list[float] | None:
+    """Return values as numbers, or None if one is none."""
+    found = [number for value in values if (number := _number(value)) is not None]
+    return found if len(found) == len(values) else None
+
+
+def _groups(values: pd.Series, name: str) -> pd.Series:
+    """Return the group of each row, None where it is missing."""
+    texts = _as_text(values)
+    distinct = texts.dropna().unique()
+    if len(distinct) > _MOST_NUMBERS and _quantities(distinct) is not None:
+        raise DataError(
+            f"The sensitive column {name!r} is a quantity",
+            expected=f"groups: text, or at most {_MOST_NUMBERS} different numbers",
+            got=f"{len(distinct):,} different numbers",
+            remedy=f"bin it, for example with pandas.cut(frame[{name!r}], [0, 25, 45, 120])",
+        )
+    return texts
+
+
+def _numbers(values: pd.Series, role: str) -> pd.Series:
+    """Return a column as numbers, NaN where it is missing."""
+
+    def refuse(expected: str, got: str) -> NoReturn:
+        raise DataError(f"The {role} {values.name!r} cannot be used", expected=expected, got=got)
+
+    plain = values if pd.api.types.is_numeric_dtype(values) else values.astype(object)
+    array = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    odd = values[np.isnan(array)].dropna()
+    odd = odd[odd.astype(str).str.strip().ne("")]
+    if len(odd):
+        refuse("numbers", f"{odd.iloc[0]!r} among {len(odd):,} of {len(values):,} rows")
+    if np.isinf(array).any():
+        refuse("finite numbers", f"infinity in {int(np.isinf(array).sum()):,} of {len(values):,} rows")
+    if role == "weight" and (array < 0).any():
+        refuse("weights that are not negative", f"{np.nanmin(array):g}")
+    return pd.Series(array, name=values.name)
+
+
+def _favorable_values(
+    outcomes: Mapping[str, pd.Series], names: Mapping[str, str | None], favorable: str | None
+) -> dict[str, set[str]]:
+    """Return which values of label and prediction are favorable."""
+    values = {role: set(texts) for role, texts in outcomes.items()}
+    for role, found in values.items():
+        _check_classes(role, names[role], found)
+    everything = set().union(*values.values())
+    if favorable is not None and values and favorable not in everything:
+        raise UnknownNameError("favorable value", favorable, everything)
+    chosen = {}
+    for role, found in values.items():
+        others = set().union(*(other for name, other in values.items() if name != role))
+        clear = next((good for bad, good in _CLEAR if _lower(found) <= {bad, good}), None)
+        if favorable is not None and (favorable in found or found <= others):
+            chosen[role] = found & {favorable}
+        elif clear is not None:
+            chosen[role] = {value for value in found if value.lower() == clear}
+        else:
+            _refuse_classes(role, names[role], found, favorable)
+    return chosen
+
+
+def _lower(values: Iterable[str]) -> set[str]:
+    return {value.lower() for value in values}
+
+
+def _check_classes(role: str, name: str | None, found: set[str]) -> None:
+    numbers = _quantities(found)
+    if numbers is None:
+        return
+    fractions = len(numbers) > 2 and any(not n.is_integer() for n in numbers)
+    if len(numbers) > _MOST_NUMBERS or fractions:
+        raise DataError(
+            f"The {role} {name!r} is a quantity, and rates need classes",
+            expected="two values, or a few with the favorable one named",
+            got=f"{len(numbers):,} different numbers from {min(numbers):g} to {max(numbers):g}",
+            remedy="make it two classes by a limit first"
+            if role == "label"
+            else "name it as the score (--score), and say whom to select by --threshold, --top-k or "
+            "--top-percent",
+        )
+
+
+def _refuse_classes(role: str, name: str | None, found: set[str], favorable: str | None) -> NoReturn:
+    if favorable is not None:
+        raise DataError(
+            f"The {role} {name!r} has other values than the other column",
+            expected=f"the favorable value {favorable!r} among them, or 0 and 1",
+            got=_listed(found),
+            remedy="write both columns with the same values",
+        )
+    what = "which one is favorable is not clear" if len(found) <= 2 else "rates need two"
+    raise DataError(
+        f"The {role} {name!r} has {len(found)} value{'s' * (len(found) > 1)}, and {what}",
+        expected="0 and 1, false and true, no and yes, or a favorable value",
+        got=_listed(found),
+        remedy="name the favorable value (--favorable VALUE); all others then count as unfavorable",
+    )
+
+
+def _listed(values: Iterable[str], most: int = 8) -> str:
+    names = sorted(values)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more if names else "none"
+
+
+def _digest(frame: pd.DataFrame) -> str:
+    """Return the SHA-256 of columns as text, the same for the same values in whatever format."""
+    texts = pd.DataFrame({name: _as_text(frame[name]).fillna("") for name in frame})
+    return hashlib.sha256(pd.util.hash_pandas_object(texts, index=False).to_numpy().tobytes()).hexdigest()

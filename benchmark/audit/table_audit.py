@@ -1,0 +1,249 @@
+"""The audit of a table of predictions: rates of groups, all metrics that apply, disparities and verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+
+from benchmark import __version__
+from benchmark.audit.disparity import PARITIES, disparities, group_table, overall_parity, parity
+from benchmark.audit.predictions import prepare
+from benchmark.errors import UnknownNameError
+from benchmark.metrics import Conventions, Metric, Predictions, list_metrics, measure, metric_names
+
+__all__ = ["SMALL", "AuditResult", "audit_predictions"]
+
+SMALL = 30
+"""Groups of fewer rows are flagged."""
+
+_DISPARITY = "_disparity"
+_CROSS = " × "
+
+
+@dataclass(frozen=True, eq=False)
+class AuditResult:
+    """What an audit found, as tidy frames.
+
+    Parameters
+    ----------
+    groups : DataFrame
+        A row for each attribute and group: columns of :func:`benchmark.audit.group_table`, ``auc`` if there
+        are labels and scores, and ``small`` (fewer than :data:`SMALL` rows).
+    metrics : DataFrame
+        Columns ``attribute``, ``metric``, ``group`` (empty where a metric looks at all of them),
+        ``reference`` (empty where there is none), ``value``, ``reason`` (why there is no value; else empty)
+        and ``n`` (rows of the group, or of all).
+    disparities : DataFrame
+        Columns of :func:`benchmark.audit.disparities`, ``parity`` (the name of its verdict) and ``verdict``
+        (whether the disparity lies within tau; missing where there is none).
+    verdicts : DataFrame
+        Verdicts on each group, from :func:`benchmark.audit.parity`.
+    parity : DataFrame
+        Verdicts on each attribute, from :func:`benchmark.audit.overall_parity`.
+    missing : DataFrame
+        Missing values, as in :class:`benchmark.audit.predictions.Prepared`.
+    notes : tuple of str
+        What a reader has to know of the input.
+    facts : mapping of str to object
+        Those of :class:`benchmark.audit.predictions.Prepared`; ``metrics`` (those asked for; none if all
+        that apply), ``tau``, ``conventions``, ``reference`` (by attribute) and ``versions``.
+    """
+
+    groups: pd.DataFrame
+    metrics: pd.DataFrame
+    disparities: pd.DataFrame
+    verdicts: pd.DataFrame
+    parity: pd.DataFrame
+    missing: pd.DataFrame
+    notes: tuple[str, ...]
+    facts: Mapping[str, Any]
+
+
+def audit_predictions(
+    frame: pd.DataFrame,
+    *,
+    label: str | None = None,
+    prediction: str | None = None,
+    score: str | None = None,
+    sensitive: Sequence[str] | str,
+    reference: str | Mapping[str, str] | None = None,
+    tau: float = 0.8,
+    metrics: Iterable[str] | None = None,
+    conventions: Conventions = "betabench",
+    favorable: object = None,
+    threshold: float | None = None,
+    k: int | None = None,
+    percent: float | None = None,
+    weight: str | None = None,
+    strata: str | None = None,
+    features: Sequence[str] = (),
+    intersections: bool = False,
+) -> AuditResult:
+    """Audit a table of predictions.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per person.
+    label, prediction, score, sensitive, favorable, threshold, k, percent, weight, strata, features
+        As in :func:`benchmark.audit.predictions.prepare`, and so is ``intersections``.
+    reference : str or mapping of str to str, optional
+        Group that others are compared with: ``"majority"`` (default) for the largest, ``"minimum"`` for the
+        one in which a rate is smallest, chosen anew for each rate, or a group by attribute. Attributes not
+        named have the largest. The cross of attributes has the cross of their groups, if there is anybody.
+    tau : float in (0, 1], default 0.8
+        Smallest ratio that is fair; 0.8 is the four-fifths rule.
+    metrics : iterable of str, optional
+        Names of metrics and families; all that can be computed from what is given if left out.
+    conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
+        What a value is where a denominator is zero.
+    intersections : bool, default False
+        Whether the cross of all sensitive columns is an attribute, too.
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    UnknownNameError
+        If a column, value, group or metric is unknown.
+    ExperimentError
+        If it is not clear who is selected, or ``tau`` is not in (0, 1].
+    DataError
+        If a column does not hold what its role asks for, or no row is left.
+
+    References
+    ----------
+    Saleiro et al. (2018), Aequitas: A Bias and Fairness Audit Toolkit, arXiv:1811.05577.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"hired": [1, 0, 1, 1], "fit": [1, 1, 0, 1], "sex": ["f", "f", "m", "m"]})
+    >>> found = audit_predictions(
+    ...     frame, label="fit", prediction="hired", sensitive="sex", reference={"sex": "m"}
+    ... )
+    >>> found.groups[["group", "n", "selection_rate"]].values.tolist()
+    [['f', 2, 0.5], ['m', 2, 1.0]]
+    """
+    if conventions not in get_args(Conventions):
+        raise UnknownNameError("convention", conventions, get_args(Conventions))
+    names = None if metrics is None else metric_names(metrics)
+    prepared = prepare(
+        frame,
+        label=label,
+        prediction=prediction,
+        score=score,
+        sensitive=sensitive,
+        favorable=favorable,
+        threshold=threshold,
+        k=k,
+        percent=percent,
+        weight=weight,
+        strata=strata,
+        features=features,
+        intersections=intersections,
+    )
+    references = _references(reference, prepared.predictions)
+    groups, measured, compared, notes = [], [], [], list(prepared.notes)
+    if weight is not None:
+        notes.append("rows have weights: whether differences are due to chance is not tested")
+    for attribute, predictions in prepared.predictions.items():
+        table = _groups(predictions, attribute)
+        groups.append(table)
+        notes += _remarks(table, attribute)
+        chosen = references[attribute]
+        compared.append(
+            disparities(predictions, attribute, reference=chosen, conventions=conventions, small=SMALL)
+        )
+        wanted = names or [n for n, m in list_metrics().items() if predictions.given.issuperset(m.needs)]
+        measured += [
+            (attribute, m.metric, m.group, m.reference, m.value, m.reason, m.n_rows)
+            for m in measure(predictions, wanted, reference=_chooser(table, chosen), conventions=conventions)
+        ]
+    found = pd.concat(compared, ignore_index=True)
+    verdicts = parity(found, tau, conventions=conventions)
+    return AuditResult(
+        groups=pd.concat(groups, ignore_index=True),
+        metrics=pd.DataFrame(
+            measured, columns=["attribute", "metric", "group", "reference", "value", "reason", "n"]
+        ),
+        disparities=_with_verdicts(found, verdicts),
+        verdicts=verdicts,
+        parity=overall_parity(verdicts),
+        missing=prepared.missing,
+        notes=tuple(notes),
+        facts={
+            **prepared.facts,
+            "metrics": list(names or ()),
+            "tau": tau,
+            "conventions": conventions,
+            "reference": references,
+            "versions": {"betabench": __version__, "numpy": np.__version__, "pandas": pd.__version__},
+        },
+    )
+
+
+def _references(
+    reference: str | Mapping[str, str] | None, predictions: Mapping[str, Predictions]
+) -> dict[str, str]:
+    """Return the reference group of each attribute, or how it is chosen."""
+    if reference is None or isinstance(reference, str):
+        return dict.fromkeys(predictions, reference or "majority")
+    for attribute in reference:
+        if attribute not in predictions:
+            raise UnknownNameError("sensitive attribute", attribute, predictions)
+    found = {}
+    for attribute, rows in predictions.items():
+        crossed = _CROSS.join(str(reference.get(part, "")) for part in attribute.split(_CROSS))
+        default = crossed if crossed in rows.names else "majority"
+        found[attribute] = str(reference.get(attribute, default))
+    return found
+
+
+def _chooser(table: pd.DataFrame, reference: str) -> Callable[[Metric], str | None]:
+    """Return what names the reference group of a metric, by the rules of :func:`disparities`."""
+    groups = table.set_index("group")
+    largest = str(groups["n"].idxmax())
+
+    def choose(item: Metric) -> str | None:
+        if reference == "majority":
+            return largest
+        if reference != "minimum":
+            return reference
+        values = groups.get(item.name.removesuffix(_DISPARITY))
+        return str(values.idxmin()) if values is not None and values.notna().any() else None
+
+    return choose
+
+
+def _groups(predictions: Predictions, attribute: str) -> pd.DataFrame:
+    table = group_table(predictions, attribute)
+    if predictions.given >= {"y_true", "y_score"}:
+        area = {m.group: m.value for m in measure(predictions, ["auc"])}
+        table["auc"] = table["group"].map(area)
+    return table.assign(small=table["n"] < SMALL)
+
+
+def _remarks(table: pd.DataFrame, attribute: str) -> list[str]:
+    """Return what a reader has to know of an attribute's groups."""
+    remarks = []
+    if len(table) == 1:
+        remarks.append(f"{attribute}: there is one group, and nothing to compare it with")
+    if n_small := int(table["small"].sum()):
+        remarks.append(
+            f"{attribute}: {n_small} of {len(table)} groups have fewer than {SMALL} rows, too few to be sure"
+        )
+    return remarks
+
+
+def _with_verdicts(found: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Put the verdict on each disparity beside it."""
+    parities = {parts[0]: name for name, parts in PARITIES.items() if len(parts) == 1}
+    named = found.assign(parity=found["metric"].map(parities))
+    keys = ["attribute", "group", "parity"]
+    return named.merge(verdicts[[*keys, "verdict"]], on=keys, how="left", validate="one_to_one")

@@ -1,0 +1,195 @@
+"""``betabench audit``: anybody's table of predictions, and which metrics matter.
+
+Modules that compute are imported inside the commands, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, command
+from benchmark.errors import ExperimentError
+
+if TYPE_CHECKING:
+    from benchmark.audit import Question
+    from benchmark.audit.table_audit import AuditResult
+
+__all__ = ["add"]
+
+_TABLES = ("groups", "metrics", "disparities", "parity", "missing")
+_CHOSEN = ("majority", "minimum")
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(
+        commands,
+        "audit",
+        _audit,
+        "audit a table of predictions: rates of groups, all metrics that apply, disparities and verdicts",
+        "betabench audit predictions.csv --label y --prediction yhat --sensitive sex,race --html audit.html",
+    )
+    option = parser.add_argument
+    option("file", nargs="?", type=Path, metavar="FILE", help="predictions: .csv, .csv.gz or .parquet")
+    option("--label", metavar="COLUMN", help="what was true; without it only who is selected is compared")
+    option("--prediction", metavar="COLUMN", help="what was predicted")
+    option("--score", metavar="COLUMN", help="numbers, higher for those more likely to be favorable")
+    option("--threshold", type=float, metavar="SCORE", help="without predictions: select from this score on")
+    option("--top-k", type=int, metavar="K", help="or the K highest scores")
+    option("--top-percent", type=float, metavar="P", help="or the highest P percent of the scores")
+    option("--sensitive", metavar="COLUMN,...", help="columns whose values are the groups")
+    option("--intersections", action="store_true", help="audit the cross of all sensitive columns, too")
+    option("--favorable", metavar="VALUE", help="favorable label and prediction; default: 1, true or yes")
+    option("--weight", metavar="COLUMN", help="weight of each row")
+    option("--strata", metavar="COLUMN", help="column to stratify by, for conditional metrics")
+    option("--features", metavar="COLUMN,...", help="numbers, for metrics that look for similar rows")
+    option(
+        "--reference",
+        default="majority",
+        metavar="GROUPS",
+        help="group to compare with: majority (default: the largest), minimum (in which a rate is smallest), "
+        "or COLUMN=GROUP,...",
+    )
+    option("--tau", type=float, default=0.8, metavar="T", help="smallest ratio that is fair; default: 0.8")
+    option("--metrics", metavar="NAME,...", help="metrics or families to compute; default: all that apply")
+    option(
+        "--conventions",
+        choices=("betabench", "clarify", "aequitas"),
+        default="betabench",
+        help="whose answer to take where a denominator is zero; default: betabench (none, with a reason)",
+    )
+    option("--out", type=Path, metavar="DIR", help="write the numbers here, as tidy CSV, and facts.json")
+    option("--html", type=Path, metavar="FILE", help="write one self-contained page")
+    option("--guide", action="store_true", help="ask a few questions, and say which metrics matter")
+
+
+def _audit(options: argparse.Namespace) -> int:
+    if options.guide:
+        return _guide()
+    for needed, what in (("file", "a table of predictions"), ("sensitive", "--sensitive COLUMN,...")):
+        if getattr(options, needed) is None:
+            raise ExperimentError(
+                "There is nothing to audit",
+                expected=what,
+                got="none",
+                remedy="betabench audit --help shows an example; --guide says which metrics matter",
+            )
+
+    from rich.console import Console
+
+    from benchmark.audit.predictions import read_predictions
+    from benchmark.audit.table_audit import audit_predictions
+    from benchmark.report.audit_text import print_audit
+
+    result = audit_predictions(
+        read_predictions(options.file),
+        label=options.label,
+        prediction=options.prediction,
+        score=options.score,
+        sensitive=_names(options.sensitive),
+        reference=_reference(options.reference),
+        tau=options.tau,
+        metrics=None if options.metrics is None else _names(options.metrics),
+        conventions=options.conventions,
+        favorable=options.favorable,
+        threshold=options.threshold,
+        k=options.top_k,
+        percent=options.top_percent,
+        weight=options.weight,
+        strata=options.strata,
+        features=[] if options.features is None else _names(options.features),
+        intersections=options.intersections,
+    )
+    print_audit(Console(), result)
+    if options.out is not None:
+        for path in _write_tables(result, options.out):
+            print(f"written: {path}")
+    if options.html is not None:
+        from benchmark.report.audit_page import audit_page
+        from benchmark.report.files import write_atomically
+
+        print(f"written: {write_atomically(options.html, audit_page(result, options.file.name))}")
+    return EXIT_OK
+
+
+def _write_tables(result: AuditResult, folder: Path) -> Iterator[Path]:
+    from benchmark.report.files import write_atomically
+    from benchmark.report.summary import csv_text
+
+    for name in _TABLES:
+        yield write_atomically(folder / f"{name}.csv", csv_text(getattr(result, name)))
+    facts = json.dumps({**result.facts, "notes": result.notes}, indent=2, ensure_ascii=False)
+    yield write_atomically(folder / "facts.json", facts + "\n")
+
+
+def _names(text: str) -> list[str]:
+    """Return names between commas; one that holds a comma itself may stand in double quotes."""
+    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    if not names:
+        raise ExperimentError("A list of names is empty", expected="NAME,NAME,...", got=repr(text))
+    return names
+
+
+def _reference(text: str) -> str | dict[str, str]:
+    if text in _CHOSEN:
+        return text
+    pairs = [name.partition("=") for name in _names(text)]
+    if not all(attribute and group for attribute, _, group in pairs):
+        raise ExperimentError(
+            "The reference groups cannot be read",
+            expected="majority, minimum, or COLUMN=GROUP,COLUMN=GROUP,...",
+            got=repr(text),
+        )
+    return {attribute.strip(): group.strip() for attribute, _, group in pairs}
+
+
+# ----------------------------------------------------------------------------------------------- guide
+
+
+def _guide() -> int:
+    from benchmark.audit import walk
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        from benchmark.audit import TREE
+
+        print("\n".join(_tree(TREE)))
+        return EXIT_OK
+    answers: dict[str, str] = {}
+    while (question := walk(answers).question) is not None:
+        print(question.text)
+        for i, answer in enumerate(question.answers, start=1):
+            print(f"  {i}  {answer.name}: {answer.text}")
+        try:
+            given = input("> ").strip()
+        except EOFError:
+            print()
+            return EXIT_INTERRUPTED
+        named = {key: a for i, a in enumerate(question.answers, 1) for key in (str(i), a.name)}
+        if given not in named:
+            print(f"Please answer {', '.join(named)}.")
+            continue
+        answers[question.name] = named[given].name
+        print(f"{named[given].reason}\n")
+    found = walk(answers)
+    print(f"Metrics that matter: {', '.join(found.metrics)}")
+    print(f"Their verdicts in an audit: {', '.join(found.parities)}")
+    return EXIT_OK
+
+
+def _tree(question: Question, indent: str = "") -> Iterator[str]:
+    """Yield the lines of a question and of all that follows from its answers."""
+    from benchmark.audit import Question
+
+    yield indent + question.text
+    for answer in question.answers:
+        yield f"{indent}  {answer.name}: {answer.text}"
+        if isinstance(answer.then, Question):
+            yield from _tree(answer.then, indent + "    ")
+        else:
+            yield f"{indent}    -> {', '.join(answer.then)}"

@@ -1,0 +1,232 @@
+"""The result of an audit in the terminal, and the words that it shares with the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from benchmark.audit.table_audit import AuditResult
+from benchmark.metrics import get_metric
+
+__all__ = ["MARKS", "RATES", "few", "mark", "number", "print_audit", "printable", "reference", "undefined"]
+
+RATES = {
+    "selection_rate": "selected",
+    "true_positive_rate": "TPR",
+    "false_positive_rate": "FPR",
+    "false_discovery_rate": "FDR",
+    "false_omission_rate": "FOR",
+    "precision": "precision",
+    "accuracy_rate": "accuracy",
+    "auc": "AUC",
+}
+"""Rates that are shown of each group, and their headings."""
+
+MARKS = {
+    "✓": "within tau of the reference",
+    "✗": "not within tau of the reference",
+    "=": "the reference",
+    "?": "no verdict",
+}
+"""What stands beside a rate that is judged."""
+
+_MOST_GROUPS = 20
+_MOST_NAMES = 2
+_LONGEST_NAME = 24
+
+
+def print_audit(console: Console, result: AuditResult) -> None:
+    """Print the groups of each attribute, their disparities, the verdicts, and what has no value.
+
+    Parameters
+    ----------
+    console : Console
+        Where to; the tables of rates take 80 columns.
+    result : AuditResult
+        From :func:`benchmark.audit.audit_predictions`. Of an attribute of many groups the largest are shown.
+    """
+    _say(console, _headline(result))
+    for note in result.notes:
+        _say(console, f"Note: {note}", "yellow")
+    for column, missing, treatment in _missing(result.missing):
+        _say(console, f"Missing: {missing:,} values of {column}; {treatment}", "yellow")
+    marks = {
+        (row["attribute"], row["group"], row["metric"]): row for row in result.disparities.to_dict("records")
+    }
+    for attribute, groups in result.groups.groupby("attribute", sort=False):
+        shown = groups.nlargest(_MOST_GROUPS, "n").sort_index()
+        console.print()
+        _say(console, f"{attribute} (reference: {reference(result, str(attribute))})", "bold")
+        console.print(_rates(shown, marks))
+        _say(console, "as a multiple of the reference's rate", "dim")
+        console.print(_disparities(shown, marks))
+        if len(shown) < len(groups):
+            _say(console, f"{len(groups) - len(shown):,} smaller groups are in the files only", "dim")
+    tau = result.facts["tau"]
+    console.print()
+    _say(
+        console,
+        f"✓ from {tau:g} to {1 / tau:.4g} times the reference, ✗ not, = the reference, ? no verdict; "
+        "* a difference that chance hardly makes (adjusted p ≤ 0.05); ~ a small group",
+        "dim",
+    )
+    console.print()
+    console.print(_parity(result.parity))
+    if result.facts["metrics"]:
+        console.print()
+        console.print(_metrics(result.metrics))
+    reasons = undefined(result.metrics)
+    if reasons:
+        console.print()
+        _say(console, "Without a value:", "bold")
+        for reason, (attributes, names) in reasons.items():
+            _say(console, f"  {few(attributes)}: {reason}: {few(names)}")
+
+
+def printable(text: object) -> str:
+    """Return a name from the data without characters that would steer a terminal or break a page."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Return a number as text, a dash where there is none."""
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def mark(disparity: Mapping[Any, Any] | None) -> str:
+    """Return the mark of a row of ``AuditResult.disparities``, of :data:`MARKS`."""
+    if disparity is None:
+        return ""
+    if pd.isna(disparity["verdict"]):
+        return "?"
+    if disparity["group"] == disparity["reference"]:
+        return "="
+    return "✓" if disparity["verdict"] else "✗"
+
+
+def undefined(metrics: pd.DataFrame) -> dict[str, tuple[list[str], list[str]]]:
+    """Return the attributes and the metrics that have no value, by reason."""
+    lacking = metrics[metrics["value"].isna()]
+    return {
+        str(reason): (rows["attribute"].unique().tolist(), rows["metric"].unique().tolist())
+        for reason, rows in lacking.groupby("reason", sort=False)
+    }
+
+
+def reference(result: AuditResult, attribute: str) -> str:
+    """Return the reference group of an attribute and how it was chosen, in words."""
+    chosen = str(result.facts["reference"][attribute])
+    if chosen == "minimum":
+        return "the group in which a rate is smallest"
+    named = result.disparities.loc[result.disparities["attribute"] == attribute, "reference"].iloc[0]
+    return f"{named}, the largest group" if chosen == "majority" else chosen
+
+
+def few(names: list[str], most: int = 6) -> str:
+    """Return the first of some names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(printable(text), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def _headline(result: AuditResult) -> str:
+    facts = result.facts
+    columns = ", ".join(f"{role} {name}" for role, name in facts["columns"].items() if isinstance(name, str))
+    favorable = ", ".join(f"{role} {few(values) or 'none'}" for role, values in facts["favorable"].items())
+    text = f"{facts['rows_audited']:,} of {facts['rows']:,} rows: {columns}"
+    return f"{text}; favorable: {favorable}" if favorable else text
+
+
+def _missing(missing: pd.DataFrame) -> list[tuple[str, int, str]]:
+    lacking = missing[missing["missing"] > 0]
+    return list(zip(lacking["column"], lacking["missing"], lacking["treatment"], strict=True))
+
+
+def _grid(*headings: str, names: int = 1) -> Table:
+    """Return an empty table whose first columns hold names, the others numbers."""
+    grid = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
+    for i, heading in enumerate(headings):
+        if i < names:
+            grid.add_column(
+                escape(printable(heading)), max_width=_LONGEST_NAME if i == 0 else None, overflow="fold"
+            )
+        else:
+            grid.add_column(heading, justify="right", no_wrap=True)
+    return grid
+
+
+def _rates(groups: pd.DataFrame, marks: Mapping[tuple[Any, ...], Mapping[Any, Any]]) -> Table:
+    columns = {metric: heading for metric, heading in RATES.items() if metric in groups}
+    grid = _grid("group", "n", *columns.values())
+    for row in groups.to_dict("records"):
+        cells = []
+        for metric in columns:
+            sign = mark(marks.get((row["attribute"], row["group"], metric)))
+            cells.append(_signed(_short(row[metric]), sign))
+        name, small = escape(printable(row["group"])), "~" if row["small"] else ""
+        grid.add_row(name, f"{small}{row['n']:,}", *cells)
+    return grid
+
+
+def _disparities(groups: pd.DataFrame, marks: Mapping[tuple[Any, ...], Mapping[Any, Any]]) -> Table:
+    judged = {metric: RATES[metric] for metric in RATES if any(metric == key[2] for key in marks)}
+    grid = _grid("group", *judged.values())
+    for row in groups.to_dict("records"):
+        cells = []
+        for metric in judged:
+            found = marks[row["attribute"], row["group"], metric]
+            star = "*" if found["significant"] else " "
+            cells.append(_signed(number(found["disparity"], 2), mark(found)) + star)
+        grid.add_row(escape(printable(row["group"])), *cells)
+    return grid
+
+
+def _signed(text: str, sign: str) -> str:
+    return f"[red]{text}{sign}[/red]" if sign == "✗" else f"{text}{sign}"
+
+
+def _short(value: float) -> str:
+    """Return three decimals without the zero before the point: eight rates have to fit 80 columns."""
+    text = number(value)
+    return text.removeprefix("0") if text.startswith("0.") else text
+
+
+def _parity(parity: pd.DataFrame) -> Table:
+    attributes = list(dict.fromkeys(parity["attribute"]))
+    grid = _grid("parity", *attributes, names=1 + len(attributes))
+    rows = {(row["attribute"], row["parity"]): row for row in parity.to_dict("records")}
+    for name in dict.fromkeys(parity["parity"]):
+        cells = []
+        for attribute in attributes:
+            verdict = rows[attribute, name]["verdict"]
+            failed = escape(printable(few(rows[attribute, name]["failed"].split(", "), _MOST_NAMES)))
+            cells.append("?" if pd.isna(verdict) else "✓" if verdict else f"[red]✗[/red] {failed}")
+        grid.add_row(name, *cells)
+    return grid
+
+
+def _metrics(metrics: pd.DataFrame) -> Table:
+    grid = _grid("metric", "attribute", "group", "value", "ideal", names=3)
+    for row in metrics.to_dict("records"):
+        ideal = get_metric(row["metric"]).ideal
+        grid.add_row(
+            row["metric"],
+            escape(printable(row["attribute"])),
+            escape(printable(row["group"])),
+            number(row["value"], 4),
+            "" if ideal is None else f"{ideal:g}",
+        )
+    return grid
