@@ -262,7 +262,7 @@ class RunDescription:
         """The same run with nothing but its headline metrics."""
         if not self.headline:
             return self
-        kept = tuple(metric for metric in self.metrics if metric.name in self.headline)
+        kept = tuple(metric for name in self.headline if (metric := self.metric(name)) is not None)
         return replace(self, metrics=kept, headline=())
 
     @property

@@ -12,7 +12,7 @@ import pytest
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment import run as run_module
 from benchmark.experiment.export import failures_frame, results_frame
-from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.plan import PAPER_METRICS, load_experiment
 from benchmark.experiment.run import Outcome, compute, headline_metrics
 from benchmark.experiment.score import Answers, Scorer, pack, scoring_digest, unpack
 from benchmark.experiment.store import Store
@@ -20,6 +20,7 @@ from benchmark.experiment.world import World, build_world
 from benchmark.metrics import base as metric_base
 from benchmark.metrics import get_metric, list_metrics, metric_names
 from benchmark.report.folder import write_run_folder
+from benchmark.report.from_world import describe_run
 
 TEXT = """
 name = "small"
@@ -212,3 +213,10 @@ def test_the_digest_covers_metrics_of_other_files(tmp_path: Path, monkeypatch: p
     mine = dataclasses.replace(get_metric("accuracy"), name="mine", family="own", compute=given_test)
     monkeypatch.setitem(metric_base._REGISTRY._items, "mine", mine)
     assert scoring_digest(["paper", "mine"]) != scoring_digest(["paper"])
+
+
+def test_the_headline_keeps_its_order(tmp_path: Path) -> None:
+    experiment = world(tmp_path, "paper", "rates")
+    shown = describe_run(experiment).shown
+    assert tuple(metric.name for metric in shown.metrics) == PAPER_METRICS
+    assert shown.shown is shown
