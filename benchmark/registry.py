@@ -114,6 +114,10 @@ class Registry(Generic[T]):
         self._discover()
         return dict(sorted(self._items.items()))
 
+    def known(self) -> list[T]:
+        """Return the items registered so far, without looking for more."""
+        return list(self._items.values())
+
     def _discover(self) -> None:
         if self._complete:
             return

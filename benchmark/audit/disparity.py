@@ -211,9 +211,18 @@ def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[str]:
         if column not in frame:
             raise UnknownNameError("column", column, map(str, frame.columns))
         _check_complete(frame[column])
-    crossed = frame[columns[0]].astype(str)
+    texts = frame[list(columns)].astype(str)
+    crossed = texts[columns[0]]
     for column in columns[1:]:
-        crossed = crossed + " × " + frame[column].astype(str)
+        crossed = crossed + " × " + texts[column]
+    # "a" and "b × c" must not become one group with "a × b" and "c".
+    if crossed.nunique() < len(texts.drop_duplicates()):
+        raise DataError(
+            "Crossed groups would have the same name",
+            expected="values without ' × '",
+            got=", ".join(repr(v) for c in columns for v in texts[c].unique() if " × " in v)[:200],
+            remedy="rename these values",
+        )
     return crossed.rename(" × ".join(columns))
 
 

@@ -228,6 +228,7 @@ def prepare(
     """
     _check_names(frame, "The table")
     frame = frame.set_axis(frame.columns.astype(str), axis=1)
+    features = [features] if isinstance(features, str) else features
     attributes = list(dict.fromkeys([sensitive] if isinstance(sensitive, str) else sensitive))
     _check_selection(prediction, score, {"threshold": threshold, "k": k, "percent": percent})
     roles = {"label": label, "prediction": prediction, "score": score, "weight": weight, "strata": strata}
@@ -414,6 +415,13 @@ def _groups(values: pd.Series, name: str) -> pd.Series:
             expected=f"groups: text, or at most {_MOST_NUMBERS} different numbers",
             got=f"{len(distinct):,} different numbers",
             remedy=f"bin it, for example with pandas.cut(frame[{name!r}], [0, 25, 45, 120])",
+        )
+    if texts.isna().any() and MISSING in distinct:
+        raise DataError(
+            f"The sensitive column {name!r} has a group that is called {MISSING!r}, and missing values",
+            expected="another name, because missing values are a group of that name",
+            got=f"{(texts == MISSING).sum():,} rows of the one, {texts.isna().sum():,} of the other",
+            remedy="rename the group, or make these values missing",
         )
     return texts
 

@@ -12,7 +12,7 @@ import pandas as pd
 from benchmark import __version__
 from benchmark.audit.disparity import PARITIES, disparities, group_table, overall_parity, parity
 from benchmark.audit.predictions import prepare
-from benchmark.errors import UnknownNameError
+from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Metric, Predictions, list_metrics, measure, metric_names
 
 __all__ = ["SMALL", "AuditResult", "audit_predictions"]
@@ -20,6 +20,7 @@ __all__ = ["SMALL", "AuditResult", "audit_predictions"]
 SMALL = 30
 """Groups of fewer rows are flagged."""
 
+_WORSE_THAN_CHANCE = 0.5
 _DISPARITY = "_disparity"
 _CROSS = " × "
 
@@ -133,6 +134,12 @@ def audit_predictions(
     if conventions not in get_args(Conventions):
         raise UnknownNameError("convention", conventions, get_args(Conventions))
     names = None if metrics is None else metric_names(metrics)
+    if names == ():
+        raise ExperimentError(
+            "No metric is asked for",
+            expected="names of metrics or families, or None for all that apply",
+            got="an empty list",
+        )
     prepared = prepare(
         frame,
         label=label,
@@ -198,6 +205,14 @@ def _references(
         if attribute not in predictions:
             raise UnknownNameError("sensitive attribute", attribute, predictions)
     found = {}
+    for attribute, group in reference.items():
+        if group in ("majority", "minimum") and group in predictions[attribute].names:
+            raise ExperimentError(
+                f"The reference of {attribute!r} can mean two things",
+                expected="a group whose name is no way of choosing one",
+                got=f"{group!r}, which is both",
+                remedy="rename the group",
+            )
     for attribute, rows in predictions.items():
         crossed = _CROSS.join(str(reference.get(part, "")) for part in attribute.split(_CROSS))
         default = crossed if crossed in rows.names else "majority"
@@ -234,6 +249,11 @@ def _remarks(table: pd.DataFrame, attribute: str) -> list[str]:
     remarks = []
     if len(table) == 1:
         remarks.append(f"{attribute}: there is one group, and nothing to compare it with")
+    if "auc" in table and len(table) and (table["auc"] < _WORSE_THAN_CHANCE).all():
+        remarks.append(
+            f"{attribute}: in every group the AUC is below 0.5: a high score stands for an unfavorable "
+            "label; name the other value as favorable, or turn the score round"
+        )
     if n_small := int(table["small"].sum()):
         remarks.append(
             f"{attribute}: {n_small} of {len(table)} groups have fewer than {SMALL} rows, too few to be sure"

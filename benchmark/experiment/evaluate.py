@@ -144,7 +144,7 @@ class Evaluator:
         self.scorers = {
             name: Scorer(scene.test, metrics, scene.strata) for name, scene in world.scenes.items()
         }
-        self.scoring = scoring_digest(metrics)
+        self.scoring = {name: scoring_digest(metrics, scene.strata) for name, scene in world.scenes.items()}
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -202,8 +202,8 @@ class Evaluator:
         tools: Tools,
     ) -> CellResult:
         def result(status: Status, reason: str = "", **content: Any) -> CellResult:
-            seconds = time.perf_counter() - started
-            return cell_result(scene, block, cell, status, reason, seconds=seconds, **content)
+            content = {"seconds": time.perf_counter() - started, **content}
+            return cell_result(scene, block, cell, status, reason, **content)
 
         started = time.perf_counter()
         scorer = self.scorers[block.dataset]
@@ -224,25 +224,23 @@ class Evaluator:
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
             return result("failed", _in_words(error))
-        try:
-            scores = scorer.score(answers)
-        except Exception as error:  # a metric of the user's own
-            reason = f"a metric could not be computed: {_in_words(error)}"
-            return result("failed", reason, scoring=self.scoring)
+        seconds = time.perf_counter() - started
+        scores = scorer.score(answers)
         return result(
             "ok",
             metrics=metric_values(scores),
             counts=scores.counts.rows.tolist(),
             convergence=convergence,
             rows=pack(answers) if scorer.needs_rows else None,
-            scoring=self.scoring,
+            scoring=self.scoring[block.dataset],
+            seconds=seconds,
         )
 
 
 def metric_values(results: MetricResults) -> tuple[MetricValue, ...]:
     """Return metrics as the store keeps them."""
     return tuple(
-        MetricValue(name, None if np.isnan(value) else float(value), results.reasons.get(name, ""))
+        MetricValue(name, None if np.isnan(value) else float(value), _storable(results.reasons.get(name, "")))
         for name, value in results.values.items()
     )
 

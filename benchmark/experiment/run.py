@@ -30,7 +30,7 @@ from benchmark.experiment.score import Scorer, scoring_digest
 from benchmark.experiment.store import CellResult, Store, Stored
 from benchmark.experiment.versions import harness_digest, package_versions
 from benchmark.experiment.world import Scene, World, cell_key, network_digest
-from benchmark.metrics import get_metric, metric_names
+from benchmark.metrics import FAILING, get_metric, metric_names
 
 __all__ = [
     "STORE_NAME",
@@ -43,6 +43,8 @@ __all__ = [
 ]
 
 STORE_NAME = "results.sqlite"
+
+_BATCH = 100  # cells whose predictions are in memory together
 
 Progress = Callable[[int, int], None]
 """Told the number of cells that are finished and planned."""
@@ -78,9 +80,13 @@ class Outcome:
     def ok(self) -> bool:
         """Whether every cell has a result or a reason that belongs to the technique, not to an accident.
 
-        A technique may decline, and an optimisation may not converge; both are findings.
+        A technique may decline, and an optimisation may not converge; both are findings. A metric that fails
+        is an accident.
         """
-        return not self.failures.keys() - {"skipped", "not_converged"}
+        broken = any(
+            m.value is None and m.reason.startswith(FAILING) for cell in self.cells for m in cell.metrics
+        )
+        return not broken and not self.failures.keys() - {"skipped", "not_converged"}
 
 
 def compute(
@@ -164,36 +170,33 @@ def _score_again(
 ) -> set[str]:
     """Bring metrics of stored cells up to date; return the keys of those that have to be computed for it.
 
-    These are cells whose predictions were not kept because no metric needed them, and cells that failed for
-    nothing but a metric whose code is another one now.
+    These are cells whose predictions were not kept, or not all that a metric needs, because none needed it.
     """
     experiment = world.experiment
-    digest, wanted = scoring_digest(experiment.metrics), set(metric_names(experiment.metrics))
-
-    def current(cell: Stored) -> bool:
-        return cell.scoring == digest and (cell.status != "ok" or wanted <= cell.metrics)
-
+    wanted = set(metric_names(experiment.metrics))
     stale: dict[str, list[str]] = {}
-    lost = set()
+    lost: set[str] = set()
+    digests = {n: scoring_digest(wanted, scene.strata) for n, scene in world.scenes.items()}
     for block, cells in planned:
-        for key in (c.key for c in cells if c.key in stored and not current(stored[c.key])):
-            if stored[key].status == "ok":
+        for key in (c.key for c in cells if c.key in stored):
+            cell = stored[key]
+            current = cell.scoring == digests[block.dataset] and wanted <= cell.metrics
+            if cell.status == "ok" and not current:
                 stale.setdefault(block.dataset, []).append(key)
-            elif stored[key].scoring:
-                lost.add(key)
     for dataset, keys in stale.items():
         scene = world.scenes[dataset]
         scorer = Scorer(scene.test, experiment.metrics, scene.strata)
-        updated = []
-        for cell in store.read(keys):
-            rows = store.rows(cell.key)
-            results = scorer.score_again(cell.counts, rows)
-            if results is None:
-                lost.add(cell.key)
-            else:
-                found = metric_values(results)
-                updated.append(replace(cell, metrics=found, scoring=digest, rows=rows))
-        store.write(updated)
+        for start in range(0, len(keys), _BATCH):
+            updated = []
+            for old in store.read(keys[start : start + _BATCH]):
+                rows = store.rows(old.key)
+                results = scorer.score_again(old.counts, rows)
+                if results is None:
+                    lost.add(old.key)
+                else:
+                    found = metric_values(results)
+                    updated.append(replace(old, metrics=found, scoring=digests[dataset], rows=rows))
+            store.write(updated)
     return lost
 
 

@@ -1,24 +1,25 @@
 """From predictions of the test rows to metrics, at once or later from what the store kept.
 
 Counts of labels and predictions by group are kept of every cell, and are enough for most metrics. Where an
-experiment names a metric that needs more, the predictions and scores of all rows are kept as well. So another
-metric, or a corrected one, never trains a technique again.
+experiment names a metric that needs more, the predictions and scores of all rows are kept as well. So a
+corrected metric never trains a technique again, nor does another one that needs nothing new.
 """
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import io
+import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.errors import ExperimentError
-from benchmark.experiment.versions import PACKAGE, code_digest
+from benchmark.experiment.versions import PACKAGE, closure_digest
 from benchmark.metrics import (
     GroupCounts,
     MetricResults,
@@ -74,20 +75,13 @@ class Scorer:
 
     def __init__(self, test: Table, metrics: Iterable[str], strata: str | None = None) -> None:
         self.names = metric_names(metrics)
-        needs = {need for name in self.names for need in get_metric(name).needs}
-        self.needs_rows = not needs <= {"y_true", "y_pred"}
-        self._needs = needs
+        self._needs = needs = {need for name in self.names for need in get_metric(name).needs}
+        self.needs_rows = not all(get_metric(name).from_counts for name in self.names)
         self._test = test
         schema = test.schema
         self._groups = schema.columns[schema.sensitive_index].states
         self._deprived = schema.deprived_code
         self._codes = test.codes[:, schema.sensitive_index]
-        if strata is not None and strata not in schema.names:
-            raise ExperimentError(
-                f"There is no column {strata!r} to stratify by",
-                expected="one of " + ", ".join(schema.names),
-                got=strata,
-            )
         self._strata = None if strata is None else test.codes[:, schema.index(strata)]
         self._features = _features(test) if "features" in needs else None
 
@@ -119,13 +113,7 @@ class Scorer:
         return Answers(predicted, score, alternated)
 
     def score(self, answers: Answers) -> MetricResults:
-        """Return metrics, and the counts that they come from.
-
-        Raises
-        ------
-        MetricError
-            If a metric fails.
-        """
+        """Return metrics, and the counts that they come from; one that fails has that as its reason."""
         rows = Predictions(
             self._codes,
             self._groups,
@@ -136,7 +124,19 @@ class Scorer:
             self._features,
             answers.alternated,
         )
-        return one_value_each(rows.counts, self._deprived, self.names, rows=rows)
+        # A metric that hides what it needs must not find it here and miss it when it is computed again.
+        return self._measure(rows.counts, rows if self.needs_rows else None)
+
+    def _measure(self, counts: GroupCounts, rows: Predictions | None) -> MetricResults:
+        results = one_value_each(counts, self._deprived, self.names, rows=rows, tolerant=True)
+        if len(self._groups) == 2:
+            return results
+        reasons = {
+            name: "it is defined for two groups, and there are " + str(len(self._groups))
+            for name in results.reasons
+            if "alternated" in get_metric(name.partition("[")[0]).needs
+        }
+        return replace(results, reasons={**results.reasons, **reasons})
 
     def score_again(self, counts: Sequence[object], packed: bytes | None) -> MetricResults | None:
         """Return metrics of a stored cell, or None if what was stored of it does not suffice.
@@ -148,28 +148,35 @@ class Scorer:
         packed : bytes or None
             Stored rows; see :func:`pack`.
         """
-        if self.needs_rows:
-            return None if packed is None else self.score(unpack(packed, len(self._test)))
-        rows = np.array(counts, dtype=np.int64)
-        return one_value_each(
-            GroupCounts(self._groups, rows.astype(np.float64), rows), self._deprived, self.names
-        )
+        if not self.needs_rows:
+            rows = np.array(counts, dtype=np.int64)
+            return self._measure(GroupCounts(self._groups, rows.astype(np.float64), rows), None)
+        if packed is None:
+            return None
+        answers = unpack(packed, len(self._test))
+        asked = "alternated" not in self._needs or len(self._groups) != 2 or answers.alternated is not None
+        return self.score(answers) if asked else None
 
 
-def scoring_digest(metrics: Iterable[str]) -> str:
-    """Return the digest of the code of metrics, wherever they are declared.
+def scoring_digest(metrics: Iterable[str], strata: str | None = None) -> str:
+    """Return the digest of all that metrics of stored predictions depend on: their code and the strata.
+
+    The code is this package's own and, for metrics of others, their files and what these import from the
+    folder that they lie in.
 
     Raises
     ------
     UnknownNameError
         If a metric is unknown.
     """
-    files = {*(PACKAGE / "metrics").glob("*.py"), PACKAGE / "experiment" / "score.py"}
-    files |= {
-        Path(inspect.getfile(inspect.unwrap(get_metric(name).compute))).resolve()
-        for name in metric_names(metrics)
-    }
-    return code_digest(files)
+    code = closure_digest(
+        [*(PACKAGE / "metrics").glob("*.py"), PACKAGE / "experiment" / "score.py"],
+        *(
+            Path(inspect.getfile(inspect.unwrap(get_metric(name).compute))).resolve()
+            for name in metric_names(metrics)
+        ),
+    )
+    return hashlib.sha256(json.dumps([code, strata]).encode()).hexdigest()
 
 
 def pack(answers: Answers) -> bytes:

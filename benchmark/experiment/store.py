@@ -104,7 +104,7 @@ class CellResult:
         Predictions and scores of all test rows (:func:`benchmark.experiment.score.pack`), if a metric needs
         them.
     scoring : str
-        Digest of the code that computed the metrics, or failed to; empty if none did.
+        Digest of the code that computed the metrics; empty if none did.
     """
 
     key: str
@@ -140,7 +140,7 @@ class Stored:
     seconds : float
         That it took.
     scoring : str
-        Digest of the code that computed its metrics, or failed to.
+        Digest of the code that computed its metrics.
     metrics : frozenset of str
         Names of the metrics that it has a value or a reason for.
     """

@@ -18,6 +18,7 @@ from pathlib import Path
 
 __all__ = [
     "HARNESS",
+    "closure_digest",
     "code_digest",
     "harness_digest",
     "optional_versions",
@@ -76,8 +77,26 @@ def source_digest(item: type) -> str:
     ``benchmark.techniques`` and of the folder that the class's own file lies in, so that a helper module
     counts as well. Other packages count by their version alone.
     """
-    folders = (PACKAGE / "techniques", Path(inspect.getfile(item)).resolve().parent)
     files = _files_of_modules(base.__module__ for base in item.__mro__)
+    folders = (PACKAGE / "techniques", Path(inspect.getfile(item)).resolve().parent)
+    return code_digest(_imported(files, folders))
+
+
+def closure_digest(always: Iterable[Path], *files: Path) -> str:
+    """Return the digest of the code of files and of what they import from their own folders.
+
+    Parameters
+    ----------
+    always : iterable of Path
+        Files that count whatever imports them.
+    *files : Path
+        Files whose imports count as well, as far as these lie in the files' own folders.
+    """
+    folders = tuple({file.parent for file in files})
+    return code_digest({*always, *_imported(files, folders)})
+
+
+def _imported(files: Iterable[Path], folders: tuple[Path, ...]) -> set[Path]:
     found: set[Path] = set()
     pending = [file for file in files if _counts(file, folders)]
     while pending:
@@ -85,7 +104,7 @@ def source_digest(item: type) -> str:
         if file not in found:
             found.add(file)
             pending += [path for path in _imported_files(file) if _counts(path, folders)]
-    return code_digest(found)
+    return found
 
 
 def code_digest(files: Iterable[Path]) -> str:

@@ -197,6 +197,13 @@ def _build_scene(
         network = learn_network(dataset.table, settings, required_edges=required, forbidden_edges=forbidden)
         embedded, test = False, dataset.table
         say(f"{entry.name}: {len(test):,} real rows from {dataset.source}")
+    if entry.strata is not None and entry.strata not in test.schema.names:
+        raise ExperimentError(
+            f"The dataset {entry.name!r} has no column {entry.strata!r} to stratify by",
+            expected="one of " + ", ".join(test.schema.names),
+            got=entry.strata,
+            remedy="correct 'strata' in the experiment file",
+        )
     train_rows = entry.train_rows or experiment.train_rows
     biases = {
         bias.name: make_bias(bias.kind, tuple(edit.to_edit() for edit in bias.edits)) for bias in entry.bias

@@ -2,6 +2,7 @@
 
 from benchmark.metrics.base import (
     COMPARISONS,
+    FAILING,
     Equivalent,
     Measurement,
     Metric,
@@ -27,6 +28,7 @@ from benchmark.metrics.groups import (
 
 __all__ = [
     "COMPARISONS",
+    "FAILING",
     "Conventions",
     "Equivalent",
     "Group",

@@ -28,6 +28,7 @@ from benchmark.registry import Registry
 
 __all__ = [
     "COMPARISONS",
+    "FAILING",
     "Compares",
     "Direction",
     "Equivalent",
@@ -67,6 +68,11 @@ _NEEDED: Mapping[Need, str] = {
     "features": "numeric features",
     "alternated": "a model to ask again",
 }
+FAILING = "the metric"
+"""How the reasons of metrics begin that have no value because they failed."""
+
+_ALONE = "there is only one group"
+_ROUNDING = 1e-9
 _COUNTED: frozenset[Need] = frozenset({"y_true", "y_pred"})
 
 
@@ -86,7 +92,7 @@ class Equivalent:
         What it is called there.
     test : str
         The test that holds both equal: ``"tests/metrics/test_clarify.py::test_random_data"``.
-    relation : {"same", "negated", "inverse", "absolute"}
+    relation : {"same", "negated"}
         What theirs is of ours.
     note : str
         Where they differ all the same: zero denominators, more than two groups.
@@ -95,7 +101,7 @@ class Equivalent:
     source: str
     name: str
     test: str
-    relation: Literal["same", "negated", "inverse", "absolute"] = "same"
+    relation: Literal["same", "negated"] = "same"
     note: str = ""
 
 
@@ -211,12 +217,15 @@ def _metric_flaws(item: Metric) -> list[str]:
     flaws = []
     if item.ideal is not None and not low <= item.ideal <= high:
         flaws.append(f"its ideal {item.ideal} lies outside its range")
-    flaws += [f"its {f!r} is empty" for f in ("title", "formula", "source", "needs") if not getattr(item, f)]
+    flaws += [f"its {f!r} is empty" for f in ("title", "formula", "source") if not getattr(item, f)]
     flaws += [
         f"it needs {n!r}, which is none of {', '.join(_NEEDED)}" for n in item.needs if n not in _NEEDED
     ]
     if item.compare not in get_args(Compares):
         flaws.append(f"its 'compare' is none of {', '.join(COMPARISONS)}")
+    others = _REGISTRY.known()
+    if any(item.name == other.family for other in others) or item.family in {m.name for m in others}:
+        flaws.append("a metric and a family would have the same name")
     return flaws
 
 
@@ -269,6 +278,7 @@ def metric_names(names: Iterable[str]) -> tuple[str, ...]:
     UnknownNameError
         If a name is neither that of a metric nor of a family.
     """
+    names = (names,) if isinstance(names, str) else names
     families, known = list_families(), list_metrics()
     found: dict[str, None] = {}
     for name in names:
@@ -330,7 +340,10 @@ def measure(
             if chosen is not None and chosen not in names:
                 raise UnknownNameError("group", chosen, names)
         for code, arguments in _arguments(item, everybody, alone, rest, chosen, names):
-            value, reason = _value(item, predictions.given, arguments)
+            if item.compare == "against_reference" and len(names) < 2 and conventions == "betabench":
+                value, reason = math.nan, _ALONE  # of itself, a group is always the same
+            else:
+                value, reason = _value(item, predictions.given, arguments)
             found.append(
                 Measurement(
                     item.name,
@@ -374,17 +387,30 @@ def _value(item: Metric, given: set[Need], arguments: tuple[Any, ...]) -> tuple[
         return math.nan, f"it needs {' and '.join(missing)}, not given"
     if item.compare == "against_reference" and len(arguments) < 2:
         return math.nan, "no reference group is chosen"
+    if item.compare == "all_groups" and len(arguments[0]) < 2:
+        return math.nan, _ALONE
     try:
-        return float(item.compute(*arguments)), ""
+        value = float(item.compute(*arguments))
     except UndefinedMetricError as undefined:
         return math.nan, undefined.what
-    except (ArithmeticError, TypeError, ValueError, LookupError, AttributeError) as problem:
-        raise MetricError(
-            f"the metric {item.name!r} fails",
-            expected="a number",
-            got=f"{type(problem).__name__}: {problem}",
-            remedy="correct the metric, or raise UndefinedMetricError where it has no value",
-        ) from problem
+    except Exception as problem:  # a metric of the user's own
+        raise _failure(item, f"{type(problem).__name__}: {problem}") from problem
+    low, high = item.range
+    group = arguments[0][0] if item.compare == "all_groups" else arguments[0]
+    inside = low - _ROUNDING <= value <= high + _ROUNDING  # False for NaN
+    if math.isnan(value) or not (inside or group.conventions != "betabench"):
+        raise _failure(item, str(value))
+    return value, ""
+
+
+def _failure(item: Metric, got: str) -> MetricError:
+    low, high = item.range
+    return MetricError(
+        f"{FAILING} {item.name!r} fails",
+        expected=f"a number from {low:g} to {high:g}",
+        got=got,
+        remedy="correct the metric, or raise UndefinedMetricError where it has no value",
+    )
 
 
 def one_value_each(
@@ -393,6 +419,7 @@ def one_value_each(
     metrics: Iterable[str],
     *,
     rows: Predictions | None = None,
+    tolerant: bool = False,
 ) -> MetricResults:
     """Compute metrics where one group is the deprived one and all others together are the favored one.
 
@@ -406,6 +433,8 @@ def one_value_each(
         Names of metrics and families.
     rows : Predictions, optional
         The rows behind the counts, for metrics that need more than these.
+    tolerant : bool, default False
+        Whether a metric that fails has no value and that as its reason, so that others are not lost.
 
     Returns
     -------
@@ -442,7 +471,12 @@ def one_value_each(
         else:
             pairs = [(item.name, (own, favored))]
         for name, arguments in pairs:
-            values[name], reason = _value(item, given, arguments)
+            try:
+                values[name], reason = _value(item, given, arguments)
+            except MetricError as failing:
+                if not tolerant:
+                    raise
+                values[name], reason = math.nan, str(failing)
             if reason:
                 reasons[name] = reason
     return MetricResults(values, reasons, counts)

@@ -72,7 +72,10 @@ def _benefits(everybody: Group) -> list[tuple[float, float]]:
 
 def _mean_benefits(groups: Sequence[Group]) -> list[tuple[float, float]]:
     """Return how many people are in each group, and their mean benefit."""
-    return [(group.size, 1 + (group.fp - group.fn) / group.size) for group in groups if group.size]
+    there = [group for group in groups if group.size]
+    if len(there) < len(groups) and len(there) < 2:
+        raise UndefinedMetricError("fewer than two groups have rows")
+    return [(group.size, 1 + (group.fp - group.fn) / group.size) for group in there]
 
 
 def _relative(benefits: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:

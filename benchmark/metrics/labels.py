@@ -87,6 +87,7 @@ def _divergence(p: float, q: float) -> float:
     "(n(ḡ) - n(g)) / n",
     (-1.0, 1.0),
     "CI",
+    needs=(),
     note="Positive: the group in question is the smaller one. It looks at sizes alone.",
     theirs="its published example prints 0.352 where its counts give 0.3509",
 )

@@ -193,6 +193,10 @@ def _between_groups(rate: Metric) -> None:
         )
 
 
+def _bracketed(formula: str) -> str:
+    return formula if formula.startswith("P(") else f"({formula})"
+
+
 def _to_a_reference(rate: Metric, aequitas: str) -> None:
     theirs = []
     if aequitas and aequitas not in _NOT_IN_AEQUITAS:
@@ -212,7 +216,7 @@ def _to_a_reference(rate: Metric, aequitas: str) -> None:
     @metric(
         name=f"{rate.name}_disparity",
         title=f"{rate.title}, disparity",
-        formula=f"{rate.formula} / {rate.formula.replace('g', 'ḡ')}",
+        formula=f"{_bracketed(rate.formula)} / {_bracketed(rate.formula.replace('g', 'ḡ'))}",
         range=(0.0, math.inf),
         ideal=1.0,
         direction="closer_to_ideal",
@@ -353,7 +357,7 @@ def balanced_accuracy(group: Group) -> float:
     return (true_positive_rate(group) + true_negative_rate(group)) / 2
 
 
-@_rate("F1 score", "2 TP / (2 TP + FP + FN)", ideal=1.0, source="Standard")
+@_rate("F1 score", "2 TP(g) / (2 TP(g) + FP(g) + FN(g))", ideal=1.0, source="Standard")
 def f1_score(group: Group) -> float:
     """Return the harmonic mean of precision and true positive rate."""
     whole = 2 * group.tp + group.fp + group.fn

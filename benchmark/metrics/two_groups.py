@@ -225,6 +225,7 @@ def conditional_disparity(deprived: Group, favored: Group) -> float:
 )
 def predicted_positive_share(group: Group, others: Group) -> float:
     """Return the share of all favorable predictions that goes to the group."""
+    require_rows(group, others)
     everyone = group.predicted_positives + others.predicted_positives
     if not everyone:
         raise UndefinedMetricError("nobody is predicted the favorable outcome")
@@ -253,6 +254,7 @@ def predicted_positive_share(group: Group, others: Group) -> float:
 )
 def predicted_positive_share_disparity(group: Group, reference: Group) -> float:
     """Return the group's number of favorable predictions as a multiple of the reference group's."""
+    require_rows(group, reference)
     return group.ratio(
         group.predicted_positives,
         reference.predicted_positives,

@@ -56,7 +56,7 @@ _NEEDS = {
     "features": "features",
     "alternated": "the model",
 }
-_RELATIONS = {"same": "=", "negated": "= -", "inverse": "= 1 /", "absolute": "= absolute value of"}
+_RELATIONS = {"same": "=", "negated": "= -"}
 _SOURCES = ("Clarify", "Aequitas", "AUC gap", "Alelyani", "fairlearn", "AIF360")
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from benchmark.audit.predictions import read_predictions
 from benchmark.audit.table_audit import AuditResult, audit_predictions
-from benchmark.errors import ExperimentError, UnknownNameError
-from benchmark.metrics import list_metrics
+from benchmark.errors import DataError, ExperimentError, UnknownNameError
+from benchmark.metrics import list_families, list_metrics
 from benchmark.seeding import generator
 
 ROLES: dict[str, Any] = {"label": "y", "prediction": "p", "sensitive": ["sex", "race"]}
@@ -176,7 +176,7 @@ def test_one_group_and_one_class_have_reasons_instead_of_numbers() -> None:
     assert lacking["false_positive_rate"] == "there is no row of the group 'f' with an unfavorable label"
     assert (result.metrics["reason"].ne("") == result.metrics["value"].isna()).all()
     judged = result.disparities.set_index("metric")
-    assert judged.loc["selection_rate", "disparity"] == 1
+    assert judged.loc["selection_rate", "reason"] == "there is only one group"
     assert math.isnan(judged.loc["false_positive_rate", "disparity"])
     assert judged["verdict"].isna()["false_positive_rate"]
 
@@ -236,3 +236,36 @@ def test_compas_as_aequitas_audits_it(oracle_dir: Path, file: str, reference: An
     for key, verdict in ours.items():
         answer = answers[key]
         assert pd.isna(verdict) if pd.isna(answer) else verdict == bool(answer), key
+
+
+def test_one_group_gets_no_verdict() -> None:
+    result = audit_predictions(FRAME.assign(sex="f"), **{**ROLES, "sensitive": "sex"})
+    assert result.verdicts["verdict"].isna().all()
+    assert "there is only one group" in set(result.verdicts["reason"])
+    fair = result.metrics[result.metrics["metric"].isin(list_families()["fairlearn"])]
+    assert fair["value"].isna().all()
+
+
+def test_a_score_of_the_other_label_is_remarked() -> None:
+    frame = pd.DataFrame({"y": [0, 1] * 40, "s": [0.1, 0.9] * 40, "sex": ["f", "f", "m", "m"] * 20})
+    for favorable, remarked in ((1, False), (0, True)):
+        result = audit_predictions(
+            frame, label="y", score="s", threshold=0.5, sensitive="sex", favorable=favorable
+        )
+        assert any("below 0.5" in note for note in result.notes) is remarked
+
+
+def test_names_that_could_mean_two_things_are_refused() -> None:
+    frame = pd.DataFrame({"p": [0, 1, 0, 1], "a": ["x", "x × y", "x", "x × y"], "b": ["y × z", "z"] * 2})
+    with pytest.raises(DataError, match="Crossed groups would have the same name"):
+        audit_predictions(frame, prediction="p", sensitive=["a", "b"], intersections=True)
+    frame["c"] = ["majority", "other"] * 2
+    with pytest.raises(ExperimentError, match="can mean two things"):
+        audit_predictions(frame, prediction="p", sensitive="c", reference={"c": "majority"})
+    frame["d"] = ["(missing)", None, "e", "e"]
+    with pytest.raises(DataError, match="and missing values"):
+        audit_predictions(frame, prediction="p", sensitive="d")
+    with pytest.raises(ExperimentError, match="No metric is asked for"):
+        audit_predictions(frame, prediction="p", sensitive="a", metrics=[])
+    by_name = audit_predictions(frame, prediction="p", sensitive="a", metrics="paper").metrics
+    assert set(by_name["metric"]) == set(list_families()["paper"])

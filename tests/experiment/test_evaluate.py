@@ -11,7 +11,7 @@ from benchmark.errors import BiasError, CardError, DeclinedError, ExperimentErro
 from benchmark.experiment.evaluate import Evaluator, configured_techniques, describe_technique
 from benchmark.experiment.export import CONVERGENCE_COLUMNS, convergence_frame
 from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
-from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.run import Outcome, _planned_cells, compute
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.world import World, build_world
 from benchmark.metrics import base as metric_base
@@ -283,17 +283,22 @@ def test_what_a_technique_finds_out_while_it_trains_is_a_reason(
     assert (massaging.status, massaging.reason) == ("skipped", "there is nothing to do.")
 
 
-@pytest.mark.parametrize("value", [lambda counts: 1 / 0, lambda counts: None])
-def test_a_metric_that_fails_is_named_and_takes_no_process_down(
+@pytest.mark.parametrize("value", [lambda counts: 1 / 0, lambda counts: None, lambda counts: 7.0])
+def test_a_metric_that_fails_is_named_and_takes_nothing_else_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: object
 ) -> None:
     evaluator = Evaluator(found := world(tmp_path))
     broken = dataclasses.replace(get_metric("accuracy"), compute=value)  # type: ignore[arg-type]
     monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", broken)
     (block, cells), *_ = _planned_cells(found)
-    for cell in evaluator(block, cells):
-        assert cell.status == "failed"
-        assert cell.reason.startswith("a metric could not be computed: the metric 'accuracy' fails")
+    cells_found = list(evaluator(block, cells))
+    for cell in cells_found:
+        values = {m.metric: m for m in cell.metrics}
+        assert cell.status == "ok"
+        assert values["accuracy"].value is None
+        assert values["accuracy"].reason.startswith("the metric 'accuracy' fails")
+        assert values["discrimination"].value is not None
+    assert not Outcome(cells_found, len(cells_found), 1.0, 1).ok
 
 
 def test_descriptions_are_plain_and_complete(tmp_path: Path) -> None:

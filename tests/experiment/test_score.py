@@ -11,14 +11,16 @@ import pytest
 
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment import run as run_module
+from benchmark.experiment import versions
 from benchmark.experiment.export import failures_frame, results_frame
 from benchmark.experiment.plan import PAPER_METRICS, load_experiment
 from benchmark.experiment.run import Outcome, compute, headline_metrics
 from benchmark.experiment.score import Answers, Scorer, pack, scoring_digest, unpack
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import World, build_world
+from benchmark.metrics import Group, get_metric, list_metrics, metric_names
 from benchmark.metrics import base as metric_base
-from benchmark.metrics import get_metric, list_metrics, metric_names
+from benchmark.registry import load_plugin
 from benchmark.report.folder import write_run_folder
 from benchmark.report.from_world import describe_run
 
@@ -136,24 +138,11 @@ def test_a_corrected_metric_is_computed_again_and_nothing_else(
         wrong = dataclasses.replace(get_metric("accuracy"), compute=lambda everybody: 0.5)
         monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", wrong)
         assert compute(world(tmp_path), store, workers=1).computed == 0
-        monkeypatch.setattr(run_module, "scoring_digest", lambda names: "other code")
+        monkeypatch.setattr(run_module, "scoring_digest", lambda names, strata: "other code")
         after = compute(world(tmp_path), store, workers=1)
         assert after.computed == 0
     assert {v for (_, _, name), v in values(after).items() if name == "accuracy"} == {0.5}
     assert 0.5 not in {v for (_, _, name), v in values(before).items() if name == "accuracy"}
-
-
-def test_a_cell_that_failed_for_its_metric_is_tried_again_with_other_code(tmp_path: Path, path: Path) -> None:
-    with Store(path) as store:
-        keys = list(store.statuses())
-        broken = [dataclasses.replace(c, status="failed", metrics=(), counts=()) for c in store.read(keys)]
-        store.write(broken)
-        assert compute(world(tmp_path), store, workers=1).computed == 0
-        store.write([dataclasses.replace(cell, scoring="other code") for cell in broken])
-        assert compute(world(tmp_path), store, workers=1).computed == 4
-        # what failed for other reasons waits until somebody asks
-        store.write([dataclasses.replace(cell, scoring="") for cell in broken])
-        assert compute(world(tmp_path), store, workers=1).computed == 0
 
 
 def test_strata_and_the_model_are_there_for_metrics_that_need_them(tmp_path: Path) -> None:
@@ -169,11 +158,49 @@ def test_strata_and_the_model_are_there_for_metrics_that_need_them(tmp_path: Pat
     assert values(given)[0.0, "none", "alternation_gap"] > 0  # type: ignore[operator]
     assert values(given)[0.5, "none", "alternation_divergence[Caucasian]"] in (0, math.inf)
     with pytest.raises(ExperimentError, match="no column 'colour' to stratify by"):
-        Scorer(given_test(tmp_path), ["paper"], "colour")
+        world(tmp_path, more='strata = "colour"')
 
 
-def given_test(tmp_path: Path):  # type: ignore[no-untyped-def]
-    return world(tmp_path).scenes["compas"].test
+def test_other_strata_are_scored_again_and_nothing_else(tmp_path: Path, path: Path) -> None:
+    wanted = ("label_conditional_disparity",)
+    with Store(path) as store:
+        compute(world(tmp_path, *wanted), store, workers=1)
+        found = []
+        for column in ("sex", "age_cat"):
+            there = compute(world(tmp_path, *wanted, more=f'strata = "{column}"'), store, workers=1)
+            assert there.computed == 0
+            found.append(values(there)[0.0, "none", *wanted])
+    assert None not in found
+    assert found[0] != found[1]
+
+
+def test_what_the_model_was_not_asked_is_asked_later(tmp_path: Path, path: Path) -> None:
+    with Store(path) as store:
+        assert compute(world(tmp_path, "auc"), store, workers=1).computed == 4
+        later = compute(world(tmp_path, "auc", "alternation"), store, workers=1)
+        assert later.computed == 4
+        assert values(later)[0.0, "none", "alternation_gap"] is not None
+        assert compute(world(tmp_path, "alternation"), store, workers=1).computed == 0
+
+
+def test_a_metric_that_hides_what_it_needs_finds_it_neither_now_nor_later(
+    tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = dataclasses.replace(
+        get_metric("accuracy"), name="hidden", family="own", compute=lambda g: g.rows.y_pred.mean()
+    )
+    monkeypatch.setitem(metric_base._REGISTRY._items, "hidden", hidden)
+    with Store(path) as store:
+        stored = values(compute(world(tmp_path, "hidden"), store, workers=1))
+    scene = (found := world(tmp_path, "hidden")).scenes["compas"]
+    now = Scorer(scene.test, ["hidden"]).score(Answers(scene.test.y))
+    assert set(stored.values()) == {None}
+    assert math.isnan(now.values["hidden"])
+    assert found.experiment.metrics == ("hidden",)
+
+
+def somewhere_else(everybody: Group) -> float:
+    return everybody.tp
 
 
 def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
@@ -210,9 +237,30 @@ def test_a_folder_holds_all_metrics_and_its_tables_those_of_the_headline(tmp_pat
 
 def test_the_digest_covers_metrics_of_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert scoring_digest(["paper"]) == scoring_digest(["fairlearn"])
-    mine = dataclasses.replace(get_metric("accuracy"), name="mine", family="own", compute=given_test)
+    mine = dataclasses.replace(get_metric("accuracy"), name="mine", family="own", compute=somewhere_else)
     monkeypatch.setitem(metric_base._REGISTRY._items, "mine", mine)
     assert scoring_digest(["paper", "mine"]) != scoring_digest(["paper"])
+
+
+def test_the_digest_covers_the_helpers_of_a_plugin_and_the_strata(tmp_path: Path) -> None:
+    (tmp_path / "scoring_helper.py").write_text("WEIGHT = 1.0\n")
+    (tmp_path / "scoring_plugin.py").write_text(
+        "import sys\n"
+        f"sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from scoring_helper import WEIGHT\n"
+        "from benchmark.metrics import metric\n"
+        "@metric(title='A', formula='a', range=(0, 1), ideal=1, direction='higher', source='s',\n"
+        "        needs=('y_true',), family='helped')\n"
+        "def helped(everybody):\n"
+        "    return WEIGHT\n"
+    )
+    load_plugin(tmp_path / "scoring_plugin.py")
+    before = scoring_digest(["helped"])
+    assert before == scoring_digest(["helped"])
+    (tmp_path / "scoring_helper.py").write_text("WEIGHT = 0.5\n")
+    versions._file_digest.cache_clear()
+    assert scoring_digest(["helped"]) != before
+    assert scoring_digest(["paper"], "sex") != scoring_digest(["paper"], "age") != scoring_digest(["paper"])
 
 
 def test_the_headline_keeps_its_order(tmp_path: Path) -> None:

@@ -90,8 +90,7 @@ def theirs(name: str, n_groups: int, deprived: list[int], favored: list[int], **
 
 def of_ours(value: float, equivalent: Equivalent) -> float:
     """Return what AIF360 has to answer if our value is right."""
-    relations = {"same": value, "negated": -value, "inverse": 1 / value if value else math.inf}
-    return {**relations, "absolute": abs(value)}[equivalent.relation]
+    return {"same": value, "negated": -value}[equivalent.relation]
 
 
 def as_pair(metric: str) -> dict[str, float]:
