@@ -8,6 +8,7 @@ from benchmark.audit.alternation import (
     summarise_alternation,
 )
 from benchmark.audit.disparity import (
+    AEQUITAS_COUNTS,
     PARITIES,
     Selection,
     by_group,
@@ -24,6 +25,7 @@ from benchmark.audit.predictions import read_predictions
 from benchmark.audit.table_audit import AuditResult, audit_predictions
 
 __all__ = [
+    "AEQUITAS_COUNTS",
     "LEVELS",
     "PARITIES",
     "TREE",

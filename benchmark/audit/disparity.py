@@ -29,6 +29,7 @@ from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Group, GroupCounts, Predictions, list_families, measure
 
 __all__ = [
+    "AEQUITAS_COUNTS",
     "PARITIES",
     "Selection",
     "by_group",
@@ -39,6 +40,20 @@ __all__ = [
     "parity",
     "select",
 ]
+
+AEQUITAS_COUNTS: Mapping[str, str] = {
+    "tp": "tp",
+    "fp": "fp",
+    "fn": "fn",
+    "tn": "tn",
+    "pp": "predicted_positives",
+    "pn": "predicted_negatives",
+    "group_label_pos": "labelled_positives",
+    "group_label_neg": "labelled_negatives",
+    "group_size": "n",
+    "k": "k",
+}
+"""Columns of :func:`group_table` by what Aequitas calls these counts."""
 
 _SHARE = "predicted_positive_share"
 # Which members of a group a rate counts, and the others that it is a share of.

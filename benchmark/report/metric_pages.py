@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmark.audit import AEQUITAS_COUNTS
 from benchmark.metrics import COMPARISONS, Equivalent, Metric, list_families, list_metrics
 from benchmark.report.files import write_atomically
 from benchmark.report.markdown import code, plain, table
@@ -135,8 +136,15 @@ def _equivalents(metrics: dict[str, Metric]) -> str:
     ]
     for source, pairs in found.items():
         if pairs:
-            blocks += [f"## {plain(source)}", table(("theirs", "ours", "test", "remark"), _pairs(pairs))]
+            rows = [*_pairs(pairs), *(_counts() if source == "Aequitas" else ())]
+            blocks += [f"## {plain(source)}", table(("theirs", "ours", "test", "remark"), rows)]
     return "\n\n".join(blocks) + "\n"
+
+
+def _counts() -> Iterator[tuple[str, ...]]:
+    test = f"[{code('test_group_table')}](../../tests/metrics/test_aequitas.py)"
+    for theirs, ours in AEQUITAS_COUNTS.items():
+        yield code(theirs), f"= {code(ours)}", test, "a column of " + code("benchmark.audit.group_table")
 
 
 def _pairs(pairs: list[tuple[Equivalent, Metric]]) -> Iterator[tuple[str, ...]]:

@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.audit import PARITIES, by_group, disparities, group_table, overall_parity, parity
+from benchmark.audit import (
+    AEQUITAS_COUNTS,
+    PARITIES,
+    by_group,
+    disparities,
+    group_table,
+    overall_parity,
+    parity,
+)
 from benchmark.metrics import Predictions, list_metrics, measure
 
 RATES = {
@@ -27,15 +35,6 @@ RATES = {
     "accuracy": "accuracy_rate",
 }
 SHORT = {ours: theirs for theirs, ours in RATES.items()}
-COUNTS = {
-    "k": "k",
-    "pp": "predicted_positives",
-    "pn": "predicted_negatives",
-    **{cell: cell for cell in ("tp", "fp", "fn", "tn")},
-    "group_label_pos": "labelled_positives",
-    "group_label_neg": "labelled_negatives",
-    "group_size": "n",
-}
 COMPARED = {
     f"{theirs}_disparity": ours for theirs, ours in RATES.items() if theirs not in ("prev", "accuracy")
 }
@@ -130,7 +129,7 @@ def test_group_table(oracle_dir: Path) -> None:
     ):
         table = pd.concat([group_table(p, attribute) for attribute, p in data.items()])
         table["total_entities"] = table.groupby("attribute")["n"].transform("sum")
-        columns = {**RATES, **COUNTS, "total_entities": "total_entities"}
+        columns = {**RATES, **AEQUITAS_COUNTS, "total_entities": "total_entities"}
         long = table.melt(["attribute", "group"], list(columns.values()))
         assert_equal(keyed(long, "variable", "value", columns), expected)
 
