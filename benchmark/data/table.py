@@ -10,12 +10,15 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.errors import DataError, UnknownNameError
+
+if TYPE_CHECKING:  # half a second that lists and cards need not wait for
+    import pandas as pd
 
 __all__ = ["CODE_DTYPE", "Column", "Schema", "Table"]
 
@@ -247,6 +250,8 @@ class Table:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame of categoricals, states and their order as in the schema."""
+        import pandas as pd
+
         return pd.DataFrame(
             {
                 column.name: pd.Categorical.from_codes(
@@ -278,6 +283,8 @@ class Table:
         DataError
             If a column is missing, or a value is missing or not among its column's states.
         """
+        import pandas as pd
+
         missing = [name for name in schema.names if name not in frame.columns]
         if missing:
             raise DataError(
