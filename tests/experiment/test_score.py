@@ -11,6 +11,7 @@ import pytest
 
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment import run as run_module
+from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.export import failures_frame, results_frame
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.run import Outcome, compute, headline_metrics
@@ -62,7 +63,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.delenv("BETABENCH_DATA", raising=False)
         patch.setenv("BETABENCH_CACHE", str(folder / "cache"))
         with Store(folder / "a.sqlite") as store:
-            assert compute(world(folder), store, workers=1).computed == 4
+            assert compute(world(folder), store, engine=LocalEngine(1)).computed == 4
     return folder / "a.sqlite"
 
 
@@ -96,14 +97,14 @@ def test_answers_come_back_exactly() -> None:
 
 def test_another_metric_of_counts_trains_nothing_again(tmp_path: Path, path: Path) -> None:
     with Store(path) as store:
-        first = compute(world(tmp_path), store, workers=1)
+        first = compute(world(tmp_path), store, engine=LocalEngine(1))
         assert first.computed == 0
-        more = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, workers=1)
+        more = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, engine=LocalEngine(1))
         assert more.computed == 0
-        again = compute(world(tmp_path, "paper"), store, workers=1)
+        again = compute(world(tmp_path, "paper"), store, engine=LocalEngine(1))
         assert again.computed == 0
     with Store(tmp_path / "b.sqlite") as store:
-        fresh = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, workers=1)
+        fresh = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, engine=LocalEngine(1))
         assert fresh.computed == 4
     assert values(more) == values(fresh)
     assert {"precision[Caucasian]", "demographic_parity_ratio"} <= {m for _, _, m in values(more)}
@@ -112,8 +113,8 @@ def test_another_metric_of_counts_trains_nothing_again(tmp_path: Path, path: Pat
 
 def test_scores_are_kept_where_a_metric_needs_them(tmp_path: Path, path: Path) -> None:
     with Store(path) as store:
-        assert compute(world(tmp_path, "paper", "auc_gap"), store, workers=1).computed == 4
-        kept = compute(world(tmp_path, "auc_gap", "auc"), store, workers=1)
+        assert compute(world(tmp_path, "paper", "auc_gap"), store, engine=LocalEngine(1)).computed == 4
+        kept = compute(world(tmp_path, "auc_gap", "auc"), store, engine=LocalEngine(1))
         assert kept.computed == 0
     found = values(kept)
     for beta in (0.0, 0.5):
@@ -131,12 +132,12 @@ def test_a_corrected_metric_is_computed_again_and_nothing_else(
     tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store(path) as store:
-        before = compute(world(tmp_path), store, workers=1)
+        before = compute(world(tmp_path), store, engine=LocalEngine(1))
         wrong = dataclasses.replace(get_metric("accuracy"), compute=lambda everybody: 0.5)
         monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", wrong)
-        assert compute(world(tmp_path), store, workers=1).computed == 0
+        assert compute(world(tmp_path), store, engine=LocalEngine(1)).computed == 0
         monkeypatch.setattr(run_module, "scoring_digest", lambda names: "other code")
-        after = compute(world(tmp_path), store, workers=1)
+        after = compute(world(tmp_path), store, engine=LocalEngine(1))
         assert after.computed == 0
     assert {v for (_, _, name), v in values(after).items() if name == "accuracy"} == {0.5}
     assert 0.5 not in {v for (_, _, name), v in values(before).items() if name == "accuracy"}
@@ -147,21 +148,21 @@ def test_a_cell_that_failed_for_its_metric_is_tried_again_with_other_code(tmp_pa
         keys = list(store.statuses())
         broken = [dataclasses.replace(c, status="failed", metrics=(), counts=()) for c in store.read(keys)]
         store.write(broken)
-        assert compute(world(tmp_path), store, workers=1).computed == 0
+        assert compute(world(tmp_path), store, engine=LocalEngine(1)).computed == 0
         store.write([dataclasses.replace(cell, scoring="other code") for cell in broken])
-        assert compute(world(tmp_path), store, workers=1).computed == 4
+        assert compute(world(tmp_path), store, engine=LocalEngine(1)).computed == 4
         # what failed for other reasons waits until somebody asks
         store.write([dataclasses.replace(cell, scoring="") for cell in broken])
-        assert compute(world(tmp_path), store, workers=1).computed == 0
+        assert compute(world(tmp_path), store, engine=LocalEngine(1)).computed == 0
 
 
 def test_strata_and_the_model_are_there_for_metrics_that_need_them(tmp_path: Path) -> None:
     names = [name for name, item in list_metrics().items() if {"strata", "alternated"} & {*item.needs}]
     assert len(names) > 2
     with Store(tmp_path / "a.sqlite") as store:
-        without = compute(world(tmp_path, *names), store, workers=1)
+        without = compute(world(tmp_path, *names), store, engine=LocalEngine(1))
     with Store(tmp_path / "b.sqlite") as store:
-        given = compute(world(tmp_path, *names, more='strata = "sex"'), store, workers=1)
+        given = compute(world(tmp_path, *names, more='strata = "sex"'), store, engine=LocalEngine(1))
     stratified = {name for name in names if "strata" in get_metric(name).needs}
     assert {values(without)[0.0, "none", name] for name in stratified} == {None}
     assert not {None} & {values(given)[0.0, "none", name] for name in stratified}
@@ -191,7 +192,7 @@ def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
 def test_a_folder_holds_all_metrics_and_its_tables_those_of_the_headline(tmp_path: Path, path: Path) -> None:
     found = world(tmp_path, "paper", "rates", "demographic_parity_ratio")
     with Store(path) as store:
-        outcome = compute(found, store, workers=1)
+        outcome = compute(found, store, engine=LocalEngine(1))
     folder = write_run_folder(tmp_path / "out", found, outcome, figures=False)
     assert set(folder.results["metric"]) == {
         "discrimination", "accuracy", "overestimation", "underestimation"
