@@ -32,8 +32,6 @@ __all__ = ["DaskEngine", "connected", "started"]
 # Tasks that the scheduler is told of in one message.
 _BATCH = 1000
 
-_GO_ON = "run the same command again: it goes on where this run was"
-
 
 class DaskEngine:
     """A Dask cluster.
@@ -63,8 +61,10 @@ class DaskEngine:
         """Run tasks on the workers that there are and that join.
 
         See :class:`benchmark.experiment.engine.Engine` for what goes in and comes out.
-        A task that took all the workers down that Dask would give it is done again cell by cell, and a cell
-        that does the same is a :class:`Failure`.
+
+        A task is suspected when Dask has given it up because worker after worker was lost with it. What waits
+        or runs beside a culprit is lost as well, so at the end the suspects are computed again, cell by cell
+        with nothing beside them: only a cell that takes the workers down then is a :class:`Failure`.
         """
         if not tasks:
             return
@@ -80,22 +80,26 @@ class DaskEngine:
             return list(futures)
 
         try:
-            finished = as_completed(submit(tasks), with_results=True, raise_errors=False)
+            finished = as_completed(
+                submit(tasks), loop=self._client.loop, with_results=True, raise_errors=False
+            )
+            suspects = []
             for future, results in finished:
                 task = waiting.pop(future)
-                if future.status == "finished":
-                    yield task, results
-                    continue
-                error = future.exception() if future.status == "error" else None
-                if not isinstance(error, KilledWorker):
-                    raise error if isinstance(error, BetabenchError) else _lost(error or results)
-                if len(task.cells) > 1:
-                    finished.update(submit([replace(task, cells=(cell,)) for cell in task.cells]))
+                if _killed(future):
+                    suspects.append(task)
                 else:
-                    reason = (
-                        f"{error.allowed_failures + 1} Dask workers in a row were lost while they computed it"
-                    )
-                    yield task, [Failure("crashed", reason, 0.0)]
+                    yield task, results
+            for part in (replace(task, cells=(cell,)) for task in suspects for cell in task.cells):
+                (future,) = submit([part])
+                if killed := _killed(future):
+                    number = killed.allowed_failures + 1
+                    reason = f"{number} Dask workers were lost while they computed it and nothing else"
+                    results = [Failure("crashed", reason, 0.0)]
+                else:
+                    results = future.result()
+                del waiting[future]
+                yield part, results
         finally:
             with contextlib.suppress(Exception):  # a scheduler that is lost has nothing to tidy up
                 self._client.cancel(list(waiting), force=True)
@@ -113,10 +117,21 @@ class DaskEngine:
             ) from error
 
 
-def _lost(error: BaseException) -> ExperimentError:
-    return ExperimentError(
-        "The Dask cluster failed", got=f"{type(error).__name__}: {error}", remedy=f"see its log, and {_GO_ON}"
-    )
+def _killed(future: Future) -> KilledWorker | None:
+    """Wait for a task; return why Dask has given it up, or None if it has results; raise all other errors."""
+    try:
+        error = future.exception()
+    except Exception as cancelled:
+        error = cancelled
+    if error is None or isinstance(error, KilledWorker):
+        return error
+    if isinstance(error, BetabenchError):
+        raise error
+    raise ExperimentError(
+        "The Dask cluster failed",
+        got=f"{type(error).__name__}: {error}",
+        remedy="see its logs, and start the same command again: it goes on where this run was",
+    ) from error
 
 
 class _Pools(WorkerPlugin):  # type: ignore[misc]
