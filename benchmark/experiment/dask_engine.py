@@ -79,27 +79,25 @@ class DaskEngine:
             waiting.update(zip(futures, some, strict=True))
             return list(futures)
 
+        def finished(futures: list[Future]) -> Iterator[tuple[Future, Any]]:
+            return as_completed(futures, loop=self._client.loop, with_results=True, raise_errors=False)
+
         try:
-            finished = as_completed(
-                submit(tasks), loop=self._client.loop, with_results=True, raise_errors=False
-            )
             suspects = []
-            for future, results in finished:
+            for future, answer in finished(submit(tasks)):
                 task = waiting.pop(future)
-                if _killed(future):
+                if _killed(answer):
                     suspects.append(task)
                 else:
-                    yield task, results
+                    yield task, answer
             for part in (replace(task, cells=(cell,)) for task in suspects for cell in task.cells):
-                (future,) = submit([part])
-                if killed := _killed(future):
+                ((future, answer),) = finished(submit([part]))
+                del waiting[future]
+                if killed := _killed(answer):
                     number = killed.allowed_failures + 1
                     reason = f"{number} Dask workers were lost while they computed it and nothing else"
-                    results = [Failure("crashed", reason, 0.0)]
-                else:
-                    results = future.result()
-                del waiting[future]
-                yield part, results
+                    answer = [Failure("crashed", reason, 0.0)]
+                yield part, answer
         finally:
             with contextlib.suppress(Exception):  # a scheduler that is lost has nothing to tidy up
                 self._client.cancel(list(waiting), force=True)
@@ -117,13 +115,14 @@ class DaskEngine:
             ) from error
 
 
-def _killed(future: Future) -> KilledWorker | None:
-    """Wait for a task; return why Dask has given it up, or None if it has results; raise all other errors."""
-    try:
-        error = future.exception()
-    except Exception as cancelled:
-        error = cancelled
-    if error is None or isinstance(error, KilledWorker):
+def _killed(answer: Any) -> KilledWorker | None:
+    """Return why Dask has given a task up, or None if its answer is a list of results; raise all other errors."""
+    if isinstance(answer, list):
+        return None
+    error = (
+        answer[1] if isinstance(answer, tuple) else answer
+    )  # as Dask tells of errors and of cancelled tasks
+    if isinstance(error, KilledWorker):
         return error
     if isinstance(error, BetabenchError):
         raise error
