@@ -79,7 +79,7 @@ class DaskEngine:
             waiting.update(zip(futures, some, strict=True))
             return list(futures)
 
-        def finished(futures: list[Future]) -> Iterator[tuple[Future, Any]]:
+        def finished(futures: list[Future]) -> Any:
             return as_completed(futures, loop=self._client.loop, with_results=True, raise_errors=False)
 
         try:
@@ -116,12 +116,11 @@ class DaskEngine:
 
 
 def _killed(answer: Any) -> KilledWorker | None:
-    """Return why Dask has given a task up, or None if its answer is a list of results; raise all other errors."""
+    """Return why Dask has given a task up, or None if its answer is results; raise all other errors."""
     if isinstance(answer, list):
         return None
-    error = (
-        answer[1] if isinstance(answer, tuple) else answer
-    )  # as Dask tells of errors and of cancelled tasks
+    # Dask tells of an error by its type, itself and its traceback, of a cancelled task by an exception alone.
+    error = answer[1] if isinstance(answer, tuple) else answer
     if isinstance(error, KilledWorker):
         return error
     if isinstance(error, BetabenchError):
