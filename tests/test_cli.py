@@ -33,7 +33,9 @@ def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["list"], ["learn"], ["sample"], ["compare"], ["check"]])
+@pytest.mark.parametrize(
+    "command", [[], ["run"], ["merge"], ["list"], ["learn"], ["sample"], ["compare"], ["check"]]
+)
 def test_help_shows_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main([*command, "--help"])

@@ -264,7 +264,7 @@ def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
         assert process.poll() is None, "the run ended before it could be killed"
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        # Whoever writes may undo what the kill left half-written, as the next run will; a mere reader may not.
+        # Whoever writes may undo what the kill left half-written; a mere reader may not.
         stored = count_cells(tmp_path, mode="rw")
         assert stored % 3 == 0, "half a block was stored"
     assert 0 < stored < 72

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from benchmark.cli import main
+from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.run import _planned_cells, compute
@@ -321,7 +322,9 @@ def assert_harmless(harm: dict[str, tuple[str, str]], between: int, folder: Path
     for number in range(0, len(harm), between):
         entries[number + between - 1] += neighbour(number)
     with Store(folder / "results.sqlite") as store:
-        outcome = compute(world(experiment(folder, "".join(entries), **limits), plugin), store, workers=1)
+        outcome = compute(
+            world(experiment(folder, "".join(entries), **limits), plugin), store, engine=LocalEngine(1)
+        )
     cells = {cell.technique: cell for cell in outcome.cells}
     assert len(cells) == len(harm) + len(honest)
     for name, (status, reason) in harm.items():

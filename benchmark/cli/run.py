@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, add_data_options, command
 from benchmark.cli.run_alternation import run_alternation_file
-from benchmark.errors import ExperimentError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,19 +41,37 @@ def add(commands: Any) -> None:
     option("--techniques", nargs="+", metavar="NAME", help="only these, or others with their defaults")
     option("--betas", nargs="+", type=float, metavar="BETA", help="these levels of bias, each from 0 to 1")
     option("--repetitions", type=int, metavar="N", help="this many samples of each kind")
-    option(
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
         "--workers",
         type=int,
         default=os.cpu_count() or 1,
         metavar="N",
         help="number of processes; default: one per core",
     )
+    where.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="compute on the cluster of this Dask scheduler",
+    )
+    where.add_argument(
+        "--cluster",
+        type=Path,
+        metavar="FILE",
+        help="start the Dask cluster that a TOML file declares, and compute there (docs/cluster.md)",
+    )
+    option(
+        "--shard",
+        metavar="I/N",
+        help="compute only part I of N of the experiment, into a store of its own for 'betabench merge'",
+    )
     option(
         "--output",
         type=Path,
         metavar="DIR",
         help="folder of the results; default: results/EXPERIMENT, "
-        "or results/EXPERIMENT_embedded where embedded networks stand in for real data",
+        "or results/EXPERIMENT_embedded where embedded networks stand in for real data, "
+        "followed by _shard_I_of_N for a shard",
     )
     option(
         "--plugin",
@@ -74,20 +91,20 @@ def _run(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.audit.alternation_experiment import is_alternation
-    from benchmark.experiment.plan import load_experiment, narrow
+    from benchmark.experiment.engine import open_engine
+    from benchmark.experiment.plan import WHOLE, Shard, load_experiment, narrow, plan_blocks
     from benchmark.experiment.run import STORE_NAME, check_experiment, compute
     from benchmark.experiment.store import Store
     from benchmark.experiment.world import build_world
     from benchmark.report.console import print_report
-    from benchmark.report.folder import write_run_folder
+    from benchmark.report.folder import write_run_folder, write_shard_folder
     from benchmark.techniques import list_techniques, load_plugin
 
     if is_alternation(options.experiment):
         return run_alternation_file(options)
     started = time.perf_counter()
     console = Console()
-    if options.workers < 1:
-        raise ExperimentError("Too few workers", expected="--workers 1 or more", got=str(options.workers))
+    shard = WHOLE if options.shard is None else Shard.parse(options.shard)
     plugins = tuple(str(Path(plugin).expanduser().resolve()) for plugin in options.plugin)
     with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
         for plugin in plugins:
@@ -101,6 +118,7 @@ def _run(options: argparse.Namespace) -> int:
         known_techniques=tuple(list_techniques()),
     )
     check_experiment(experiment)
+    shard.of(plan_blocks(experiment))
     world = build_world(
         experiment,
         data_dir=options.data_dir,
@@ -111,31 +129,42 @@ def _run(options: argparse.Namespace) -> int:
     )
     # Numbers of real data are never replaced by numbers of a network unless the user names their folder.
     suffix = "_embedded" if any(scene.embedded for scene in world.scenes.values()) else ""
+    if options.shard is not None:
+        suffix += f"_shard_{shard.number}_of_{shard.count}"
     output: Path = options.output or Path("results") / (experiment.name + suffix)
     # Everything that can be wrong with the input is known by now: only then is a store made or set aside.
-    with Store(output / STORE_NAME, fresh=options.fresh) as store:
+    with (
+        open_engine(workers=options.workers, scheduler=options.scheduler, cluster=options.cluster) as engine,
+        Store(output / STORE_NAME, fresh=options.fresh) as store,
+    ):
         if store.aside:
             console.print(f"The old store is kept as {store.aside}", highlight=False, soft_wrap=True)
         with _progress(console) as progress:
             outcome = compute(
                 world,
                 store,
-                workers=options.workers,
+                engine=engine,
+                shard=shard,
                 retry_failed=options.retry_failed,
                 progress=progress,
             )
-        folder = write_run_folder(output, world, outcome, figures=not options.no_figures)
-    print_report(
-        console,
-        folder.results,
-        folder.failures,
-        folder.description,
-        output_dir=output,
-        written=[store.path, *folder.written],
-    )
+        if options.shard is not None:
+            write_shard_folder(output, world, outcome)
+            told = f"{output} has shard {shard}; 'betabench merge' joins it with the others"
+            console.print(told, highlight=False, soft_wrap=True)
+        else:
+            folder = write_run_folder(output, world, outcome, figures=not options.no_figures)
+            print_report(
+                console,
+                folder.results,
+                folder.failures,
+                folder.description,
+                output_dir=output,
+                written=[store.path, *folder.written],
+            )
     console.print(
         f"{len(outcome.cells):,} cells, {outcome.computed:,} of them computed now in {outcome.seconds:.1f} s "
-        f"on {outcome.workers} worker(s); {time.perf_counter() - started:.1f} s in all",
+        f"on {outcome.engine}; {time.perf_counter() - started:.1f} s in all",
         highlight=False,
     )
     return EXIT_OK if outcome.ok else EXIT_FAILED

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["run_alternation_file"]
 
-_NOT_HERE = ("datasets", "techniques", "betas", "repetitions", "plugin", "fresh", "retry_failed")
+_NOT_HERE = (
+    *("datasets", "techniques", "betas", "repetitions", "plugin", "fresh", "retry_failed"),
+    *("scheduler", "cluster", "shard"),
+)
 """Options of ``betabench run`` that mean nothing to an alternation test."""
 
 

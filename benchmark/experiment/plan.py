@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -403,6 +404,68 @@ class Block:
     beta: float
     repetition: int
     cells: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of several parts of an experiment, for machines that know nothing of each other.
+
+    It has every ``count``-th block of the plan, beginning with block ``number``. A dataset's blocks stand
+    together there, and so do those of a level of bias: of each, shards of the same count differ by one block
+    at most.
+
+    Parameters
+    ----------
+    number : int
+        Which part, from 1 to ``count``.
+    count : int
+        How many parts.
+
+    Raises
+    ------
+    ExperimentError
+        If there is no such part.
+    """
+
+    number: int
+    count: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= self.count:
+            raise ExperimentError(
+                "There is no such shard",
+                expected="NUMBER/COUNT with a number from 1 to the count, such as 3/10",
+                got=str(self),
+            )
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Return what a text such as "3/10" names; an ExperimentError says so if it names none."""
+        match = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+        if match is None:
+            raise ExperimentError(
+                "This is not a shard", expected="NUMBER/COUNT, such as 3/10", got=repr(text)
+            )
+        return cls(int(match[1]), int(match[2]))
+
+    def of(self, blocks: Iterable[Block]) -> list[Block]:
+        """Return the shard's blocks, in order; an ExperimentError says so if there are fewer than shards."""
+        blocks = list(blocks)
+        if len(blocks) < self.count:
+            raise ExperimentError(
+                "The experiment has too few blocks for that many shards",
+                expected=f"at most {len(blocks)} shards: one sample of one dataset is one block",
+                got=str(self),
+                remedy="use fewer shards",
+            )
+        return blocks[self.number - 1 :: self.count]
+
+
+WHOLE = Shard(1, 1)
+"""All of an experiment."""
 
 
 def load_experiment(name_or_path: str | Path) -> Experiment:

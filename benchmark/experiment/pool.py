@@ -24,15 +24,15 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Literal, Protocol, TextIO
 
-from benchmark.errors import ExperimentError
+from benchmark.errors import BetabenchError, ExperimentError
 
-__all__ = ["Failure", "Task", "run_tasks"]
+__all__ = ["Failure", "Handler", "Pool", "Task", "run_tasks"]
 
 # Compiled libraries read these when they are loaded. One thread each: the blocks already use all cores, and
 # the order of floating-point sums must not depend on the machine's number of cores.
@@ -43,6 +43,9 @@ _THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
+
+# Held by the thread that has changed the environment for a process that it starts.
+_ENVIRONMENT = threading.Lock()
 
 # How often a working process is weighed, in seconds: between two looks a technique can fill some hundred MiB.
 _WEIGHING = 0.1
@@ -104,24 +107,15 @@ class _Worker:
         return _resident(self.process.pid) > memory_limit
 
 
-def run_tasks(
-    tasks: Sequence[Task],
-    make_handler: Callable[[], Handler],
-    *,
-    n_workers: int,
-    time_limit: float,
-    memory_limit: float = math.inf,
-) -> Iterator[tuple[Task, list[Any]]]:
-    """Run tasks in worker processes and yield each as it is finished, in no particular order.
+class Pool:
+    """Worker processes that stay from one run of tasks to the next.
 
     Parameters
     ----------
-    tasks : sequence of Task
-        What to do.
     make_handler : callable
         Called once in each worker; must be picklable, and so must its handler's results.
     n_workers : int
-        Number of processes.
+        Number of processes; each starts when there is work for it.
     time_limit : float
         Seconds that one cell may take before its process is killed.
     memory_limit : float, default inf
@@ -129,35 +123,69 @@ def run_tasks(
         libraries take (about 400) and those of processes that it starts; it is killed when it holds more.
         Resident memory is watched through ``/proc``; where there is none, that is outside of Linux, this
         limit has no effect.
-
-    Yields
-    ------
-    task : Task
-        As given.
-    results : list
-        One per cell, in order: what the handler yielded, or a :class:`Failure`.
-
-    Raises
-    ------
-    ExperimentError
-        If a worker process cannot start.
     """
-    context = multiprocessing.get_context("spawn")
-    pending = deque(tasks)
-    workers: list[_Worker] = []
-    with _one_thread_each():
+
+    def __init__(
+        self,
+        make_handler: Callable[[], Handler],
+        *,
+        n_workers: int,
+        time_limit: float,
+        memory_limit: float = math.inf,
+    ) -> None:
+        self._context = multiprocessing.get_context("spawn")
+        self._make_handler = make_handler
+        self._n_workers = n_workers
+        self._limits = time_limit, memory_limit
+        self._workers: list[_Worker] = []
+        self._stopped = False
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, list[Any]]]:
+        """Run tasks and yield each as it is finished, in no particular order.
+
+        Whoever leaves before the last one ends the workers.
+
+        Parameters
+        ----------
+        tasks : iterable of Task
+            What to do.
+
+        Yields
+        ------
+        task : Task
+            As given.
+        results : list
+            One per cell, in order: what the handler yielded, or a :class:`Failure`.
+
+        Raises
+        ------
+        BetabenchError
+            If a worker cannot start: the handler's own error, or one that says so.
+        """
+        pending = deque(tasks)
+        workers = self._workers
         try:
             while pending or any(w.task for w in workers):
-                while len(workers) < n_workers and sum(w.task is None for w in workers) < len(pending):
-                    workers.append(_start(context, make_handler))
+                while len(workers) < self._n_workers and sum(w.task is None for w in workers) < len(pending):
+                    self._start()
                 for worker in workers:
                     _assign(worker, pending)
-                _await(workers, time_limit, memory_limit)
+                if self._stopped:
+                    raise ExperimentError(
+                        "The workers were stopped from outside", remedy="start the run again"
+                    )
+                _await(workers, *self._limits)
                 for worker in workers[:]:
-                    _listen(worker, time_limit, memory_limit)
+                    _listen(worker, *self._limits)
                     if worker.lost:
                         workers.remove(worker)
-                        _stop(worker)
+                        _end(worker)
                     task, results = worker.task, worker.results
                     if task is None:
                         continue
@@ -165,21 +193,42 @@ def run_tasks(
                         worker.task, worker.sent = None, False
                         yield task, results
                     elif worker.lost:  # a new process goes on where this one was lost
-                        workers.append(_start(context, make_handler, task, results))
-        finally:
-            for worker in workers:
-                _stop(worker)
+                        self._start(task, results)
+        except BaseException:
+            self.close()
+            raise
+
+    def stop(self) -> None:
+        """End the workers from another thread; the one that runs tasks gets an error."""
+        self._stopped = True
+        for worker in self._workers[:]:
+            _kill(worker)
+
+    def close(self) -> None:
+        """End the workers."""
+        while self._workers:
+            _end(self._workers.pop())
+
+    def _start(self, task: Task | None = None, results: Sequence[Any] = ()) -> None:
+        here, there = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(there, self._make_handler), daemon=True)
+        with _one_thread_each(), _sigint_ignored():
+            process.start()
+        there.close()  # so that the pipe ends when the worker does
+        self._workers.append(_Worker(process, here, task, list(results)))
 
 
-def _start(
-    context: Any, make_handler: Callable[[], Handler], task: Task | None = None, results: Sequence[Any] = ()
-) -> _Worker:
-    here, there = context.Pipe()
-    process = context.Process(target=_work, args=(there, make_handler), daemon=True)
-    with _sigint_ignored():
-        process.start()
-    there.close()  # so that the pipe ends when the worker does
-    return _Worker(process, here, task, list(results))
+def run_tasks(
+    tasks: Iterable[Task],
+    make_handler: Callable[[], Handler],
+    *,
+    n_workers: int,
+    time_limit: float,
+    memory_limit: float = math.inf,
+) -> Iterator[tuple[Task, list[Any]]]:
+    """Run tasks in a :class:`Pool` of their own, and yield what :meth:`Pool.run` yields."""
+    with Pool(make_handler, n_workers=n_workers, time_limit=time_limit, memory_limit=memory_limit) as pool:
+        yield from pool.run(tasks)
 
 
 def _assign(worker: _Worker, pending: deque[Task]) -> None:
@@ -220,6 +269,8 @@ def _listen(worker: _Worker, time_limit: float, memory_limit: float) -> None:
                 ) from None
             _lose(worker, Failure("crashed", f"the worker process ended with {_exit_text(code)}", elapsed))
             return
+        if kind == "refused":
+            raise content
         if kind == "ready":
             worker.ready = True
         elif kind == "start":
@@ -271,13 +322,17 @@ def _resident(pid: int) -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20 + sum(map(_resident, map(int, children)))
 
 
-def _stop(worker: _Worker) -> None:
+def _end(worker: _Worker) -> None:
     worker.connection.close()
+    _kill(worker)
+    worker.process.join()
+
+
+def _kill(worker: _Worker) -> None:
     if hasattr(os, "killpg"):
         with contextlib.suppress(OSError):  # it has not come to lead a group yet
             os.killpg(worker.process.pid, signal.SIGKILL)
     worker.process.kill()
-    worker.process.join()
 
 
 @contextlib.contextmanager
@@ -296,16 +351,17 @@ def _sigint_ignored() -> Iterator[None]:
 @contextlib.contextmanager
 def _one_thread_each() -> Iterator[None]:
     """Let processes started inside inherit one thread per library."""
-    before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    with _ENVIRONMENT:
+        before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
+        os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
 
 
 def _work(connection: Connection, make_handler: Callable[[], Handler]) -> None:
@@ -316,7 +372,11 @@ def _work(connection: Connection, make_handler: Callable[[], Handler]) -> None:
         os.register_at_fork(after_in_child=connection.close)  # else the pipe would not end with the worker
     threading.Thread(target=_die_with_parent, daemon=True).start()
     room = _Room()
-    handler = make_handler()
+    try:
+        handler = make_handler()
+    except BetabenchError as error:  # it says what is wrong; any other goes to standard error
+        connection.send(("refused", error))
+        return
     room.remember()
     connection.send(("ready", None))
     while True:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.errors import ExperimentError, StoreError
+from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import (
     Cell,
     Evaluator,
@@ -24,13 +25,14 @@ from benchmark.experiment.evaluate import (
     describe_technique,
     metric_values,
 )
-from benchmark.experiment.plan import PAPER_METRICS, Block, Experiment, plan_blocks
-from benchmark.experiment.pool import Failure, Task, run_tasks
+from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard, plan_blocks
+from benchmark.experiment.pool import Failure, Task
 from benchmark.experiment.score import Scorer, scoring_digest
 from benchmark.experiment.store import CellResult, Store, Stored
-from benchmark.experiment.versions import harness_digest, package_versions
+from benchmark.experiment.versions import harness_digest, package_versions, software
 from benchmark.experiment.world import Scene, World, cell_key, network_digest
 from benchmark.metrics import FAILING, get_metric, metric_names
+from benchmark.techniques import Technique
 
 __all__ = [
     "STORE_NAME",
@@ -62,14 +64,17 @@ class Outcome:
         How many of them this run computed; the others were in the store.
     seconds : float
         Wall time of this run's computing.
-    workers : int
-        Number of worker processes.
+    engine : str
+        What computed them.
+    shard : Shard
+        Which part of the experiment the plan is.
     """
 
     cells: list[CellResult]
     computed: int
     seconds: float
-    workers: int
+    engine: str
+    shard: Shard = WHOLE
 
     @property
     def failures(self) -> Counter[str]:
@@ -93,7 +98,8 @@ def compute(
     world: World,
     store: Store,
     *,
-    workers: int,
+    engine: Engine,
+    shard: Shard = WHOLE,
     retry_failed: bool = False,
     progress: Progress = lambda _done, _planned: None,
 ) -> Outcome:
@@ -105,8 +111,10 @@ def compute(
         Experiment, data and networks.
     store : Store
         Where finished cells are, and go.
-    workers : int
-        Number of processes; the results do not depend on it.
+    engine : Engine
+        What computes them; the results do not depend on it.
+    shard : Shard, default all
+        Plan this part of the experiment only.
     retry_failed : bool, default False
         Compute cells again that failed, crashed or took too long.
     progress : callable(int, int)
@@ -116,8 +124,15 @@ def compute(
     -------
     Outcome
         Every cell of the plan.
+
+    Raises
+    ------
+    ExperimentError
+        If there are fewer blocks than shards, or the engine cannot compute.
+    StoreError
+        If the store does not keep what is written to it.
     """
-    planned = _planned_cells(world)
+    planned = _planned_cells(world, shard)
     stored = store.statuses()
     again = {"failed", "crashed", "timeout"} if retry_failed else set()
     limit = world.experiment.time_limit
@@ -132,10 +147,9 @@ def compute(
     done = total - to_do
     progress(done, total)
     started = time.perf_counter()
-    for task, results in run_tasks(
+    for task, results in engine.run(
         missing,
-        functools.partial(Evaluator, world),
-        n_workers=workers,
+        functools.partial(_evaluator, world, _software(world, configured_techniques(world.experiment))),
         time_limit=limit,
         memory_limit=world.experiment.memory_limit,
     ):
@@ -152,7 +166,25 @@ def compute(
             got=str(len(finished)),
             remedy="check the disk, and run the same command again",
         )
-    return Outcome(finished, to_do, seconds, workers)
+    return Outcome(finished, to_do, seconds, engine.name, shard)
+
+
+def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
+    """Make a worker's evaluator; raise if it would compute with other software than its cells' keys say."""
+    evaluator = Evaluator(world)
+    found = _software(world, evaluator.techniques)
+    if differing := sorted({name for name, _ in expected.items() ^ found.items()}):
+        raise ExperimentError(
+            f"A worker on {platform.node()} has other software than the run that it computes for",
+            expected=", ".join(f"{name} {expected.get(name, 'absent')}" for name in differing[:3]),
+            got=", ".join(f"{name} {found.get(name, 'absent')}" for name in differing[:3]),
+            remedy="install the same there, change no file during a run, and start the same command again",
+        )
+    return evaluator
+
+
+def _software(world: World, techniques: Mapping[Any, Technique]) -> dict[str, str]:
+    return software(world.plugins, {name for t in techniques.values() for name in t.packages})
 
 
 def _is_missing(stored: Stored | None, again: set[str], time_limit: float) -> bool:
@@ -200,7 +232,7 @@ def _score_again(
     return lost
 
 
-def _planned_cells(world: World) -> list[tuple[Block, tuple[Cell, ...]]]:
+def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tuple[Cell, ...]]]:
     experiment = world.experiment
     # The entries' names are part of what is stored, though no number depends on them.
     techniques = {
@@ -218,7 +250,7 @@ def _planned_cells(world: World) -> list[tuple[Block, tuple[Cell, ...]]]:
                 for t, c in block.cells
             ),
         )
-        for block in plan_blocks(experiment)
+        for block in shard.of(plan_blocks(experiment))
     ]
 
 
@@ -291,7 +323,8 @@ def manifest(world: World, outcome: Outcome) -> dict[str, Any]:
             "this_run": round(outcome.seconds, 3),
             "all_cells": round(sum(cell.seconds for cell in outcome.cells), 3),
         },
-        "workers": outcome.workers,
+        "engine": outcome.engine,
+        "shard": str(outcome.shard),
         "versions": package_versions(),
         "platform": {"system": platform.platform(), "cores": os.cpu_count()},
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),

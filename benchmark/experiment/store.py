@@ -6,9 +6,10 @@ block in it. What a cell's key covers is decided in :mod:`benchmark.experiment.w
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -24,6 +25,7 @@ __all__ = ["CellResult", "MetricValue", "Status", "Store", "Stored"]
 Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed"]
 
 FORMAT = 1
+_ASKED_AT_ONCE = 500  # SQLite takes as many parameters anywhere
 
 _TABLES = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -64,6 +66,24 @@ CREATE TABLE IF NOT EXISTS predictions (
     key TEXT PRIMARY KEY REFERENCES cells (key),
     rows BLOB NOT NULL         -- predictions and scores of all test rows, where a metric needs them
 );
+"""
+_CONTENT = ("cells", "results", "convergence", "scorings", "scored", "predictions")
+# The first cell of which a staged store ("their" tables) says something else, and what. Values are compared
+# where the same code computed them: another one may well find others.
+_CONTRADICTION = """
+SELECT key, 'status', ours.status, theirs.status
+    FROM their_cells AS theirs JOIN main.cells AS ours USING (key) WHERE ours.status <> theirs.status
+UNION ALL
+SELECT key, 'counts', ours.counts, theirs.counts
+    FROM their_cells AS theirs JOIN main.cells AS ours USING (key) WHERE ours.counts <> theirs.counts
+UNION ALL
+SELECT key, metric, ifnull(ours.value, ours.reason), ifnull(theirs.value, theirs.reason)
+    FROM their_results AS theirs JOIN main.results AS ours USING (key, metric)
+    WHERE (ours.value IS NOT theirs.value OR ours.reason <> theirs.reason)
+    AND (SELECT digest FROM main.scored JOIN main.scorings ON scoring = id WHERE scored.key = ours.key)
+        IS (SELECT digest FROM their_scored JOIN their_scorings ON scoring = id
+            WHERE their_scored.key = theirs.key)
+LIMIT 1
 """
 _HEAD = ("key", "dataset", "bias", "beta", "repetition", "technique", "classifier", "status", "reason")
 
@@ -176,15 +196,11 @@ class Store:
         self.path = path
         self.aside: Path | None = None
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = filelock.FileLock(path.with_name(path.name + ".lock"))
+        self._lock = filelock.FileLock(_lock_path(path))
         try:
             self._lock.acquire(timeout=0)
         except filelock.Timeout:
-            raise StoreError(
-                f"Another run is writing to {path}",
-                expected="one run per store",
-                remedy="wait for it to end, stop it, or choose another folder with --output",
-            ) from None
+            raise _held(path) from None
         try:
             if fresh and path.exists():
                 self.aside = _set_aside(path)
@@ -204,27 +220,15 @@ class Store:
                 remedy="choose another folder with --output",
             ) from error
         try:
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if tables == 0:
-                connection.executescript(
-                    f"BEGIN; {_TABLES} INSERT INTO meta VALUES ('format', '{FORMAT}'); COMMIT;"
-                )
-            found = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
-        except sqlite3.DatabaseError as error:
+            with _as_store(self.path):
+                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                    connection.executescript(
+                        f"BEGIN; {_TABLES} INSERT INTO meta VALUES ('format', '{FORMAT}'); COMMIT;"
+                    )
+                _check_format(connection, self.path)
+        except BaseException:
             connection.close()
-            raise StoreError(
-                f"{self.path} is not a result store",
-                got=str(error),
-                remedy="move the file away, or choose another folder with --output",
-            ) from error
-        if found is None or found[0] != str(FORMAT):
-            connection.close()
-            raise StoreError(
-                f"{self.path} was written by another version of betabench",
-                expected=f"store format {FORMAT}",
-                got=f"format {found[0] if found else 'unknown'}",
-                remedy="use that version to read it, or start a new store with --fresh (the old one is kept)",
-            )
+            raise
         connection.executescript(_LATER_TABLES)
         return connection
 
@@ -240,6 +244,10 @@ class Store:
         """Close the file and let others have it."""
         self._connection.close()
         self._lock.release()
+
+    def __len__(self) -> int:
+        count: int = self._connection.execute("SELECT count(*) FROM cells").fetchone()[0]
+        return count
 
     def statuses(self) -> dict[str, Stored]:
         """Return what is known of every stored cell by key."""
@@ -303,45 +311,212 @@ class Store:
             raise
         self._connection.execute("COMMIT")
 
+    def merge(self, others: Sequence[Path]) -> int:
+        """Take over what other stores have and this one has not: all of it, or nothing.
+
+        The others are only read, and never held in memory. What is stored already is kept, and so of a cell
+        that several stores have, the first.
+
+        Parameters
+        ----------
+        others : sequence of Path
+            Their files.
+
+        Returns
+        -------
+        int
+            Number of cells that are new here.
+
+        Raises
+        ------
+        StoreError
+            If a file is no store or of another format, or another run holds it; or if two stores contradict
+            each other: the same cell with another status, other counts, or another value that the same code
+            computed. How long a cell took, and what it said when it failed, may differ.
+        """
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            new = 0
+            for number, path in enumerate(others):
+                if path.resolve() == self.path.resolve():
+                    raise StoreError(
+                        f"{path} cannot be merged into itself", remedy="name another folder with --output"
+                    )
+                with _reading(path) as other:
+                    self._stage(other, path)
+                self._refuse_contradiction(path, others[:number])
+                new += self._take_staged()
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+        return new
+
     def read(self, keys: Sequence[str]) -> list[CellResult]:
         """Return the stored cells among ``keys``, in that order, without the predictions of their rows.
 
         Metrics come sorted by name.
         """
-        wanted = set(keys)
-        metrics: dict[str, list[MetricValue]] = {}
-        for key, *row in self._connection.execute("SELECT key, metric, value, reason FROM results"):
-            if key in wanted:
-                metrics.setdefault(key, []).append(MetricValue(*row))
-        convergence = {
-            key: Convergence(*figures)
-            for key, *figures in self._connection.execute(
-                "SELECT key, steps, residual, tolerance FROM convergence"
-            )
-        }
-        scorings = dict(
-            self._connection.execute(
-                "SELECT key, digest FROM scored JOIN scorings ON scoring = scorings.id"
-            ).fetchall()
-        )
         cells: dict[str, CellResult] = {}
-        for *head, counts, seconds in self._connection.execute("SELECT * FROM cells"):
-            key = head[0]
-            if key in wanted:
-                cells[key] = CellResult(
-                    **dict(zip(_HEAD, head, strict=True)),
-                    metrics=tuple(metrics.get(key, ())),
-                    counts=json.loads(counts),
-                    seconds=seconds,
-                    convergence=convergence.get(key),
-                    scoring=scorings.get(key, ""),
-                )
+        for start in range(0, len(keys), _ASKED_AT_ONCE):
+            cells |= self._read(keys[start : start + _ASKED_AT_ONCE])
         return [cells[key] for key in keys if key in cells]
+
+    def _read(self, keys: Sequence[str]) -> dict[str, CellResult]:
+        def rows(query: str) -> sqlite3.Cursor:
+            return self._connection.execute(f"{query} WHERE key IN ({', '.join('?' * len(keys))})", keys)
+
+        metrics: dict[str, list[MetricValue]] = {}
+        for key, *row in rows("SELECT key, metric, value, reason FROM results"):
+            metrics.setdefault(key, []).append(MetricValue(*row))
+        steps = rows("SELECT key, steps, residual, tolerance FROM convergence")
+        convergence = {key: Convergence(*figures) for key, *figures in steps}
+        scorings = dict(
+            rows("SELECT key, digest FROM scored JOIN scorings ON scoring = scorings.id").fetchall()
+        )
+        return {
+            head[0]: CellResult(
+                **dict(zip(_HEAD, head, strict=True)),
+                metrics=tuple(metrics.get(head[0], ())),
+                counts=json.loads(counts),
+                seconds=seconds,
+                convergence=convergence.get(head[0]),
+                scoring=scorings.get(head[0], ""),
+            )
+            for *head, counts, seconds in rows("SELECT * FROM cells")
+        }
+
+    def _stage(self, other: sqlite3.Connection, path: Path) -> None:
+        """Copy the tables of another store into temporary ones, which SQLite keeps on disk."""
+        theirs = {name for (name,) in other.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        for table in _CONTENT:
+            self._connection.execute(f"DROP TABLE IF EXISTS temp.their_{table}")
+            self._connection.execute(f"CREATE TEMP TABLE their_{table} AS SELECT * FROM {table} LIMIT 0")
+            if table in theirs:
+                rows = other.execute(f"SELECT * FROM {table}")
+                places = ", ".join("?" for _ in rows.description)
+                try:
+                    self._connection.executemany(f"INSERT INTO their_{table} VALUES ({places})", rows)
+                except sqlite3.OperationalError:  # no room on disk, which is not the file's fault
+                    raise
+                except sqlite3.DatabaseError as error:
+                    raise StoreError(
+                        f"{path} is damaged",
+                        got=str(error),
+                        remedy="compute it again, or merge without it; nothing was merged",
+                    ) from error
+        self._connection.execute("CREATE INDEX temp.their_scored_key ON their_scored (key)")
+
+    def _refuse_contradiction(self, path: Path, merged: Sequence[Path]) -> None:
+        found = self._connection.execute(_CONTRADICTION).fetchone()
+        if found is None:
+            return
+        key, what, ours, theirs = found
+        where = self._connection.execute(
+            "SELECT dataset, bias, beta, repetition, technique, classifier FROM cells WHERE key = ?", (key,)
+        ).fetchone()
+        names = ("dataset", "bias", "beta", "repetition", "technique", "classifier")
+        first = next((earlier for earlier in merged if _has_cell(earlier, key)), self.path)
+        raise StoreError(
+            f"{first} and {path} contradict each other in the cell "
+            + ", ".join(f"{name} {value}" for name, value in zip(names, where, strict=True)),
+            expected=f"the same {what} in both",
+            got=f"{ours} and {theirs}",
+            remedy="find out which of them is right, and merge without the other; nothing was merged",
+        )
+
+    def _take_staged(self) -> int:
+        """Add those of the staged cells that are not there; return their number."""
+        execute = self._connection.execute
+        execute("DROP TABLE IF EXISTS temp.fresh")
+        execute("CREATE TEMP TABLE fresh (key TEXT PRIMARY KEY) WITHOUT ROWID")
+        execute("INSERT INTO fresh SELECT key FROM their_cells EXCEPT SELECT key FROM main.cells")
+        for table in ("cells", "results", "convergence", "predictions"):
+            execute(f"INSERT INTO {table} SELECT * FROM their_{table} WHERE key IN (SELECT key FROM fresh)")
+        execute("INSERT OR IGNORE INTO scorings (digest, metrics) SELECT digest, metrics FROM their_scorings")
+        # Numbers of scorings are each store's own.
+        execute(
+            "INSERT INTO scored SELECT key, scorings.id FROM their_scored "
+            "JOIN their_scorings ON their_scored.scoring = their_scorings.id "
+            "JOIN scorings USING (digest, metrics) WHERE key IN (SELECT key FROM fresh)"
+        )
+        count: int = execute("SELECT count(*) FROM fresh").fetchone()[0]
+        return count
 
     def rows(self, key: str) -> bytes | None:
         """Return the packed predictions of a cell's test rows, or None if they were not kept."""
         found = self._connection.execute("SELECT rows FROM predictions WHERE key = ?", (key,)).fetchone()
         return None if found is None else found[0]
+
+
+@contextlib.contextmanager
+def _as_store(path: Path) -> Iterator[None]:
+    """Say of a file that it is none of ours, in place of what SQLite says."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"{path} is not a result store",
+            got=str(error),
+            remedy="move the file away, or choose another folder with --output",
+        ) from error
+
+
+def _check_format(connection: sqlite3.Connection, path: Path) -> None:
+    found = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
+    if found is None or found[0] != str(FORMAT):
+        raise StoreError(
+            f"{path} was written by another version of betabench",
+            expected=f"store format {FORMAT}",
+            got=f"format {found[0] if found else 'unknown'}",
+            remedy="use that version to read it, or start a new store with --fresh (the old one is kept)",
+        )
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open another store's file, of which nothing is changed, while nobody writes to it."""
+    if not path.is_file():
+        raise StoreError(
+            f"There is no result store {path}",
+            expected="the folder of a run, or its results.sqlite",
+            remedy="correct the path",
+        )
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(filelock.FileLock(_lock_path(path), timeout=0))
+        except filelock.Timeout:
+            raise _held(path) from None
+        except OSError:
+            pass  # a folder that cannot be written to has no writer either
+        journal = path.with_name(path.name + "-journal")
+        if journal.exists() and journal.stat().st_size:  # reading it would finish it, which is a change
+            raise StoreError(
+                f"{path} was left by a run that was killed while it wrote",
+                remedy="start that run again, which puts its store in order",
+            )
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        stack.callback(connection.close)
+        with _as_store(path):
+            _check_format(connection, path)
+        yield connection
+
+
+def _lock_path(path: Path) -> Path:
+    return path.with_name(path.name + ".lock")
+
+
+def _held(path: Path) -> StoreError:
+    return StoreError(
+        f"Another run is writing to {path}",
+        expected="one run per store",
+        remedy="wait for it to end, stop it, or choose another folder with --output",
+    )
+
+
+def _has_cell(path: Path, key: str) -> bool:
+    with _reading(path) as other:
+        return other.execute("SELECT 1 FROM cells WHERE key = ?", (key,)).fetchone() is not None
 
 
 def _set_aside(path: Path) -> Path:

@@ -23,6 +23,7 @@ __all__ = [
     "harness_digest",
     "optional_versions",
     "package_versions",
+    "software",
     "source_digest",
 ]
 
@@ -40,6 +41,9 @@ HARNESS = (
     "classifiers",
     "experiment/evaluate.py",
 )
+
+# What else makes the numbers of some cells; their keys, or the store, name it.
+_PLUGGED_IN = ("techniques", "metrics", "experiment/score.py")
 
 # Packages whose versions can change a cell's numbers.
 _COMPUTING = ("numpy", "scipy", "scikit-learn", "numba", "fairlearn", "aif360")
@@ -141,13 +145,48 @@ def _files_of_modules(names: Iterable[str]) -> list[Path]:
 def harness_digest() -> str:
     """Return the digest of the shared code that every number passes through, and of its packages."""
     h = hashlib.sha256()
-    for part in HARNESS:
-        path = PACKAGE / part
-        for file in sorted(path.glob("*.py")) if path.is_dir() else [path]:
-            h.update(f"{file.relative_to(PACKAGE).as_posix()} {_file_digest(file)}\n".encode())
+    for file in _files_of_parts(HARNESS):
+        h.update(f"{file.relative_to(PACKAGE).as_posix()} {_file_digest(file)}\n".encode())
     for name in _COMPUTING:
         h.update(f"{name} {_version(name)}\n".encode())
     return h.hexdigest()
+
+
+def _files_of_parts(parts: Iterable[str]) -> list[Path]:
+    """Return the files of parts of the package: of a folder, its modules by name."""
+    return [
+        file
+        for path in (PACKAGE / part for part in parts)
+        for file in (sorted(path.glob("*.py")) if path.is_dir() else [path])
+    ]
+
+
+def software(plugins: Iterable[str], packages: Iterable[str]) -> dict[str, str]:
+    """Return all that the machines of a run must have in common for the same numbers.
+
+    Parameters
+    ----------
+    plugins : iterable of str
+        The user's files.
+    packages : iterable of str
+        Packages that the run's techniques need.
+
+    Returns
+    -------
+    dict of str to str
+        Digests of files and versions of packages, by their names. Files count as they are, words and layout
+        included: that is quickly known, and they should be the same.
+    """
+    files = {
+        file.relative_to(PACKAGE.parent).as_posix(): file
+        for file in _files_of_parts((*HARNESS, *_PLUGGED_IN))
+    }
+    files |= {Path(plugin).name: Path(plugin) for plugin in plugins}
+    return {
+        "python": platform.python_version(),
+        **{name: _version(name) for name in (*_COMPUTING, *packages)},
+        **{name: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for name, file in files.items()},
+    }
 
 
 def package_versions() -> dict[str, str]:

@@ -26,7 +26,7 @@ from benchmark.report.writer import write_report
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MANIFEST_NAME", "RunFolder", "write_run_folder"]
+__all__ = ["MANIFEST_NAME", "RunFolder", "write_run_folder", "write_shard_folder"]
 
 MANIFEST_NAME = "manifest.json"
 
@@ -104,6 +104,13 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
         _remove(output, name)
     written.append(write_atomically(output / MANIFEST_NAME, json.dumps(facts, indent=2) + "\n"))
     return RunFolder(results, failures, description, written)
+
+
+def write_shard_folder(output: Path, world: World, outcome: Outcome) -> Path:
+    """Write the manifest of a shard, which has no results of its own to show; return its path."""
+    # Had the folder been that of a whole run, its next run still knows which files to remove.
+    facts = {**manifest(world, outcome), "files": sorted(_files_of_manifest(output))}
+    return write_atomically(output / MANIFEST_NAME, json.dumps(facts, indent=2) + "\n")
 
 
 def _differs(path: Path, text: str) -> bool:

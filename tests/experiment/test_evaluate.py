@@ -8,6 +8,7 @@ import pytest
 
 from benchmark.data import Table
 from benchmark.errors import BiasError, CardError, DeclinedError, ExperimentError, UnknownNameError
+from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Evaluator, configured_techniques, describe_technique
 from benchmark.experiment.export import CONVERGENCE_COLUMNS, convergence_frame
 from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
@@ -134,10 +135,10 @@ def test_renaming_an_entry_keeps_its_numbers(tmp_path: Path) -> None:
 def test_two_entries_may_be_the_same_technique_and_a_renamed_one_shows_its_new_name(tmp_path: Path) -> None:
     twice = TEXT + '[[techniques]]\ntechnique = "none"\nname = "nothing"\n'
     with Store(tmp_path / "s.sqlite") as store:
-        outcome = compute(world(tmp_path, twice), store, workers=1)
+        outcome = compute(world(tmp_path, twice), store, engine=LocalEngine(1))
         by_name = {(c.technique, c.beta, c.repetition): c.metrics for c in outcome.cells}
         assert by_name["none", 0.5, 1] == by_name["nothing", 0.5, 1] != ()
-        renamed = compute(world(tmp_path, twice.replace('"nothing"', '"nil"')), store, workers=1)
+        renamed = compute(world(tmp_path, twice.replace('"nothing"', '"nil"')), store, engine=LocalEngine(1))
         assert {c.technique for c in renamed.cells} == {"none", "massaging", "repair", "nil"}
         assert renamed.computed == 4
 

@@ -33,6 +33,11 @@ class Handler:
                     time.sleep(600)
                 case "die":
                     os.kill(os.getpid(), signal.SIGKILL)
+                case "kill the parent":  # for the tests of Dask, whose workers are parents
+                    parent = multiprocessing.parent_process()
+                    assert parent is not None
+                    os.kill(parent.pid, signal.SIGKILL)
+                    time.sleep(600)
                 case "exit":
                     os._exit(3)
                 case "raise":

@@ -14,6 +14,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from benchmark.errors import ReportError
+from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.export import failures_frame, results_frame
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.run import compute
@@ -188,7 +189,7 @@ def test_a_run_that_measured_auc_draws_it(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "small.toml").write_text(RUN)
     world = build_world(load_experiment(tmp_path / "small.toml"), offline=True)
     with Store(tmp_path / "s.sqlite") as store:
-        outcome = compute(world, store, workers=1)
+        outcome = compute(world, store, engine=LocalEngine(1))
     names = metric_names(world.experiment.metrics)
     results, failures = results_frame(outcome.cells, names), failures_frame(outcome.cells, names)
     description = describe_run(world)

@@ -1,0 +1,44 @@
+"""``betabench merge``: the stores of shards, or of several machines, become one."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from benchmark.cli.common import EXIT_OK, command
+
+__all__ = ["add"]
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(
+        commands,
+        "merge",
+        _merge,
+        "join the stores of shards, which stay as they are",
+        "betabench merge results/paper_shard_*_of_10 --output results/paper",
+    )
+    parser.add_argument(
+        "shards", nargs="+", type=Path, metavar="SHARD", help="folder of a run, or the store in it"
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder of the joint store; what one that is there holds is kept",
+    )
+
+
+def _merge(options: argparse.Namespace) -> int:
+    from benchmark.experiment.run import STORE_NAME
+    from benchmark.experiment.store import Store
+
+    paths = [path / STORE_NAME if path.is_dir() else path for path in options.shards]
+    with Store(options.output / STORE_NAME) as store:
+        new = store.merge(paths)
+        print(f"{store.path} has {len(store):,} cells, {new:,} of them new")
+    print("'betabench run' with this folder as --output and the options of the shards writes the tables")
+    return EXIT_OK

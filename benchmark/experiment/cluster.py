@@ -1,0 +1,89 @@
+"""The file that says how to start a Dask cluster through a batch scheduler."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
+
+from benchmark.errors import ExperimentError
+
+__all__ = ["Cluster", "load_cluster"]
+
+Scalar: TypeAlias = StrictBool | StrictInt | StrictFloat | StrictStr
+
+
+class Cluster(BaseModel):
+    """The content of a cluster file.
+
+    Attributes
+    ----------
+    cluster : str
+        Class of dask-jobqueue, by the batch scheduler, or Dask's own ``LocalCluster`` for trying out.
+    jobs : int
+        How many jobs to submit; of a ``LocalCluster``, how many workers to start.
+    arguments : dict
+        What the class is called with, in its own words: plain values, lists of them, and tables of them.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cluster: Literal["SLURMCluster", "PBSCluster", "SGECluster", "LSFCluster", "LocalCluster"]
+    jobs: StrictInt = Field(ge=1)
+    arguments: dict[str, Scalar | list[Scalar] | dict[str, Scalar]] = {}
+
+    @property
+    def module(self) -> str:
+        """The package that the class is in."""
+        return "distributed" if self.cluster == "LocalCluster" else "dask_jobqueue"
+
+    @property
+    def scale(self) -> dict[str, int]:
+        """What the cluster's ``scale`` is called with."""
+        return {"n" if self.cluster == "LocalCluster" else "jobs": self.jobs}
+
+
+def load_cluster(path: Path) -> Cluster:
+    """Read and check a cluster file.
+
+    Parameters
+    ----------
+    path : Path
+        A TOML file.
+
+    Raises
+    ------
+    ExperimentError
+        If it cannot be read or breaks a rule.
+    """
+    try:
+        content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ExperimentError(
+            f"The cluster file {path} cannot be read",
+            expected="a TOML file",
+            got=str(error),
+            remedy="docs/cluster.md has an example",
+        ) from error
+    try:
+        return Cluster.model_validate(content)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in error.errors(include_url=False)
+        )
+        raise ExperimentError(
+            f"The cluster file {path} breaks a rule",
+            got=problems,
+            remedy="correct the named fields; docs/cluster.md has an example",
+        ) from error

@@ -1,0 +1,149 @@
+"""What computes tasks: processes of this machine, or a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from benchmark.errors import ExperimentError
+from benchmark.experiment.pool import Handler, Task, run_tasks
+
+__all__ = ["Engine", "LocalEngine", "open_engine"]
+
+
+class Engine(Protocol):
+    """Computes tasks somewhere; what comes out does not depend on where."""
+
+    @property
+    def name(self) -> str:
+        """Where it computes, for the console and the manifest."""
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        make_handler: Callable[[], Handler],
+        *,
+        time_limit: float,
+        memory_limit: float = math.inf,
+    ) -> Iterator[tuple[Task, list[Any]]]:
+        """Run tasks and yield each as it is finished, in no particular order.
+
+        Parameters
+        ----------
+        tasks : sequence of Task
+            What to do.
+        make_handler : callable
+            As in :class:`benchmark.experiment.pool.Pool`, and so are the limits.
+        time_limit : float
+            Seconds that one cell may take.
+        memory_limit : float, default inf
+            MiB that a process may hold while it works on a cell.
+
+        Yields
+        ------
+        task : Task
+            As given, or a part of it with some of its cells; the parts make up the whole.
+        results : list
+            One per cell, in order: what the handler yielded, or a failure.
+
+        Raises
+        ------
+        BetabenchError
+            If the engine cannot compute at all.
+        """
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Processes of this machine.
+
+    Parameters
+    ----------
+    n_workers : int
+        How many, at least 1.
+
+    Raises
+    ------
+    ExperimentError
+        If there is none.
+    """
+
+    n_workers: int
+
+    def __post_init__(self) -> None:
+        if self.n_workers < 1:
+            raise ExperimentError("Too few workers", expected="--workers 1 or more", got=str(self.n_workers))
+
+    @property
+    def name(self) -> str:
+        """How many processes."""
+        return f"{self.n_workers} worker(s)"
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        make_handler: Callable[[], Handler],
+        *,
+        time_limit: float,
+        memory_limit: float = math.inf,
+    ) -> Iterator[tuple[Task, list[Any]]]:
+        """Run tasks in processes that end with the last one; see :class:`Engine`."""
+        return run_tasks(
+            tasks,
+            make_handler,
+            n_workers=self.n_workers,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+        )
+
+
+@contextlib.contextmanager
+def open_engine(
+    *, workers: int, scheduler: str | None = None, cluster: Path | None = None
+) -> Iterator[Engine]:
+    """Open the engine that the command line asks for; whatever it starts ends with the context.
+
+    Parameters
+    ----------
+    workers : int
+        Processes of this machine, where neither a scheduler nor a cluster is named.
+    scheduler : str, optional
+        Address of a Dask scheduler.
+    cluster : Path, optional
+        File that says how to start a Dask cluster; see :class:`benchmark.experiment.cluster.Cluster`.
+
+    Raises
+    ------
+    ExperimentError
+        If the number of workers, the address or the file is wrong, or the extra ``cluster`` is missing.
+    """
+    if scheduler is None and cluster is None:
+        yield LocalEngine(workers)
+        return
+    from benchmark.experiment.cluster import load_cluster
+
+    declared = None if cluster is None else load_cluster(cluster)
+    try:
+        from benchmark.experiment.dask_engine import connected, started
+    except ModuleNotFoundError as error:
+        raise missing_extra(error) from error
+    if declared is not None:
+        with started(declared) as engine:
+            yield engine
+    elif scheduler is not None:
+        with connected(scheduler) as engine:
+            yield engine
+
+
+def missing_extra(error: ModuleNotFoundError) -> ExperimentError:
+    """Return the error that says which extra brings a module."""
+    return ExperimentError(
+        "A Dask cluster needs packages that are not installed",
+        expected="the extra betabench[cluster]",
+        got=f"no module {error.name}",
+        remedy="pip install 'betabench[cluster]', here and wherever scheduler and workers run",
+    )

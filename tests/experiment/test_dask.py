@@ -1,0 +1,332 @@
+"""A real Dask cluster of two worker processes on this machine."""
+
+import contextlib
+import functools
+import math
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark.cli import main
+from benchmark.errors import ExperimentError, PluginError
+from benchmark.experiment.cluster import Cluster
+from benchmark.experiment.engine import open_engine
+from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.pool import Failure, Task
+from benchmark.experiment.run import Outcome, compute
+from benchmark.experiment.store import Store
+from benchmark.experiment.world import World, build_world
+from benchmark.report.folder import write_run_folder
+from benchmark.techniques import load_plugin
+from tests.experiment.test_merge import InProcess
+from tests.experiment.test_pool import Handler  # a module that loads quickly
+
+dask = pytest.importorskip("dask", reason="needs the extra betabench[cluster]")
+distributed = pytest.importorskip("distributed", reason="needs the extra betabench[cluster]")
+
+from benchmark.experiment.dask_engine import DaskEngine, connected, started  # noqa: E402
+
+EXPERIMENT = """
+name = "spread"
+title = "Twelve samples"
+seed = 11
+repetitions = 6
+betas = [0.0, 0.5]
+train_rows = 2000
+metrics = ["paper", "auc_gap"]
+[[datasets]]
+card = "compas"
+baseline = "none"
+[[datasets.bias]]
+edits = [{ attribute = "race", group = "African-American" }]
+[[techniques]]
+technique = "none"
+[[techniques]]
+technique = "uniform_sampling"
+[[techniques]]
+technique = "reject_option"
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    settings = {
+        "distributed.scheduler.allowed-failures": 1,
+        "distributed.comm.timeouts.connect": "2s",
+        # A worker that is missing at the wrong moment, while its nanny starts it again, would be given up.
+        "distributed.deploy.lost-worker-timeout": "1h",
+    }
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def client(cluster: Any) -> Any:
+    """Return the client of the cluster, of which no worker is missing."""
+    cluster.wait_for_workers(2, timeout=60)
+    return cluster
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    folder = tmp_path_factory.mktemp("spread")
+    (folder / "spread.toml").write_text(EXPERIMENT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("BETABENCH_DATA", raising=False)
+        patch.setenv("BETABENCH_CACHE", str(folder / "cache"))
+        return build_world(load_experiment(folder / "spread.toml"), offline=True)
+
+
+@pytest.fixture(scope="module")
+def local(world: World, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """Return the files of a run on this machine."""
+    folder = tmp_path_factory.mktemp("local")
+    with Store(folder / "s.sqlite") as store:
+        return files(folder, world, compute(world, store, engine=InProcess(1)))
+
+
+def files(folder: Path, world: World, outcome: Outcome) -> dict[str, bytes]:
+    written = write_run_folder(folder, world, outcome, figures=False).written
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in written if p.name != "manifest.json"}
+
+
+def run(client: Any, tasks: list[Task], *, time_limit: float = 30, memory_limit: float = math.inf) -> Any:
+    """Return the results by block, those of parts together."""
+    found: dict[object, list[object]] = {task.block: [] for task in tasks}
+    engine = DaskEngine(client)
+    for task, results in engine.run(tasks, Handler, time_limit=time_limit, memory_limit=memory_limit):
+        found[task.block] += zip(task.cells, results, strict=True)
+    return {
+        task.block: [dict(found[task.block])[cell] for cell in task.cells]
+        for task in tasks
+        if len(found[task.block]) == len(task.cells)
+    }
+
+
+def plugins(client: Any) -> list[str]:
+    found = client.run(lambda dask_worker: list(dask_worker.plugins)).values()
+    return [name for names in found for name in names if name.startswith("betabench")]
+
+
+def test_a_cluster_gives_the_same_bytes_as_this_machine(
+    client: Any,
+    local: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "spread.toml").write_text(EXPERIMENT)
+    words = ["run", "--experiment", str(tmp_path / "spread.toml"), "--offline", "--no-figures"]
+    words += ["--output", str(tmp_path / "out"), "--scheduler", client.scheduler.address]
+    assert main(words) == 0
+    told = capsys.readouterr().out
+    assert "36 cells, 36 of them computed now" in told
+    assert f"on Dask at {client.scheduler.address}" in told
+    assert {"results.csv", "summary.csv", "failures.csv"} <= local.keys()
+    assert {name: (tmp_path / "out" / name).read_bytes() for name in local} == local
+    assert plugins(client) == [], "nothing stays behind"
+    assert main(words) == 0
+    assert "36 cells, 0 of them computed now" in capsys.readouterr().out
+
+
+def test_a_worker_that_is_killed_costs_nothing(
+    client: Any, world: World, local: dict[str, bytes], tmp_path: Path
+) -> None:
+    killed = []
+
+    def kill(done: int, planned: int) -> None:
+        if 0 < done < planned and not killed:
+            victim = min(client.run(os.getpid).values())
+            os.kill(victim, signal.SIGKILL)
+            killed.append(victim)
+
+    with Store(tmp_path / "s.sqlite") as store:
+        outcome = compute(world, store, engine=DaskEngine(client), progress=kill)
+        assert len(store) == outcome.computed == 36
+    assert killed
+    assert files(tmp_path, world, outcome) == local
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+def test_what_goes_wrong_in_a_cell_costs_that_cell_only(client: Any) -> None:
+    before = set(client.run(os.getpid).values())
+    tasks = [
+        Task(0, (1, "hang", 2)),
+        Task(1, ("die", 3, "exit")),
+        Task(2, (4, "raise", "hoard", 5)),
+        Task(3, (6,)),
+    ]
+    found = run(client, tasks, time_limit=3, memory_limit=400)
+    failures = {
+        (block, cell): result
+        for block, cells in ((task.block, task.cells) for task in tasks)
+        for cell, result in zip(cells, found[block], strict=True)
+        if isinstance(result, Failure)
+    }
+    assert {where: failure.status for where, failure in failures.items()} == {
+        (0, "hang"): "timeout",
+        (1, "die"): "crashed",
+        (1, "exit"): "crashed",
+        (2, "raise"): "crashed",
+        (2, "hoard"): "crashed",
+    }
+    assert "time limit of 3 seconds" in failures[0, "hang"].reason
+    assert "SIGKILL" in failures[1, "die"].reason
+    assert "exit code 3" in failures[1, "exit"].reason
+    assert "memory than its limit of 400 MiB" in failures[2, "hoard"].reason
+    assert [found[0][0], found[0][2], found[1][1]] == [(0, 1), (0, 2), (1, 3)]
+    assert [found[2][0], found[2][3], found[3]] == [(2, 4), (2, 5), [(3, 6)]]
+    assert set(client.run(os.getpid).values()) == before, "the Dask workers did not notice"
+
+
+def test_a_cell_that_takes_dask_workers_down_is_given_up_and_no_other(client: Any) -> None:
+    tasks = [Task(0, (1, "kill the parent")), *(Task(block, (block,)) for block in range(1, 9))]
+    found = run(client, tasks)
+    reason = "2 Dask workers were lost while they computed it and nothing else"
+    one, failure = found.pop(0)
+    assert one == (0, 1)
+    assert (failure.status, failure.reason) == ("crashed", reason)
+    assert found == {block: [(block, block)] for block in range(1, 9)}
+
+
+def test_a_worker_keeps_its_process_until_the_run_ends(client: Any) -> None:
+    found = run(client, [Task(block, ("process",)) for block in range(40)])
+    pids = {pid for (pid,) in found.values()}
+    assert len(pids) <= 2
+    wait_until(lambda: not any(alive(pid) for pid in pids))
+
+
+def test_leaving_early_ends_the_processes(client: Any) -> None:
+    tasks = [Task(0, ("process",)), *(Task(block, ("hang",)) for block in range(1, 6))]
+    running = DaskEngine(client).run(tasks, Handler, time_limit=600)
+    next(running)
+    running.close()  # type: ignore[attr-defined]
+    wait_until(lambda: not any(client.run(lambda: len(multiprocessing.active_children())).values()))
+    assert plugins(client) == []
+    assert run(client, [Task(0, (1,))]) == {0: [(0, 1)]}
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def test_what_keeps_a_process_from_starting_is_told_here(client: Any, tmp_path: Path) -> None:
+    make_handler = functools.partial(load_plugin, str(tmp_path / "nowhere.py"))
+    with pytest.raises(PluginError, match=r"nowhere\.py.*no such file"):
+        list(DaskEngine(client).run([Task(0, (1,))], make_handler, time_limit=5))  # type: ignore[arg-type]
+
+
+def test_workers_that_do_not_know_the_handler_are_refused(client: Any) -> None:
+    module = types.ModuleType("only_here")
+    exec("class Handler:\n    pass", module.__dict__)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "only_here", module)
+        with pytest.raises(ExperimentError, match=r"same version of betabench.*only_here"):
+            list(DaskEngine(client).run([Task(0, (1,))], module.Handler, time_limit=5))
+    assert plugins(client) == []
+
+
+def test_where_there_is_no_scheduler_it_is_said(client: Any) -> None:
+    with (
+        pytest.raises(ExperimentError, match="There is no Dask scheduler at"),
+        connected("tcp://127.0.0.1:1"),
+    ):
+        pass
+
+
+# ---------------------------------------------------------------------------------------------- cluster files
+
+
+def test_a_cluster_of_a_file_is_started_and_ended(tmp_path: Path) -> None:
+    file = tmp_path / "local.toml"
+    file.write_text(
+        'cluster = "LocalCluster"\njobs = 1\n[arguments]\nn_workers = 0\nthreads_per_worker = 1\n'
+        'dashboard_address = ":0"\nsilence_logs = "CRITICAL"\n'
+    )
+    with open_engine(workers=1, cluster=file) as engine:
+        found = list(engine.run([Task(0, (1, 2))], Handler, time_limit=30))
+        host, port = engine.name.removeprefix("Dask at tcp://").split(":")
+    assert found == [(Task(0, (1, 2)), [(0, 1), (0, 2)])]
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection((host, int(port)), timeout=5).close()
+
+
+def test_a_batch_scheduler_gets_the_arguments_and_the_number_of_jobs(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[object] = []
+
+    class SLURMCluster(contextlib.AbstractContextManager["SLURMCluster"]):
+        def __init__(self, *, queue: str, cores: int) -> None:
+            told.append((queue, cores))
+
+        def scale(self, **numbers: int) -> None:
+            told.append(numbers)
+
+        def __exit__(self, *_: object) -> None:
+            told.append("closed")
+
+    module = types.ModuleType("dask_jobqueue")
+    module.SLURMCluster = SLURMCluster  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", module)
+    monkeypatch.setattr(
+        "benchmark.experiment.dask_engine.Client",
+        lambda cluster, **_: distributed.Client(client.scheduler.address, set_as_default=False),
+    )
+    declared = Cluster(cluster="SLURMCluster", jobs=20, arguments={"queue": "short", "cores": 4})
+    with started(declared) as engine:
+        assert told == [("short", 4), {"jobs": 20}]
+        assert run(engine._client, [Task(0, (7,))]) == {0: [(0, 7)]}
+    assert told[-1] == "closed"
+    wrong = Cluster(cluster="SLURMCluster", jobs=20, arguments={"queue": "short", "nodes": 4})
+    with pytest.raises(ExperimentError, match=r"SLURMCluster cannot be started.*nodes"), started(wrong):
+        pass
+
+
+def test_the_documented_example_makes_a_job_script() -> None:
+    pytest.importorskip("dask_jobqueue", reason="needs the extra betabench[cluster]")
+    text = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text(encoding="utf-8")
+    example = text.split("```toml\n", 1)[1].split("```", 1)[0]
+    script = (
+        "import sys, tomllib\n"
+        "from dask_jobqueue import SLURMCluster\n"
+        "from benchmark.experiment.cluster import Cluster\n"
+        "declared = Cluster.model_validate(tomllib.loads(sys.stdin.read()))\n"
+        "with SLURMCluster(**declared.arguments, scheduler_options={'dashboard': False}) as cluster:\n"
+        "    print(cluster.job_script())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], input=example, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "#SBATCH -p short" in done.stdout
+    assert "#SBATCH -t 04:00:00" in done.stdout
+    assert "--nthreads 1 " in done.stdout
+    assert "--nworkers 4 " in done.stdout

@@ -1,0 +1,202 @@
+import functools
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmark.errors import ExperimentError, PluginError
+from benchmark.experiment import run as run_module
+from benchmark.experiment.cluster import Cluster, load_cluster
+from benchmark.experiment.engine import LocalEngine, open_engine
+from benchmark.experiment.plan import Block, Shard, load_experiment, plan_blocks
+from benchmark.experiment.pool import Handler, Pool, Task
+from benchmark.experiment.run import compute
+from benchmark.experiment.store import Store
+from benchmark.experiment.versions import software
+from benchmark.experiment.world import World, build_world
+
+SMALL = """
+name = "small"
+title = "Two samples"
+seed = 3
+repetitions = 2
+betas = [0.5]
+train_rows = 500
+[[datasets]]
+card = "compas"
+baseline = "none"
+[[datasets.bias]]
+edits = [{ attribute = "race", group = "African-American" }]
+[[techniques]]
+technique = "none"
+"""
+
+SLURM = """
+cluster = "SLURMCluster"
+jobs = 20
+
+[arguments]
+queue = "short"
+cores = 4
+processes = 4
+memory = "16GiB"
+walltime = "02:00:00"
+job_script_prologue = ["source ~/betabench/bin/activate"]
+"""
+
+
+class Doubling:
+    def __call__(self, block: int, cells: tuple[int, ...]) -> Iterator[int]:
+        yield from (2 * cell for cell in cells)
+
+
+class Refusing:
+    def __init__(self) -> None:
+        raise PluginError("It is no plugin", remedy="write one")
+
+    def __call__(self, block: int, cells: tuple[int, ...]) -> Iterator[int]:
+        raise AssertionError
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "small.toml").write_text(SMALL)
+    return build_world(load_experiment(tmp_path / "small.toml"), offline=True)
+
+
+def test_the_local_engine_runs_tasks_in_processes() -> None:
+    tasks = [Task(0, (1, 2)), Task(1, (3,))]
+    found = LocalEngine(2).run(tasks, Doubling, time_limit=30)
+    assert {task.block: results for task, results in found} == {0: [2, 4], 1: [6]}
+    assert LocalEngine(2).name == "2 worker(s)"
+    with pytest.raises(ExperimentError, match="--workers 1 or more"):
+        LocalEngine(0)
+
+
+def test_a_pool_keeps_its_processes_from_one_run_to_the_next() -> None:
+    with Pool(Doubling, n_workers=1, time_limit=30) as pool:
+        assert [results for _, results in pool.run([Task(0, (1,))])] == [[2]]
+        (worker,) = pool._workers
+        assert [results for _, results in pool.run([Task(0, (4,))])] == [[8]]
+        assert pool._workers == [worker]
+    assert not worker.process.is_alive()
+    assert pool._workers == []
+
+
+def test_a_handler_that_says_why_it_cannot_start_is_heard() -> None:
+    with pytest.raises(PluginError, match="It is no plugin"):
+        list(LocalEngine(1).run([Task(0, (1,))], Refusing, time_limit=30))
+
+
+def test_a_worker_with_other_software_is_refused_by_name(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugins: tuple[str, ...] = ()
+    monkeypatch.setattr(run_module, "software", lambda *_: {**software(plugins, ()), "numpy": "0.1"})
+    with Store(tmp_path / "s.sqlite") as store:
+        with pytest.raises(ExperimentError, match=r"Expected: numpy 0\.1\. Got: numpy [1-9]"):
+            compute(world, store, engine=LocalEngine(1))
+        assert len(store) == 0
+
+
+def test_software_is_the_code_that_makes_numbers_and_what_it_imports(tmp_path: Path) -> None:
+    plugin = tmp_path / "plugin.py"
+    plugin.write_text("1")
+    found = software([str(plugin)], ["torch"])
+    names = {"python", "numpy", "numba", "torch", "plugin.py", "benchmark/techniques/massaging.py"}
+    assert names | {"benchmark/experiment/score.py", "benchmark/network/sample.py"} <= found.keys()
+    assert not {"matplotlib", "benchmark/experiment/store.py"} & found.keys()
+    plugin.write_text("2")
+    again = software([str(plugin)], ["torch"])
+    assert {name for name in found if found[name] != again[name]} == {"plugin.py"}
+
+
+# ----------------------------------------------------------------------------------------------------- shards
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 10, 18])
+def test_shards_are_a_partition_that_is_balanced_over_datasets_and_levels(count: int) -> None:
+    blocks = list(plan_blocks(load_experiment("smoke")))
+    shards = [Shard(number, count).of(blocks) for number in range(1, count + 1)]
+    assert sorted((b for shard in shards for b in shard), key=blocks.index) == blocks
+    for part in ("dataset", "beta"):
+        for value in {getattr(b, part) for b in blocks}:
+            # A dataset's blocks stand together; those of a level do in each of the three datasets.
+            sizes = [sum(getattr(b, part) == value for b in shard) for shard in shards]
+            assert max(sizes) - min(sizes) <= (1 if part == "dataset" else 3)
+
+
+@pytest.mark.parametrize(
+    "text", ["0/3", "4/3", "1/0", "-1/3", "1.5/3", "1", "1/", "/3", "a/b", "1/3/5", "²/3", ""]
+)
+def test_what_is_no_shard_is_refused(text: str) -> None:
+    with pytest.raises(ExperimentError, match="such as 3/10"):
+        Shard.parse(text)
+
+
+def test_more_shards_than_blocks_are_refused() -> None:
+    blocks = [Block("d", "cpt", 0.0, repetition, ()) for repetition in range(3)]
+    assert Shard.parse("3/3").of(blocks) == blocks[2:]
+    with pytest.raises(ExperimentError, match="at most 3 shards"):
+        Shard.parse("1/4").of(blocks)
+
+
+# --------------------------------------------------------------------------------------------------- clusters
+
+
+def test_a_cluster_file_says_what_to_start(tmp_path: Path) -> None:
+    file = tmp_path / "slurm.toml"
+    file.write_text(SLURM)
+    found = load_cluster(file)
+    assert (found.cluster, found.module, found.scale) == ("SLURMCluster", "dask_jobqueue", {"jobs": 20})
+    assert found.arguments["job_script_prologue"] == ["source ~/betabench/bin/activate"]
+    local = Cluster(cluster="LocalCluster", jobs=2)
+    assert (local.module, local.scale) == ("distributed", {"n": 2})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ('"SLURMCluster"', '"os.system"', "cluster"),
+        ("jobs = 20", "jobs = 0", "jobs"),
+        ("jobs = 20", 'jobs = "20"', "jobs"),
+        ("jobs = 20", "", "jobs"),
+        ("jobs = 20", "jobs = 20\nnodes = 3", "nodes"),
+        ("cores = 4", "cores = 2024-01-01", "arguments"),
+        ("cores = 4", "cores = [[1]]", "arguments"),
+    ],
+)
+def test_a_cluster_file_that_breaks_a_rule_is_refused(old: str, new: str, field: str, tmp_path: Path) -> None:
+    file = tmp_path / "slurm.toml"
+    file.write_text(SLURM.replace(old, new))
+    with pytest.raises(ExperimentError, match=f"breaks a rule.*{field}.*docs/cluster.md"):
+        load_cluster(file)
+
+
+@pytest.mark.parametrize("content", [None, b"cluster =", b"\xff"])
+def test_a_cluster_file_that_cannot_be_read_is_refused(content: bytes | None, tmp_path: Path) -> None:
+    file = tmp_path / "slurm.toml"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ExperimentError, match="cannot be read"), open_engine(workers=1, cluster=file):
+        pass
+
+
+def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.delitem(sys.modules, "benchmark.experiment.dask_engine", raising=False)
+    with (
+        pytest.raises(ExperimentError, match=r"pip install 'betabench\[cluster\]'"),
+        open_engine(workers=1, scheduler="tcp://127.0.0.1:1"),
+    ):
+        pass
+
+
+def test_without_a_cluster_the_engine_is_this_machine() -> None:
+    with open_engine(workers=3) as engine:
+        assert engine == LocalEngine(3)
+    make: functools.partial[Handler] = functools.partial(Doubling)
+    assert [results for _, results in engine.run([Task(0, (5,))], make, time_limit=30)] == [[10]]

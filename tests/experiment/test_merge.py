@@ -1,0 +1,337 @@
+import dataclasses
+import hashlib
+import math
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark.cli import main
+from benchmark.errors import StoreError
+from benchmark.experiment import engine as engine_module
+from benchmark.experiment.pool import Handler, Task
+from benchmark.experiment.store import CellResult, MetricValue, Store
+from benchmark.techniques import Convergence
+
+EXPERIMENT = """
+name = "parts"
+title = "Six samples of two datasets, kept scores, and a technique without any"
+seed = 3
+repetitions = 3
+betas = [0.0, 0.5]
+train_rows = 500
+metrics = ["paper", "auc_gap", "auc"]
+headline = ["discrimination", "auc_gap"]
+[[datasets]]
+card = "compas"
+baseline = "none"
+[[datasets.bias]]
+edits = [{ attribute = "race", group = "African-American" }]
+[[datasets]]
+card = "dutch"
+baseline = "none"
+[[datasets.bias]]
+edits = [{ attribute = "sex", group = "2" }]
+[[techniques]]
+technique = "none"
+[[techniques]]
+technique = "repair"
+parameters = { level = 0.5 }
+[[techniques]]
+technique = "reject_option"
+"""
+
+
+UNDEFINED = MetricValue("discrimination", None, "nobody is deprived")
+
+
+class InProcess:
+    """An engine without processes, for what does not depend on them."""
+
+    name = "this process"
+
+    def __init__(self, n_workers: int) -> None:
+        pass
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        make_handler: Callable[[], Handler],
+        *,
+        time_limit: float,
+        memory_limit: float = math.inf,
+    ) -> Iterator[tuple[Task, list[Any]]]:
+        handler = make_handler()
+        for task in tasks:
+            yield task, list(handler(task.block, task.cells))
+
+
+def cell(key: str, **changes: object) -> CellResult:
+    made = CellResult(
+        *(key, "adult", "cpt", 0.25, 3, "massaging", "c45", "ok"),
+        metrics=(
+            MetricValue("accuracy", 0.1 + 0.2),
+            MetricValue("discrimination", None, "nobody is deprived"),
+        ),
+        counts=[[[1, 2], [3, 4]], [[5, 6], [7, 8]]],
+        seconds=0.5,
+        convergence=Convergence(1, 0.0, 1e-6),
+        scoring="code",
+    )
+    return dataclasses.replace(made, **changes)  # type: ignore[arg-type]
+
+
+def failed(key: str, reason: str = "no") -> CellResult:
+    return cell(key, status="failed", reason=reason, metrics=(), counts=[], convergence=None, scoring="")
+
+
+def stored(path: Path, *cells: CellResult) -> Path:
+    with Store(path) as store:
+        store.write(cells)
+    return path
+
+
+def state(path: Path) -> tuple[str, int]:
+    return hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns
+
+
+def test_what_is_missing_is_taken_over_whole_and_the_first_is_kept(tmp_path: Path) -> None:
+    one = stored(tmp_path / "1.sqlite", cell("a", rows=b"a"), failed("b"))
+    # Scorings have other numbers here, and one cell is in both.
+    other = cell("c", scoring="else", rows=b"c", metrics=(MetricValue("accuracy", 0.25),))
+    two = stored(tmp_path / "2.sqlite", other, cell("a", seconds=9.0, rows=b"a"), failed("b", "no, at 0x7f"))
+    before = state(one), state(two)
+    with Store(tmp_path / "all.sqlite") as store:
+        assert store.merge([one, two]) == 3
+        assert len(store) == 3
+        assert store.merge([two, one, two]) == 0
+        expected = [cell("a"), failed("b"), dataclasses.replace(other, rows=None)]
+        assert store.read(["a", "b", "c"]) == expected
+        assert [store.rows(key) for key in "abc"] == [b"a", None, b"c"]
+        names = {key: found.metrics for key, found in store.statuses().items()}
+        assert names == {"a": {"accuracy", "discrimination"}, "b": frozenset(), "c": {"accuracy"}}
+    assert (state(one), state(two)) == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"status": "failed", "reason": "no", "metrics": (), "counts": []},
+            "same status.*Got: ok and failed",
+        ),
+        ({"counts": [[[1, 2], [3, 4]], [[5, 6], [8, 7]]]}, "same counts"),
+        (
+            {
+                "metrics": (
+                    MetricValue("accuracy", 0.3),
+                    MetricValue("discrimination", None, "nobody is deprived"),
+                )
+            },
+            r"same accuracy in both. Got: 0\.3\d+ and 0\.3\.",
+        ),
+        ({"metrics": (MetricValue("discrimination", 0.0),)}, r"discrimination.*nobody is deprived and 0\.0"),
+        ({"metrics": (MetricValue("discrimination", None, "else"),)}, "nobody is deprived and else"),
+    ],
+)
+def test_contradictions_are_refused_and_nothing_is_merged(
+    changes: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    one = stored(tmp_path / "1.sqlite", cell("a"))
+    two = stored(tmp_path / "2.sqlite", cell("b"))
+    three = stored(tmp_path / "3.sqlite", cell("c"), cell("b", **changes))
+    with Store(tmp_path / "all.sqlite") as store:
+        with pytest.raises(StoreError, match=message) as refused:
+            store.merge([one, two, three])
+        assert "dataset adult, bias cpt, beta 0.25, repetition 3, technique massaging" in str(refused.value)
+        assert f"{two} and {three} contradict each other" in str(refused.value)
+        assert len(store) == 0
+        assert store.merge([one, two]) == 2
+        with pytest.raises(StoreError, match=message) as refused:
+            store.merge([three])
+        assert f"{store.path} and {three} contradict each other" in str(refused.value)
+        assert store.read(["a", "b", "c"]) == [cell("a"), cell("b")]
+
+
+def test_values_that_other_code_computed_are_no_contradiction(tmp_path: Path) -> None:
+    one = stored(tmp_path / "1.sqlite", cell("a"))
+    two = stored(
+        tmp_path / "2.sqlite", cell("a", scoring="corrected", metrics=(MetricValue("accuracy", 0.5),))
+    )
+    with Store(tmp_path / "all.sqlite") as store:
+        assert store.merge([one, two]) == 1
+        assert store.read(["a"]) == [cell("a")]
+
+
+def test_stores_of_earlier_versions_are_merged(tmp_path: Path) -> None:
+    path = stored(tmp_path / "1.sqlite", cell("a"))
+    with sqlite3.connect(path) as connection:
+        for table in ("convergence", "scored", "scorings", "predictions"):
+            connection.execute(f"DROP TABLE {table}")
+    connection.close()
+    with Store(tmp_path / "all.sqlite") as store:
+        assert store.merge([path]) == 1
+        assert store.read(["a"]) == [cell("a", convergence=None, scoring="")]
+
+
+def test_what_is_no_store_is_refused(tmp_path: Path) -> None:
+    good = stored(tmp_path / "good.sqlite", cell("a"))
+    other = stored(tmp_path / "other.sqlite", cell("a"))
+    with sqlite3.connect(other) as connection:
+        connection.execute("UPDATE meta SET value = '99'")
+    connection.close()
+    text = tmp_path / "text.sqlite"
+    text.write_text("no database at all, but long enough to be looked at as one" * 20)
+    (tmp_path / "empty.sqlite").touch()
+    with Store(tmp_path / "all.sqlite") as store:
+        for path, message in (
+            (other, "store format 1. Got: format 99"),
+            (text, "is not a result store"),
+            (tmp_path / "empty.sqlite", "is not a result store"),
+            (tmp_path / "nowhere", "There is no result store"),
+            (store.path, "into itself"),
+        ):
+            with pytest.raises(StoreError, match=message) as refused:
+                store.merge([good, path])
+            assert path.name in str(refused.value)
+        assert len(store) == 0
+
+
+@pytest.mark.parametrize("damage", ["cut short", "overwritten"])
+def test_a_damaged_store_is_named_and_nothing_is_merged(damage: str, tmp_path: Path) -> None:
+    path = stored(tmp_path / "1.sqlite", *(cell(f"{number:064}") for number in range(500)))
+    with path.open("r+b") as file:
+        middle = path.stat().st_size // 2 // 4096 * 4096
+        if damage == "cut short":
+            file.truncate(middle)
+        else:
+            file.seek(middle)
+            file.write(bytes(4096))
+    with Store(tmp_path / "all.sqlite") as store:
+        with pytest.raises(StoreError, match=r"1\.sqlite is (damaged|not a result store).*malformed"):
+            store.merge([path])
+        assert len(store) == 0
+
+
+def test_a_store_that_a_run_holds_is_refused(tmp_path: Path) -> None:
+    with (
+        Store(tmp_path / "1.sqlite") as held,
+        Store(tmp_path / "all.sqlite") as store,
+        pytest.raises(StoreError, match="Another run is writing"),
+    ):
+        store.merge([held.path])
+
+
+@pytest.mark.skipif(not hasattr(os, "kill"), reason="needs signals")
+def test_a_store_that_was_killed_while_it_wrote_is_left_as_it_is(tmp_path: Path) -> None:
+    path = stored(tmp_path / "1.sqlite", cell("a"))
+    script = (
+        "import os, sqlite3, sys\n"
+        "c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "c.execute('PRAGMA cache_size = 1'); c.execute('BEGIN')\n"
+        "c.execute('UPDATE cells SET reason = hex(zeroblob(90000))')\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)])
+    assert done.returncode == -signal.SIGKILL
+    assert path.with_name("1.sqlite-journal").stat().st_size
+    before = state(path)
+    with Store(tmp_path / "all.sqlite") as store:
+        with pytest.raises(StoreError, match="start that run again"):
+            store.merge([path])
+        assert state(path) == before
+        Store(path).close()
+        with Store(path) as again:
+            assert again.read(["a"]) == [cell("a")]
+        assert store.merge([path]) == 1
+
+
+# --------------------------------------------------------------------------------------------- command line
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Compute in this process, without real data, from an empty folder; return the experiment's file."""
+    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "parts.toml"
+    file.write_text(EXPERIMENT)
+    return file
+
+
+def test_merged_shards_are_the_whole_run_byte_for_byte(
+    quick: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = ["run", "--experiment", str(quick), "--offline", "--no-figures"]
+    assert main([*run, "--output", "whole"]) == 0
+    shards = [f"results/parts_embedded_shard_{number}_of_3" for number in (1, 2, 3)]
+    for number, folder in enumerate(shards, 1):
+        assert main([*run, "--shard", f"{number}/3"]) == 0
+        names = {path.name for path in Path(folder).iterdir()}
+        assert names == {"results.sqlite", "results.sqlite.lock", "manifest.json"}
+        assert f'"shard": "{number}/3"' in (Path(folder) / "manifest.json").read_text()
+    before = [state(Path(folder) / "results.sqlite") for folder in shards]
+    capsys.readouterr()
+    assert main(["merge", *shards[1:], "--output", "merged"]) == 0
+    assert "24 cells, 24 of them new" in capsys.readouterr().out
+    assert main(["merge", shards[0], f"{shards[1]}/results.sqlite", "--output", "merged"]) == 0
+    assert "36 cells, 12 of them new" in capsys.readouterr().out
+    assert before == [state(Path(folder) / "results.sqlite") for folder in shards]
+    assert main([*run, "--output", "merged"]) == 0
+    assert "36 cells, 0 of them computed now" in capsys.readouterr().out
+    varying = {"manifest.json", "results.sqlite", "results.sqlite.lock"}
+    for path in (p for p in Path("whole").rglob("*") if p.is_file() and p.name not in varying):
+        assert (Path("merged") / path.relative_to("whole")).read_bytes() == path.read_bytes(), path
+    for name in ("results.csv", "summary.csv", "failures.csv", "metrics.csv"):
+        assert len((Path("merged") / name).read_bytes().splitlines()) > 1, name
+
+
+def test_a_shard_in_the_folder_of_a_run_forgets_none_of_its_files(quick: Path) -> None:
+    run = ["run", "--experiment", str(quick), "--offline", "--no-figures", "--output", "out"]
+    small = ["--datasets", "compas", "--techniques", "none"]
+    assert main([*run, *small]) == 0
+    tables = set(Path("out/tables").iterdir())
+    assert main([*run, *small, "--shard", "1/2"]) == 0
+    assert set(Path("out/tables").iterdir()) == tables
+    shutil.copy("out/manifest.json", "shard.json")
+    assert main([*run, "--datasets", "dutch", "--techniques", "none"]) == 0
+    assert not [path for path in Path("out/tables").iterdir() if "compas" in path.name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "--shard", "4/3"], "a number from 1 to the count"),
+        (["run", "--shard", "third"], "such as 3/10"),
+        (["run", "--shard", "1/13"], "at most 12 shards"),
+        (["merge", "nowhere", "--output", "merged"], "There is no result store nowhere"),
+    ],
+)
+def test_bad_input_ends_with_a_message_and_code_2(
+    arguments: list[str], message: str, quick: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = ["--experiment", str(quick), "--offline"] if arguments[0] == "run" else []
+    assert main([*arguments, *more]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("results").exists()
+
+
+def test_contradicting_folders_end_with_a_message_and_code_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, seconds, status in (("one", 1.0, "ok"), ("two", 2.0, "timeout")):
+        stored(tmp_path / name / "results.sqlite", cell("a", seconds=seconds, status=status))
+    folders = [str(tmp_path / name) for name in ("one", "two")]
+    assert main(["merge", *folders, "--output", str(tmp_path / "all")]) == 2
+    message = capsys.readouterr().err
+    assert f"{folders[0]}/results.sqlite and {folders[1]}/results.sqlite contradict" in message
+    assert "Got: ok and timeout" in message
