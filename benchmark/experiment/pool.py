@@ -211,10 +211,14 @@ class Pool:
 
     def _start(self, task: Task | None = None, results: Sequence[Any] = ()) -> None:
         here, there = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(there, self._make_handler), daemon=True)
+        process = self._context.Process(target=_work, args=(there,), daemon=True)
         with _one_thread_each(), _sigint_ignored():
             process.start()
         there.close()  # so that the pipe ends when the worker does
+        # Not as an argument of the process: multiprocessing holds both ends of the pipe for arguments, and
+        # waits forever where these are long and the process is killed before it has read them.
+        with contextlib.suppress(OSError):  # noticed by the listener
+            here.send(self._make_handler)
         self._workers.append(_Worker(process, here, task, list(results)))
 
 
@@ -364,8 +368,8 @@ def _one_thread_each() -> Iterator[None]:
                     os.environ[name] = value
 
 
-def _work(connection: Connection, make_handler: Callable[[], Handler]) -> None:
-    """Run in the worker: take tasks until the pipe ends."""
+def _work(connection: Connection) -> None:
+    """Run in the worker: take what makes the handler, then tasks until the pipe ends."""
     home = os.getpid()
     if hasattr(os, "setsid"):
         os.setsid()  # leads a group, so that whatever techniques start can be ended with it
@@ -373,7 +377,10 @@ def _work(connection: Connection, make_handler: Callable[[], Handler]) -> None:
     threading.Thread(target=_die_with_parent, daemon=True).start()
     room = _Room()
     try:
+        make_handler: Callable[[], Handler] = connection.recv()
         handler = make_handler()
+    except EOFError:
+        return
     except BetabenchError as error:  # it says what is wrong; any other goes to standard error
         connection.send(("refused", error))
         return

@@ -76,6 +76,20 @@ def cluster() -> Iterator[Any]:
         yield client
 
 
+@pytest.fixture(autouse=True)
+def no_waiting_for_ever() -> Iterator[None]:
+    """End a test in which a cluster says nothing any more."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError("the cluster has said nothing for three minutes")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(180)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
 @pytest.fixture
 def client(cluster: Any) -> Any:
     """Return the client of the cluster, of which no worker is missing."""
