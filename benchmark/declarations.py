@@ -1,13 +1,25 @@
-"""Where the shipped TOML declarations and learned networks are, from any working directory."""
+"""Where the TOML declarations are, from any working directory, and how experiment files are read."""
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from benchmark.errors import UnknownNameError
+from benchmark.errors import ExperimentError, UnknownNameError
 
-__all__ = ["declaration_dir", "find_declaration", "list_declarations"]
+if TYPE_CHECKING:  # so that finding a file does not wait for it
+    from pydantic import BaseModel
+
+__all__ = [
+    "check_experiment_file",
+    "declaration_dir",
+    "find_declaration",
+    "list_declarations",
+    "read_experiment_file",
+]
+
+M = TypeVar("M", bound="BaseModel")
 
 Kind = Literal["datasets", "experiments"]
 
@@ -54,3 +66,46 @@ def find_declaration(kind: Kind, name_or_path: str) -> Path:
         error.what = f"There is no {kind.removesuffix('s')} file {name_or_path!r}"
         error.expected = "an existing file whose name ends in .toml, or one of " + ", ".join(known)
     raise error
+
+
+def read_experiment_file(path: Path) -> dict[str, Any]:
+    """Return the content of an experiment file; raises :class:`ExperimentError` if it is not TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ExperimentError(f"The experiment file {path} is not valid TOML", got=str(error)) from error
+
+
+def check_experiment_file(model: type[M], content: dict[str, Any], path: Path, example: str) -> M:
+    """Return an experiment file's content as its model.
+
+    Parameters
+    ----------
+    model : type of pydantic.BaseModel
+        What the content is to be.
+    content : dict
+        What the file says.
+    path : Path
+        The file.
+    example : str
+        A file to learn from, for the remedy.
+
+    Raises
+    ------
+    ExperimentError
+        If a rule is broken; the message names file, field, rule and value.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']} (got {e['input']!r:.80})"
+            for e in error.errors()
+        )
+        raise ExperimentError(
+            f"The experiment file {path} breaks {error.error_count()} rule(s)",
+            got=problems,
+            remedy=f"correct the named fields; {example}",
+        ) from error

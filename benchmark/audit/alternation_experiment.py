@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
 
 from benchmark.audit.alternation import (
     VARIANTS,
@@ -23,7 +22,7 @@ from benchmark.audit.alternation import (
 from benchmark.data import DataNotFoundError, load_card
 from benchmark.data.records import read_records
 from benchmark.data.source import Progress, read_sources
-from benchmark.declarations import find_declaration
+from benchmark.declarations import check_experiment_file, find_declaration, read_experiment_file
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 
 __all__ = [
@@ -161,8 +160,9 @@ def is_alternation(name_or_path: str | Path) -> bool:
     UnknownNameError
         If there is no such file.
     """
+    path = find_declaration("experiments", str(name_or_path))
     try:
-        return _read(find_declaration("experiments", str(name_or_path))).get("kind") == "alternation"
+        return read_experiment_file(path).get("kind") == "alternation"
     except ExperimentError:
         return False
 
@@ -183,22 +183,12 @@ def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
         If the file is not TOML or breaks a rule; the message names file, field, rule and value.
     """
     path = find_declaration("experiments", str(name_or_path))
-    content = _read(path)
+    content = read_experiment_file(path)
     card = content.get("card")
     if isinstance(card, str) and (path.parent / card).is_file():
         content["card"] = str(path.parent / card)
-    try:
-        return AlternationExperiment.model_validate(content)
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']} (got {e['input']!r:.80})"
-            for e in error.errors()
-        )
-        raise ExperimentError(
-            f"The experiment file {path} breaks {error.error_count()} rule(s)",
-            got=problems,
-            remedy="correct the named fields; experiments/alternation.toml is an example",
-        ) from error
+    example = "experiments/alternation.toml is an example"
+    return check_experiment_file(AlternationExperiment, content, path, example)
 
 
 def run_alternation(
@@ -254,13 +244,6 @@ def run_alternation(
     summary = summarise_alternation(tidy).round(DECIMALS)
     digest = hashlib.sha256(frame.to_csv(index=False, lineterminator="\n").encode()).hexdigest()
     return AlternationOutcome(tidy, summary, rows, digest)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ExperimentError(f"The experiment file {path} is not valid TOML", got=str(error)) from error
 
 
 def _rows(

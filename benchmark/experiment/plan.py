@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +14,17 @@ from pydantic import (
     ConfigDict,
     Field,
     StrictInt,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
 from benchmark.data.card import Edges, NetworkSettings
-from benchmark.declarations import find_declaration, list_declarations
+from benchmark.declarations import (
+    check_experiment_file,
+    find_declaration,
+    list_declarations,
+    read_experiment_file,
+)
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.network.bias import BiasEdit
 
@@ -484,26 +487,12 @@ def load_experiment(name_or_path: str | Path) -> Experiment:
         If the file is not TOML or breaks a rule; the message names file, field, rule and value.
     """
     path = find_declaration("experiments", str(name_or_path))
-    try:
-        content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ExperimentError(f"The experiment file {path} is not valid TOML", got=str(error)) from error
+    content = read_experiment_file(path)
     for entry in content.get("datasets", ()):
         card = entry.get("card") if isinstance(entry, dict) else None
         if isinstance(card, str) and (path.parent / card).is_file():
             entry["card"] = str(path.parent / card)
-    try:
-        return Experiment.model_validate(content)
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']} (got {e['input']!r:.80})"
-            for e in error.errors()
-        )
-        raise ExperimentError(
-            f"The experiment file {path} breaks {error.error_count()} rule(s)",
-            got=problems,
-            remedy="correct the named fields; experiments/smoke.toml is a short example",
-        ) from error
+    return check_experiment_file(Experiment, content, path, "experiments/smoke.toml is a short example")
 
 
 def narrow(
