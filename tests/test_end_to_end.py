@@ -25,7 +25,7 @@ EXPERIMENT = """
 name = "kill"
 title = "Enough blocks to be killed in"
 seed = 5
-repetitions = 8
+repetitions = 40
 betas = [0.0, 0.5, 1.0]
 train_rows = 3000
 time_limit = {time_limit}
@@ -244,7 +244,7 @@ def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
     file, expected = killable
     rng = random.Random(0)
     arguments = ("--experiment", file, "--output", tmp_path, "--workers", "2", "--no-figures", "--offline")
-    stored = 0
+    stored = in_between = 0
     for kill in range(5):
         process = subprocess.Popen(
             command(*arguments),
@@ -256,21 +256,21 @@ def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
         # Wait for a few blocks more than last time, then for a moment that nobody chose.
         goal = stored + 3 * rng.randint(1, 4)
         deadline = time.monotonic() + 120
-        while (
-            process.poll() is None and count_cells(tmp_path) < min(goal, 60) and time.monotonic() < deadline
-        ):
+        while process.poll() is None and count_cells(tmp_path) < goal and time.monotonic() < deadline:
             time.sleep(0.005)
         time.sleep(rng.random() * 0.05)
-        assert process.poll() is None, "the run ended before it could be killed"
-        process.send_signal(signal.SIGKILL)
+        process.kill()
         process.communicate()
         # Whoever writes may undo what the kill left half-written; a mere reader may not.
         stored = count_cells(tmp_path, mode="rw")
         assert stored % 3 == 0, "half a block was stored"
-    assert 0 < stored < 72
+        in_between += 0 < stored < 360
+        if stored == 360:  # on a busy machine a run can be over before its killer's turn comes
+            break
+    assert in_between
     done = run(*arguments[:-1], BETABENCH_CACHE=cache, PYTHONHASHSEED="99")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{72 - stored} of them computed now" in done.stdout
+    assert f"{360 - stored} of them computed now" in done.stdout
     assert files(tmp_path) == expected
 
 
