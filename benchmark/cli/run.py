@@ -114,6 +114,8 @@ def _run(options: argparse.Namespace) -> int:
     output: Path = options.output or Path("results") / (experiment.name + suffix)
     # Everything that can be wrong with the input is known by now: only then is a store made or set aside.
     with Store(output / STORE_NAME, fresh=options.fresh) as store:
+        if store.news:
+            console.print(store.news, highlight=False, markup=False, soft_wrap=True)
         if store.aside:
             console.print(f"The old store is kept as {store.aside}", highlight=False, soft_wrap=True)
         with _progress(console) as progress:
