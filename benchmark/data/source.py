@@ -21,7 +21,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
+from urllib.parse import urljoin
 
 from benchmark.errors import DataError, DownloadError
 
@@ -47,6 +48,10 @@ BACKOFF = 1.0
 TIMEOUTS = (5.0, 30.0)
 """Seconds until a connection counts as failed, and a server that was reached as silent."""
 
+LARGEST = 2**32
+"""Most bytes that are unpacked where the card does not say how many there are."""
+
+_GZIP_ADDS = 1 << 16
 _TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _UNPACK_ERRORS = (
     zipfile.BadZipFile,
@@ -256,6 +261,7 @@ def _get(url: str, progress: Progress | None) -> bytes:
 
         def close_later(response: requests.Response, **_: object) -> None:
             opened.callback(response.close)  # pooch leaves it open if anything fails
+            _check_redirect(response)
 
         pooch.HTTPDownloader(
             progressbar=_Meter(url.rpartition("/")[2], progress) if progress else False,
@@ -264,6 +270,19 @@ def _get(url: str, progress: Progress | None) -> bytes:
             hooks={"response": close_later},
         )(url, buffer, None)
     return buffer.getvalue()
+
+
+def _check_redirect(response: requests.Response) -> None:
+    """Refuse to be sent to a local file or another service, or out of an encrypted connection."""
+    target = response.headers.get("location", "")
+    here, there = (url.partition(":")[0].lower() for url in (response.url, urljoin(response.url, target)))
+    if response.is_redirect and there not in {here, "https"}:
+        raise DownloadError(
+            f"{response.url} redirects to another scheme",
+            expected="https" if here == "https" else "http or https",
+            got=target,
+            remedy="correct 'url' in the card, or get the file by hand",
+        )
 
 
 def _reason(error: requests.RequestException) -> str:
@@ -313,16 +332,17 @@ def _read(path: Path, file: SourceFile) -> bytes | None:
             got=error.strerror or str(error),
             remedy="make it a readable file",
         ) from error
-    content = _unzip(content, str(path), DataError)
+    content = _unzip(content, file, str(path), DataError)
     _verify(content, file, str(path), DataError)
     return content
 
 
-def _unzip(content: bytes, location: str, error: type[DataError]) -> bytes:
+def _unzip(content: bytes, file: SourceFile, location: str, error: type[DataError]) -> bytes:
     if not content.startswith(b"\x1f\x8b"):
         return content
     try:
-        return gzip.decompress(content)
+        with gzip.open(io.BytesIO(content)) as stream:
+            return _limited(stream, file.size or LARGEST, location, error)
     except _UNPACK_ERRORS as cause:
         raise error(
             f"The gzipped file {location} is truncated or damaged", got=str(cause), remedy=_REMEDY[error]
@@ -331,9 +351,11 @@ def _unzip(content: bytes, location: str, error: type[DataError]) -> bytes:
 
 def _unpack(content: bytes, file: SourceFile, location: str) -> bytes:
     """Follow the steps into an archive, and undo a final gzip."""
-    for step in file.member:
+    for number, step in enumerate(file.member, start=1):
+        # The last member is the file, or the file gzipped, which hardly makes one larger.
+        most = file.size + _GZIP_ADDS if file.size and number == len(file.member) else LARGEST
         try:
-            content = _extract(content, step)
+            content = _extract(content, step, most, location)
         except (*_UNPACK_ERRORS, KeyError, RuntimeError) as error:
             raise DownloadError(
                 f"There is no {location}",
@@ -341,20 +363,33 @@ def _unpack(content: bytes, file: SourceFile, location: str) -> bytes:
                 got=str(error.args[0] if error.args else error),
                 remedy=_REMEDY[DownloadError],
             ) from error
-    return _unzip(content, location, DownloadError)
+    return _unzip(content, file, location, DownloadError)
 
 
-def _extract(archive: bytes, member: str) -> bytes:
+def _extract(archive: bytes, member: str, most: int, location: str) -> bytes:
     stream = io.BytesIO(archive)
     if zipfile.is_zipfile(stream):
-        with zipfile.ZipFile(stream) as zipped:
-            return zipped.read(member)
+        with zipfile.ZipFile(stream) as zipped, zipped.open(member) as extracted:
+            return _limited(extracted, most, location, DownloadError)
     stream.seek(0)
     with tarfile.open(fileobj=stream, mode="r:*") as tar:
-        extracted = tar.extractfile(member)
-        if extracted is None:
+        regular = tar.extractfile(member)
+        if regular is None:
             raise KeyError(f"{member!r} is not a regular file")
-        return extracted.read()
+        return _limited(regular, most, location, DownloadError)
+
+
+def _limited(stream: IO[bytes], most: int, location: str, error: type[DataError]) -> bytes:
+    """Read a packed file, but stop where it turns out to be larger than it may be."""
+    content = stream.read(most + 1)
+    if len(content) > most:
+        raise error(
+            f"The source file {location} is larger than it may be",
+            expected=f"at most {most:,} bytes",
+            got="more",
+            remedy=_REMEDY[error],
+        )
+    return content
 
 
 def _verify(content: bytes, file: SourceFile, location: str, error: type[DataError]) -> None:

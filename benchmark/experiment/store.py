@@ -221,7 +221,7 @@ class Store:
             self._connection.executescript(_LATER_TABLES)
             if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checks'").fetchone():
                 _add_checks(self._connection)
-            (state,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+            (state,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
             if state != "ok":
                 raise _DamagedError(state.rpartition("\n")[2])
             if n := sum(found != written for _, found, written in checksums(self._connection)):

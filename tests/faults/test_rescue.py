@@ -95,13 +95,13 @@ def flip(content: bytes, rng: random.Random) -> bytes:
 def test_a_flipped_bit_anywhere_is_harmless_or_found(sound: bytes, tmp_path: Path) -> None:
     path, rng = tmp_path / "s.sqlite", random.Random(1)
     read, told = [], 0
-    for _ in range(100):
+    for _ in range(80):
         path.write_bytes(flip(sound, rng))
         n_read, news = read_back(path)
         assert news or n_read == len(CELLS), "what is lost is said"
         read.append(n_read)
         told += bool(news)
-    assert told > 50, "too little was damaged to prove anything"
+    assert told > 40, "too little was damaged to prove anything"
     assert np.mean(read) > 0.8 * len(CELLS), "one damaged place costs a part of the store, not most of it"
     kept = sorted(tmp_path.glob("s.*.sqlite"))
     assert kept, "a store that is damaged throughout is kept"
