@@ -379,7 +379,7 @@ def _extract(archive: bytes, member: str, most: int, location: str) -> bytes:
         return _limited(regular, most, location, DownloadError)
 
 
-def _limited(stream: IO[bytes], most: int, location: str, error: type[DataError]) -> bytes:
+def _limited(stream: IO[bytes] | gzip.GzipFile, most: int, location: str, error: type[DataError]) -> bytes:
     """Read a packed file, but stop where it turns out to be larger than it may be."""
     content = stream.read(most + 1)
     if len(content) > most:

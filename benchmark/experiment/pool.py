@@ -175,10 +175,14 @@ def _start(
     context: Any, make_handler: Callable[[], Handler], task: Task | None = None, results: Sequence[Any] = ()
 ) -> _Worker:
     here, there = context.Pipe()
-    process = context.Process(target=_work, args=(there, make_handler), daemon=True)
+    process = context.Process(target=_work, args=(there,), daemon=True)
     with _sigint_ignored():
         process.start()
     there.close()  # so that the pipe ends when the worker does
+    # Not as an argument of the process: multiprocessing holds both ends of the pipe for arguments, and waits
+    # forever where these are long and the process is killed before it has read them.
+    with contextlib.suppress(OSError):  # noticed by the listener
+        here.send(make_handler)
     return _Worker(process, here, task, list(results))
 
 
@@ -308,14 +312,18 @@ def _one_thread_each() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _work(connection: Connection, make_handler: Callable[[], Handler]) -> None:
-    """Run in the worker: take tasks until the pipe ends."""
+def _work(connection: Connection) -> None:
+    """Run in the worker: take what makes the handler, then tasks until the pipe ends."""
     home = os.getpid()
     if hasattr(os, "setsid"):
         os.setsid()  # leads a group, so that whatever techniques start can be ended with it
         os.register_at_fork(after_in_child=connection.close)  # else the pipe would not end with the worker
     threading.Thread(target=_die_with_parent, daemon=True).start()
     room = _Room()
+    try:
+        make_handler = connection.recv()
+    except EOFError:
+        return
     handler = make_handler()
     room.remember()
     connection.send(("ready", None))

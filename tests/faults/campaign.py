@@ -298,7 +298,7 @@ def kill_workers(bench: Bench, output: Path, rng: random.Random) -> Trial:
                 left -= 1
     _, err = process.communicate(timeout=600)
     assert process.returncode in {0, 1, 2}, err
-    # Only who killed it knows that it was not the cell: one that began in a new process is recorded as crashed.
+    # Nobody can know that it was not the cell: one that began in a new process is recorded as crashed.
     seen = {0: "unnoticed", 1: "cells recorded as crashed", 2: "stopped: a worker could not start"}
     return bench.resumed(output, seen[process.returncode], "--retry-failed")
 
@@ -341,7 +341,7 @@ def clock_jumps(bench: Bench, output: Path, _rng: random.Random) -> Trial:
 
 
 def harmful_techniques(bench: Bench, output: Path, _rng: random.Random) -> Trial:
-    """Put 18 techniques beside good ones that raise, crash, hang, leak, print, fork or answer garbage."""
+    """Put 18 techniques beside good ones: they raise, crash, hang, leak, print, fork, answer garbage."""
     entries = "".join(f'[[techniques]]\ntechnique = "{name}"\n' for name in HARMFUL)
     small = {"repetitions": 1, "betas": [0.5], "time_limit": 6, "memory_limit": 1000, "more": entries}
     experiment = bench.write("harmful.toml", EXPERIMENT.format(**small))
@@ -487,11 +487,12 @@ def campaign(bench: Bench, name: str, times: int, seed: int = 0, minutes: float 
 
 _HEAD = """# Faults
 
-A run of {planned} cells ({seconds:.0f} s with two workers) is disturbed at random moments or places and then
-given the same command again. *Lost* are finished cells that had to be computed again, *twice* are rows that stand
-in `results.csv` more than once, and *same bytes* says how often all outputs (results, summary, failures, tables)
-were those of an undisturbed run, byte for byte. A damaged store is the one case in which finished cells may be
-lost: those that cannot be read any more, or no longer match their checksums, are computed again.
+A run of {planned} cells ({seconds:.0f} s with two workers, most of it starting) is disturbed at random moments
+or places, and then given the same command again. *Lost* are finished cells that had to be computed again,
+*twice* are rows that stand in `results.csv` more than once, and *same bytes* says how often all outputs
+(results, summary, failures, tables) were those of an undisturbed run, byte for byte. A damaged store is the one case in
+which finished cells may be lost: those that cannot be read any more, or no longer match their checksums, are
+computed again.
 
 | what is done | times | lost | twice | same bytes | what was seen |
 |---|---|---|---|---|---|
@@ -511,13 +512,15 @@ def write_table(rows: dict[str, Row], seconds: float) -> None:
     known.update({name: asdict(row) for name, row in rows.items()})
     known = {name: known[name] for name in CAMPAIGNS if name in known}
     write_atomically(path, json.dumps(known, indent=1) + "\n")
-    lines = [
-        f"| {row['done']} (`{name}`) | {row['times']} | {row['lost']} | {row['duplicated']} "
-        f"| {row['same']} of {row['times']} | {'; '.join(f'{n} × {what}' for what, n in row['seen'].items())} |\n"
-        for name, row in known.items()
-    ]
+    lines = []
+    for name, row in known.items():
+        seen = "; ".join(f"{n} × {what}" for what, n in row["seen"].items())
+        same = f"{row['same']} of {row['times']}"
+        figures = (row["times"], row["lost"], row["duplicated"], same, seen)
+        lines.append(f"| {row['done']} (`{name}`) | {' | '.join(map(str, figures))} |\n")
     machine = f"{platform.system()} with {os.cpu_count()} cores, Python {platform.python_version()}"
-    text = _HEAD.format(planned=PLANNED, seconds=seconds) + "".join(lines) + _FOOT.format(machine=machine)
+    head, foot = _HEAD.format(planned=PLANNED, seconds=seconds), _FOOT.format(machine=machine)
+    text = head + "".join(lines) + foot
     write_atomically(RESULTS / "README.md", text)
 
 

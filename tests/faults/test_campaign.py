@@ -1,0 +1,77 @@
+"""Each fault once; `python -m tests.faults.campaign` repeats them and writes the table."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmark.errors import ExperimentError
+from benchmark.experiment.pool import Task, run_tasks
+from tests.faults.campaign import CAMPAIGNS, PLANNED, Bench, campaign, workers_of
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc and POSIX signals")
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(tmp_path_factory.mktemp("faults"))
+
+
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_nothing_is_lost_and_the_bytes_are_the_same(bench: Bench, name: str) -> None:
+    row = campaign(bench, name, 1, seed=1)
+    assert (row.times, row.same, row.duplicated) == (1, 1, 0)
+    if name in {"truncate", "flip_bits"}:
+        assert row.lost <= PLANNED
+    else:
+        assert row.lost == 0
+
+
+def test_a_worse_ending_is_noticed(bench: Bench, tmp_path: Path) -> None:
+    output = tmp_path / "spoiled"
+    for name, content in bench.expected.items():
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
+        (output / name).write_bytes(content)
+    assert bench.judged(output, "", 0).same
+    rows = (output / "results.csv").read_text().splitlines(keepends=True)
+    (output / "results.csv").write_text("".join([*rows, rows[-1]]))
+    trial = bench.judged(output, "", 0)
+    assert (trial.same, trial.duplicated) == (False, 1)
+
+
+class Echo:
+    """A handler that is larger than a pipe holds."""
+
+    def __init__(self, ballast: bytes) -> None:
+        self.ballast = ballast
+
+    def __call__(self, block: object, cells: tuple[object, ...]) -> Iterator[object]:
+        yield from cells
+
+
+def test_a_worker_that_is_killed_at_its_birth_is_an_error_and_not_waited_for() -> None:
+    done = threading.Event()
+
+    def kill() -> None:
+        while not done.is_set():
+            for worker in workers_of(os.getpid()):
+                os.kill(worker, signal.SIGKILL)
+            time.sleep(0.001)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        with pytest.raises(ExperimentError, match="could not start"):
+            list(
+                run_tasks([Task(0, (1,))], functools.partial(Echo, bytes(10**7)), n_workers=1, time_limit=60)
+            )
+    finally:
+        done.set()
+        killer.join()
