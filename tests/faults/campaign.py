@@ -27,7 +27,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmark.report.files import write_atomically
@@ -171,7 +171,10 @@ class Bench:
         self.hostile = self.write("hostile.py", HOSTILE)
         self.whole = folder / "whole"
         started = time.monotonic()
-        self.finish(self.whole)
+        process = self.start(self.whole)
+        self.wait_for_store(process, self.whole)
+        self.starting = time.monotonic() - started
+        ended(process)
         self.seconds = time.monotonic() - started
         self.expected = outputs(self.whole)
 
@@ -208,6 +211,17 @@ class Bench:
             start_new_session=True,
             preexec_fn=limit,
         )
+
+    def wait_for_store(self, process: subprocess.Popen[str], output: Path) -> None:
+        """Wait until a run has come so far that there is something to disturb."""
+        while not (output / "results.sqlite").exists():
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+
+    def wait(self, process: subprocess.Popen[str], output: Path, rng: random.Random) -> None:
+        """Wait for a random moment between the making of the store and the run's end."""
+        self.wait_for_store(process, output)
+        time.sleep(rng.uniform(0, self.seconds - self.starting))
 
     def finish(self, output: Path, *more: str | Path) -> int:
         """Run to the end; return the number of cells that were computed for it."""
@@ -268,7 +282,7 @@ def ended(process: subprocess.Popen[str]) -> str:
 def kill_coordinator(bench: Bench, output: Path, rng: random.Random) -> Trial:
     """Kill the coordinator (SIGKILL) at a random moment."""
     process = bench.start(output)
-    time.sleep(rng.uniform(0.2, bench.seconds))
+    bench.wait(process, output, rng)
     process.kill()
     process.communicate()
     stored = count_cells(output)
@@ -289,9 +303,10 @@ def kill_coordinator(bench: Bench, output: Path, rng: random.Random) -> Trial:
 def kill_workers(bench: Bench, output: Path, rng: random.Random) -> Trial:
     """Kill three workers of a run (SIGKILL) at random moments; go on with `--retry-failed`."""
     process = bench.start(output)
+    bench.wait(process, output, rng)
     left = 3
     while process.poll() is None and left:
-        time.sleep(rng.uniform(0.1, bench.seconds / 4))
+        time.sleep(rng.uniform(0, 0.5))
         if found := workers_of(process.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(rng.choice(found), signal.SIGKILL)
@@ -314,10 +329,7 @@ def workers_of(pid: int) -> list[int]:
 def interrupt(bench: Bench, output: Path, rng: random.Random) -> Trial:
     """Interrupt coordinator and workers (SIGINT) at a random moment, as Ctrl-C does."""
     process = bench.start(output)
-    while not (output / "results.sqlite").exists():
-        assert process.poll() is None
-        time.sleep(0.01)
-    time.sleep(rng.uniform(0, bench.seconds / 2))
+    bench.wait(process, output, rng)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
     return bench.resumed(output, ended(process))
@@ -404,7 +416,7 @@ def read_only(bench: Bench, output: Path, rng: random.Random) -> Trial:
     """Make the folder read-only after a kill (a tmpfs mounted anew)."""
     with disk(output, 100_000_000) as mounted:
         process = bench.start(output)
-        time.sleep(rng.uniform(0.2, bench.seconds))
+        bench.wait(process, output, rng)
         process.kill()
         process.communicate()
         if not mounted:
@@ -487,20 +499,21 @@ def campaign(bench: Bench, name: str, times: int, seed: int = 0, minutes: float 
 
 _HEAD = """# Faults
 
-A run of {planned} cells ({seconds:.0f} s with two workers, most of it starting) is disturbed at random moments
-or places, and then given the same command again. *Lost* are finished cells that had to be computed again,
+A run of {planned} cells ({seconds:.0f} s with two workers, most of it starting) is disturbed at random
+moments or places, and then given the same command again. *Lost* are finished cells that had to be computed again,
 *twice* are rows that stand in `results.csv` more than once, and *same bytes* says how often all outputs
-(results, summary, failures, tables) were those of an undisturbed run, byte for byte. A damaged store is the one case in
-which finished cells may be lost: those that cannot be read any more, or no longer match their checksums, are
-computed again.
+(results, summary, failures, tables) were those of an undisturbed run, byte for byte. A damaged store is the
+one case in which finished cells may be lost: those that cannot be read any more, or no longer match their
+checksums, are computed again.
 
 | what is done | times | lost | twice | same bytes | what was seen |
 |---|---|---|---|---|---|
 """
 _FOOT = """
 Written by `python -m tests.faults.campaign` (`--times N`, names of campaigns, `--minutes M` for each) on
-{machine}. `tests/faults/test_campaign.py` runs each campaign, `tests/faults/test_rescue.py` damages
-stores in a hundred places, `tests/test_plugins.py` holds more techniques to their own cells, and
+{machine}.
+`tests/faults/test_campaign.py` runs each campaign, `tests/faults/test_rescue.py` damages stores in a hundred
+places, `tests/test_plugins.py` holds more techniques to their own cells, and
 `python -m tests.faults.fuzz 100000` gives damaged input to every reader.
 """
 
@@ -509,7 +522,7 @@ def write_table(rows: dict[str, Row], seconds: float) -> None:
     """Write the table, with the rows of earlier campaigns that were not run again."""
     path = RESULTS / "campaigns.json"
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    known.update({name: asdict(row) for name, row in rows.items()})
+    known.update({name: vars(row) for name, row in rows.items()})
     known = {name: known[name] for name in CAMPAIGNS if name in known}
     write_atomically(path, json.dumps(known, indent=1) + "\n")
     lines = []
@@ -538,7 +551,7 @@ def main() -> None:
         for name in options.names or CAMPAIGNS:
             row = campaign(bench, name, options.times, minutes=options.minutes)
             write_table({name: row}, bench.seconds)
-            print(row)
+            print(row, flush=True)
 
 
 if __name__ == "__main__":
