@@ -276,11 +276,11 @@ def _resident(pid: int) -> float:
 
 
 def _stop(worker: _Worker) -> None:
-    worker.connection.close()
     if hasattr(os, "killpg"):
         with contextlib.suppress(OSError):  # it has not come to lead a group yet
             os.killpg(worker.process.pid, signal.SIGKILL)
     worker.process.kill()
+    worker.connection.close()  # not before, or it would complain of it
     worker.process.join()
 
 
@@ -322,7 +322,7 @@ def _work(connection: Connection) -> None:
     room = _Room()
     try:
         make_handler = connection.recv()
-    except EOFError:
+    except (EOFError, ConnectionResetError):
         return
     handler = make_handler()
     room.remember()
@@ -330,7 +330,7 @@ def _work(connection: Connection) -> None:
     while True:
         try:
             task: Task = connection.recv()
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             return
         results = handler(task.block, task.cells)
         for _ in task.cells:

@@ -4,7 +4,7 @@ Each campaign disturbs a run again and again at random moments or places, lets t
 was, and holds what comes out against an undisturbed run, byte for byte.
 
 ``python -m tests.faults.campaign --times 50`` runs all of them and writes the table in ``results/faults``;
-names behind the command run these alone. The tests run each a few times.
+names behind the command run these alone. The tests run most of them once.
 """
 
 from __future__ import annotations
@@ -500,10 +500,10 @@ def campaign(bench: Bench, name: str, times: int, seed: int = 0, minutes: float 
 _HEAD = """# Faults
 
 A run of {planned} cells ({seconds:.0f} s with two workers, most of it starting) is disturbed at random
-moments or places, and then given the same command again. *Lost* are finished cells that had to be computed again,
-*twice* are rows that stand in `results.csv` more than once, and *same bytes* says how often all outputs
-(results, summary, failures, tables) were those of an undisturbed run, byte for byte. A damaged store is the
-one case in which finished cells may be lost: those that cannot be read any more, or no longer match their
+moments or places, and then given the same command again. *Lost* are finished cells that had to be computed
+again, *twice* are rows that stand in `results.csv` more than once, and *same bytes* says how often all
+outputs (results, summary, failures, tables) were those of an undisturbed run, byte for byte. A damaged store is
+the one case in which finished cells may be lost: those that cannot be read any more, or no longer match their
 checksums, are computed again.
 
 | what is done | times | lost | twice | same bytes | what was seen |
@@ -512,8 +512,8 @@ checksums, are computed again.
 _FOOT = """
 Written by `python -m tests.faults.campaign` (`--times N`, names of campaigns, `--minutes M` for each) on
 {machine}.
-`tests/faults/test_campaign.py` runs each campaign, `tests/faults/test_rescue.py` damages stores in a hundred
-places, `tests/test_plugins.py` holds more techniques to their own cells, and
+`tests/faults/test_campaign.py` runs most of them once, `tests/faults/test_rescue.py` damages stores in a
+hundred places, `tests/test_plugins.py` holds more techniques to their own cells, and
 `python -m tests.faults.fuzz 100000` gives damaged input to every reader.
 """
 

@@ -1,4 +1,4 @@
-"""Each fault once; `python -m tests.faults.campaign` repeats them and writes the table."""
+"""Faults, once each; `python -m tests.faults.campaign` repeats them and writes the table."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(tmp_path_factory.mktemp("faults"))
 
 
-@pytest.mark.parametrize("name", CAMPAIGNS)
+# Kills and interrupts of the coordinator, cut stores and harmful techniques are tested elsewhere.
+HERE = sorted(CAMPAIGNS.keys() - {"kill_coordinator", "interrupt", "truncate", "harmful_techniques"})
+
+
+@pytest.mark.parametrize("name", HERE)
 def test_nothing_is_lost_and_the_bytes_are_the_same(bench: Bench, name: str) -> None:
     row = campaign(bench, name, 1, seed=1)
     assert (row.times, row.same, row.duplicated) == (1, 1, 0)
-    if name in {"truncate", "flip_bits"}:
-        assert row.lost <= PLANNED
-    else:
-        assert row.lost == 0
+    assert row.lost <= (PLANNED if name == "flip_bits" else 0)
 
 
 def test_a_worse_ending_is_noticed(bench: Bench, tmp_path: Path) -> None:
