@@ -283,6 +283,20 @@ def kill_coordinator(bench: Bench, output: Path, rng: random.Random) -> Trial:
     """Kill the coordinator (SIGKILL) at a random moment."""
     process = bench.start(output)
     bench.wait(process, output, rng)
+    return killed(bench, output, process)
+
+
+def kill_midway(bench: Bench, output: Path, rng: random.Random) -> Trial:
+    """Kill the coordinator (SIGKILL) when a random number of cells is stored."""
+    process, goal = bench.start(output), rng.randrange(1, PLANNED)
+    while process.poll() is None and count_cells(output) < goal:
+        time.sleep(0.005)
+    time.sleep(rng.uniform(0, 0.05))
+    return killed(bench, output, process)
+
+
+def killed(bench: Bench, output: Path, process: subprocess.Popen[str]) -> Trial:
+    """Kill a coordinator now, and let the same command go on."""
     process.kill()
     process.communicate()
     stored = count_cells(output)
@@ -461,7 +475,17 @@ Campaign = Callable[[Bench, Path, random.Random], Trial]
 CAMPAIGNS: dict[str, Campaign] = {
     function.__name__: function
     for function in (
-        *(kill_coordinator, kill_workers, interrupt, two_at_once, full_disk, read_only, truncate, flip_bits),
+        *(
+            kill_coordinator,
+            kill_midway,
+            kill_workers,
+            interrupt,
+            two_at_once,
+            full_disk,
+            read_only,
+            truncate,
+            flip_bits,
+        ),
         *(clock_jumps, harmful_techniques),
     )
 }
@@ -502,9 +526,9 @@ _HEAD = """# Faults
 A run of {planned} cells ({seconds:.0f} s with two workers, most of it starting) is disturbed at random
 moments or places, and then given the same command again. *Lost* are finished cells that had to be computed
 again, *twice* are rows that stand in `results.csv` more than once, and *same bytes* says how often all
-outputs (results, summary, failures, tables) were those of an undisturbed run, byte for byte. A damaged store is
-the one case in which finished cells may be lost: those that cannot be read any more, or no longer match their
-checksums, are computed again.
+outputs (results, summary, failures, tables) were those of an undisturbed run, byte for byte. A damaged store
+is the one case in which finished cells may be lost: those that cannot be read any more, or no longer match
+their checksums, are computed again.
 
 | what is done | times | lost | twice | same bytes | what was seen |
 |---|---|---|---|---|---|

@@ -25,7 +25,9 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 # Kills and interrupts of the coordinator, cut stores and harmful techniques are tested elsewhere.
-HERE = sorted(CAMPAIGNS.keys() - {"kill_coordinator", "interrupt", "truncate", "harmful_techniques"})
+HERE = sorted(
+    CAMPAIGNS.keys() - {"kill_coordinator", "kill_midway", "interrupt", "truncate", "harmful_techniques"}
+)
 
 
 @pytest.mark.parametrize("name", HERE)
