@@ -307,7 +307,7 @@ def killed(bench: Bench, output: Path, process: subprocess.Popen[str]) -> Trial:
         when = (
             "with all cells stored"
             if stored == PLANNED
-            else "with some"
+            else "with some cells stored"
             if stored
             else "before any cell was stored"
         )
