@@ -38,6 +38,8 @@ def _merge(options: argparse.Namespace) -> int:
 
     paths = [path / STORE_NAME if path.is_dir() else path for path in options.shards]
     with Store(options.output / STORE_NAME) as store:
+        if store.news:
+            print(f"{store.news}. The old one is kept as {store.aside}")
         new = store.merge(paths)
         print(f"{store.path} has {len(store):,} cells, {new:,} of them new")
     print("'betabench run' with this folder as --output and the options of the shards writes the tables")

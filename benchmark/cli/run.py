@@ -137,6 +137,8 @@ def _run(options: argparse.Namespace) -> int:
         open_engine(workers=options.workers, scheduler=options.scheduler, cluster=options.cluster) as engine,
         Store(output / STORE_NAME, fresh=options.fresh) as store,
     ):
+        if store.news:
+            console.print(store.news, highlight=False, markup=False, soft_wrap=True)
         if store.aside:
             console.print(f"The old store is kept as {store.aside}", highlight=False, soft_wrap=True)
         with _progress(console) as progress:

@@ -50,6 +50,9 @@ _ENVIRONMENT = threading.Lock()
 # How often a working process is weighed, in seconds: between two looks a technique can fill some hundred MiB.
 _WEIGHING = 0.1
 
+# How many workers in a row may be killed while they start before it is taken for a rule.
+_STARTS = 3
+
 
 @dataclass(frozen=True)
 class Task:
@@ -92,6 +95,7 @@ class _Worker:
     ready: bool = False
     sent: bool = False  # whether it knows its task
     lost: bool = False
+    stillborn: int | None = None  # exit code, if it ended before it was ready
     served: int = 0  # results since its process started
     cell_started: float | None = None
     weighed: float = 0.0
@@ -139,6 +143,7 @@ class Pool:
         self._limits = time_limit, memory_limit
         self._workers: list[_Worker] = []
         self._stopped = False
+        self._stillborn = 0  # workers in a row
 
     def __enter__(self) -> Pool:
         return self
@@ -182,10 +187,14 @@ class Pool:
                     )
                 _await(workers, *self._limits)
                 for worker in workers[:]:
+                    was_ready = worker.ready
                     _listen(worker, *self._limits)
+                    if worker.ready and not was_ready:
+                        self._stillborn = 0
                     if worker.lost:
                         workers.remove(worker)
                         _end(worker)
+                        self._mourn(worker)
                     task, results = worker.task, worker.results
                     if task is None:
                         continue
@@ -208,6 +217,18 @@ class Pool:
         """End the workers."""
         while self._workers:
             _end(self._workers.pop())
+
+    def _mourn(self, worker: _Worker) -> None:
+        """Raise an error if workers end while they start: by themselves, or killed again and again."""
+        if worker.stillborn is None:
+            return
+        self._stillborn += 1
+        if worker.stillborn >= 0 or self._stillborn == _STARTS:
+            raise ExperimentError(
+                "A worker process could not start",
+                got=f"{_exit_text(worker.stillborn)}; its own message, if there is one, is above",
+                remedy="run with --workers 1 and look for the first error above this one",
+            )
 
     def _start(self, task: Task | None = None, results: Sequence[Any] = ()) -> None:
         here, there = self._context.Pipe()
@@ -265,13 +286,12 @@ def _listen(worker: _Worker, time_limit: float, memory_limit: float) -> None:
             kind, content = worker.connection.recv()
         except (EOFError, OSError):
             code = _exit_code(worker.process)
-            if not worker.ready:
-                raise ExperimentError(
-                    "A worker process could not start",
-                    got=f"exit code {code}; its own message is above",
-                    remedy="run with --workers 1 and look for the first error above this one",
-                ) from None
-            _lose(worker, Failure("crashed", f"the worker process ended with {_exit_text(code)}", elapsed))
+            if worker.ready:
+                _lose(
+                    worker, Failure("crashed", f"the worker process ended with {_exit_text(code)}", elapsed)
+                )
+            else:
+                worker.lost, worker.stillborn = True, 0 if code is None else code
             return
         if kind == "refused":
             raise content
@@ -327,8 +347,8 @@ def _resident(pid: int) -> float:
 
 
 def _end(worker: _Worker) -> None:
-    worker.connection.close()
     _kill(worker)
+    worker.connection.close()  # not before, or it would complain of it
     worker.process.join()
 
 
@@ -379,7 +399,7 @@ def _work(connection: Connection) -> None:
     try:
         make_handler: Callable[[], Handler] = connection.recv()
         handler = make_handler()
-    except EOFError:
+    except (EOFError, ConnectionResetError):
         return
     except BetabenchError as error:  # it says what is wrong; any other goes to standard error
         connection.send(("refused", error))
@@ -389,7 +409,7 @@ def _work(connection: Connection) -> None:
     while True:
         try:
             task: Task = connection.recv()
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             return
         results = handler(task.block, task.cells)
         for _ in task.cells:

@@ -1,3 +1,4 @@
+import contextlib
 import dataclasses
 import hashlib
 import math
@@ -173,7 +174,7 @@ def test_values_that_other_code_computed_are_no_contradiction(tmp_path: Path) ->
 def test_stores_of_earlier_versions_are_merged(tmp_path: Path) -> None:
     path = stored(tmp_path / "1.sqlite", cell("a"))
     with sqlite3.connect(path) as connection:
-        for table in ("convergence", "scored", "scorings", "predictions"):
+        for table in ("convergence", "scored", "scorings", "predictions", "checks"):
             connection.execute(f"DROP TABLE {table}")
     connection.close()
     with Store(tmp_path / "all.sqlite") as store:
@@ -218,6 +219,19 @@ def test_a_damaged_store_is_named_and_nothing_is_merged(damage: str, tmp_path: P
         with pytest.raises(StoreError, match=r"1\.sqlite is (damaged|not a result store).*malformed"):
             store.merge([path])
         assert len(store) == 0
+
+
+def test_a_changed_value_in_a_store_is_damage(tmp_path: Path) -> None:
+    path = stored(tmp_path / "1.sqlite", cell("a"), cell("b"))
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE results SET value = 0.25 WHERE key = 'b' AND metric = 'accuracy'")
+    with Store(tmp_path / "all.sqlite") as store:
+        with pytest.raises(StoreError, match=r"1\.sqlite is damaged.*1 cell\(s\) do not match"):
+            store.merge([path])
+        assert len(store) == 0
+    Store(path).close()  # rescues the other one
+    with Store(tmp_path / "all.sqlite") as store:
+        assert store.merge([path]) == 1
 
 
 def test_a_store_that_a_run_holds_is_refused(tmp_path: Path) -> None:

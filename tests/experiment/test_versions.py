@@ -46,7 +46,7 @@ NOT_HARNESS = {
     "techniques": "each technique's own closure is in its cells' keys",
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
     "experiment/world.py": "makes the keys",
-    "experiment/store.py": "keeps numbers as they are",
+    "experiment/store": "keeps numbers as they are",
     "experiment/score.py": "computes metrics from predictions; its digest is stored with them",
     "metrics": "the same",
     "experiment/versions.py": "makes the keys",

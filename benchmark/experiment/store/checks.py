@@ -1,0 +1,124 @@
+"""Whether what a store holds is what was written to it: a checksum for each cell, and damage by its cause."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+__all__ = ["add_checks", "checksum", "checksums", "count_damaged", "is_damage"]
+
+# What a sound file meets, too: another process, a full disk, missing rights. All else speaks of damage.
+_NO_DAMAGE = frozenset(
+    {
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+    }
+)
+
+_CELLS = """
+SELECT key, dataset, bias, beta, repetition, technique, classifier, status, cells.reason, counts, seconds,
+    steps, residual, tolerance, digest, checks.content
+FROM cells LEFT JOIN convergence USING (key) LEFT JOIN scored USING (key)
+    LEFT JOIN scorings ON scoring = scorings.id LEFT JOIN checks USING (key)
+"""
+_METRICS = "SELECT key, metric, value, reason FROM results"
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Return whether an error says that a file is damaged, rather than that it cannot be used just now."""
+    # Text that is no UTF-8 any more is met by Python, not by SQLite, and has no code.
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _NO_DAMAGE
+
+
+def checksum(
+    cell: Sequence[Any],
+    metrics: Iterable[tuple[str, float | None, str]],
+    convergence: Sequence[float] | None,
+    scoring: str,
+) -> int:
+    """Return the CRC-32 of everything that a store says of a cell, the predictions of its rows apart.
+
+    Parameters
+    ----------
+    cell : sequence
+        Its row in the table ``cells``.
+    metrics : iterable of tuple
+        Name, value and reason of each, in any order.
+    convergence : sequence of float or None
+        Steps, residual and tolerance.
+    scoring : str
+        Digest of the code that computed the metrics.
+
+    Returns
+    -------
+    int
+        -1, which no checksum is, if damage has made something else of a number.
+    """
+    key, dataset, bias, beta, repetition, technique, classifier, status, reason, counts, seconds = cell
+    try:
+        content = (
+            *(key, dataset, bias, _number(beta), int(repetition), technique, classifier),
+            *(status, reason, counts, _number(seconds), scoring),
+            None if convergence is None else tuple(map(_number, convergence)),
+            sorted((name, _number(value), why) for name, value, why in metrics),
+        )
+    except (TypeError, ValueError):
+        return -1
+    return zlib.crc32(repr(content).encode("utf-8", "surrogatepass"))
+
+
+def _number(value: float | None) -> float | None:
+    # As SQLite keeps it: NaN becomes NULL, and minus zero becomes zero.
+    return None if value is None or value != value else float(value) + 0.0
+
+
+def checksums(connection: sqlite3.Connection, among: str = "") -> Iterator[tuple[str, int, int | None]]:
+    """Yield the key of each stored cell, the checksum of what is there, and the one that was written.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection
+        To the store.
+    among : str
+        A table with the keys of the cells that are wanted; all if it is empty.
+    """
+    where = f"WHERE key IN (SELECT key FROM {among})" if among else ""
+    # Both tables come in the order of their keys, so that none has to be held in memory.
+    rows = connection.execute(f"{_METRICS} {where} ORDER BY key, metric")
+    row = rows.fetchone()
+    for *cell, steps, residual, tolerance, digest, written in connection.execute(
+        f"{_CELLS} {where} ORDER BY key"
+    ):
+        key = cell[0]
+        metrics = []
+        while row is not None and row[0] <= key:
+            if row[0] == key:
+                metrics.append(row[1:])
+            row = rows.fetchone()
+        convergence = None if steps is None else (steps, residual, tolerance)
+        yield key, checksum(cell, metrics, convergence, digest or ""), written
+
+
+def count_damaged(connection: sqlite3.Connection, among: str = "") -> int:
+    """Return how many cells do not match their checksums."""
+    return sum(found != written for _, found, written in checksums(connection, among))
+
+
+def add_checks(connection: sqlite3.Connection, among: str = "") -> None:
+    """Give cells that were written without checksums those of what the store says of them now."""
+    found = [(key, content) for key, content, _ in checksums(connection, among)]
+    connection.executemany("INSERT INTO checks VALUES (?, ?, NULL)", found)
+    connection.create_function("crc32", 1, zlib.crc32, deterministic=True)
+    connection.execute(
+        "UPDATE checks SET rows = crc32(predictions.rows) FROM predictions "
+        "WHERE checks.key = predictions.key AND checks.rows IS NULL"
+    )

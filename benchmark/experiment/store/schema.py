@@ -1,0 +1,95 @@
+"""The tables of a store, its lock, and what is said of a file that is none."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from benchmark.errors import StoreError
+
+__all__ = ["CHECKS", "FORMAT", "LATER_TABLES", "TABLES", "check_format", "held", "lock_path", "not_a_store"]
+
+FORMAT = 1
+
+TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE cells (
+    key TEXT PRIMARY KEY,      -- SHA-256 of everything that can change the cell's numbers
+    dataset TEXT NOT NULL, bias TEXT NOT NULL, beta REAL NOT NULL, repetition INTEGER NOT NULL,
+    technique TEXT NOT NULL, classifier TEXT NOT NULL,
+    status TEXT NOT NULL
+        CHECK (status IN ('ok', 'skipped', 'not_converged', 'failed', 'timeout', 'crashed')),
+    reason TEXT NOT NULL,      -- why it is not ok, else empty
+    counts TEXT NOT NULL,      -- JSON: test rows by [group][favorable label][favorable prediction]
+    seconds REAL NOT NULL      -- wall time of the cell
+) WITHOUT ROWID;
+CREATE TABLE results (
+    key TEXT NOT NULL REFERENCES cells (key), metric TEXT NOT NULL,
+    value REAL,                -- NULL where the metric is undefined
+    reason TEXT NOT NULL,      -- why it is undefined, else empty
+    PRIMARY KEY (key, metric)
+) WITHOUT ROWID;
+"""
+# Not among the tables above, which every store has: stores are also read that were written without it.
+LATER_TABLES = """
+CREATE TABLE IF NOT EXISTS convergence (
+    key TEXT PRIMARY KEY REFERENCES cells (key),
+    steps INTEGER NOT NULL, residual REAL NOT NULL, tolerance REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS scorings (
+    id INTEGER PRIMARY KEY,
+    digest TEXT NOT NULL,      -- SHA-256 of the code that computed metrics
+    metrics TEXT NOT NULL,     -- their names, separated by blanks
+    UNIQUE (digest, metrics)
+);
+CREATE TABLE IF NOT EXISTS scored (
+    key TEXT PRIMARY KEY REFERENCES cells (key),
+    scoring INTEGER NOT NULL REFERENCES scorings (id)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS predictions (
+    key TEXT PRIMARY KEY REFERENCES cells (key),
+    rows BLOB NOT NULL         -- predictions and scores of all test rows, where a metric needs them
+);
+"""
+CHECKS = """
+CREATE TABLE checks (
+    key TEXT PRIMARY KEY REFERENCES cells (key),
+    content INTEGER NOT NULL,  -- CRC-32 of what the tables above say of the cell, predictions apart
+    rows INTEGER               -- CRC-32 of its predictions, NULL where none are kept
+) WITHOUT ROWID;
+"""
+
+
+def check_format(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise an error unless this version reads and writes the format of a store."""
+    found = connection.execute("SELECT value FROM meta WHERE name = 'format'").fetchone()
+    if found is None or found[0] != str(FORMAT):
+        raise StoreError(
+            f"{path} was written by another version of betabench",
+            expected=f"store format {FORMAT}",
+            got=f"format {found[0] if found else 'unknown'}",
+            remedy="use that version to read it, or start a new store with --fresh (the old one is kept)",
+        )
+
+
+def lock_path(path: Path) -> Path:
+    """Return the file by whose lock a store is held."""
+    return path.with_name(path.name + ".lock")
+
+
+def held(path: Path) -> StoreError:
+    """Return the error for a store that another process holds."""
+    return StoreError(
+        f"Another run is writing to {path}",
+        expected="one run per store",
+        remedy="wait for it to end, stop it, or choose another folder with --output",
+    )
+
+
+def not_a_store(path: Path, error: sqlite3.Error) -> StoreError:
+    """Return the error for a file of which SQLite reads nothing."""
+    return StoreError(
+        f"{path} is not a result store",
+        got=str(error),
+        remedy="move the file away, or choose another folder with --output",
+    )

@@ -1,0 +1,376 @@
+"""The store itself."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import filelock
+
+from benchmark.errors import StoreError
+from benchmark.experiment.store.cell import CellResult, MetricValue, Stored
+from benchmark.experiment.store.checks import add_checks, checksum, count_damaged, is_damage
+from benchmark.experiment.store.merge import take_over
+from benchmark.experiment.store.rescue import is_store, read_damaged
+from benchmark.experiment.store.schema import (
+    CHECKS,
+    FORMAT,
+    LATER_TABLES,
+    TABLES,
+    check_format,
+    held,
+    lock_path,
+    not_a_store,
+)
+from benchmark.techniques.base import Convergence
+
+__all__ = ["Store"]
+
+_OF_A_CELL = ("results", "convergence", "scored", "predictions", "checks")
+_ASKED_AT_ONCE = 500  # SQLite takes as many parameters anywhere
+_RESCUED_AT_ONCE = 1000
+_HEAD = ("key", "dataset", "bias", "beta", "repetition", "technique", "classifier", "status", "reason")
+
+
+class Store:
+    """Finished cells of one experiment folder, held by one process at a time.
+
+    Parameters
+    ----------
+    path : Path
+        The SQLite file; it is made if it does not exist.
+    fresh : bool, default False
+        Begin with an empty store. One that is there is renamed, never deleted.
+
+    Attributes
+    ----------
+    aside : Path or None
+        New name of the store that was there before, if a fresh one was asked for or it was damaged.
+    news : str
+        What was found damaged when it was opened, and what became of it; empty if nothing was.
+
+    Raises
+    ------
+    StoreError
+        If another run holds the store, the file is no store, or another format wrote it.
+    """
+
+    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+        self.path = path
+        self.aside: Path | None = None
+        self.news = ""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = filelock.FileLock(lock_path(path))
+        try:
+            self._lock.acquire(timeout=0)
+        except filelock.Timeout:
+            raise held(path) from None
+        try:
+            if fresh and path.exists():
+                self.aside = _set_aside(path)
+            try:
+                self._connection = self._open(path)
+                self._check()
+            except _DamagedError as damage:
+                self._rescue(str(damage))
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _check(self) -> None:
+        """Complete the tables, and raise an error if the file or a cell in it is damaged."""
+        with self._damage_noticed():
+            self._connection.executescript(LATER_TABLES)
+            if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checks'").fetchone():
+                with self._transaction():
+                    self._connection.execute(CHECKS)
+                    add_checks(self._connection)
+            (state,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if state != "ok":
+                raise _DamagedError(state.rpartition("\n")[2])
+            if n := count_damaged(self._connection):
+                # One damaged key is enough to have cells written in vain, so none is mended in place.
+                raise _DamagedError(f"{n:,} cell(s) do not match their checksums")
+
+    def _rescue(self, damage: str) -> None:
+        """Set a damaged store aside, in favour of a new one with what can still be read of it."""
+        part = self.path.with_name(self.path.name + ".rescue")
+        part.unlink(missing_ok=True)  # of a rescue that was interrupted
+        self._connection = self._open(part)
+        self._check()
+        n_rescued = 0
+        cells = read_damaged(self.path, part)
+        while batch := list(itertools.islice(cells, _RESCUED_AT_ONCE)):
+            self.write(map(_rescued, batch))
+            n_rescued += len(batch)
+        self._connection.close()
+        self.aside = _set_aside(self.path)
+        self._connection = self._open(part.rename(self.path))
+        self.news = (
+            f"The store was damaged ({damage}): {n_rescued:,} cell(s) were rescued, others are computed again"
+        )
+
+    @contextlib.contextmanager
+    def _damage_noticed(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, _DamagedError) as error:
+            self._connection.close()
+            if isinstance(error, sqlite3.Error) and not is_damage(error):
+                raise
+            raise _DamagedError(str(error)) from error
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Let all that is written inside be there, or nothing of it."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException as error:
+            if self._connection.in_transaction:  # a full disk can have ended it
+                self._connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.OperationalError) and not is_damage(error):
+                raise StoreError(
+                    f"The store {self.path} cannot be written to",
+                    got=str(error),
+                    remedy="make room on the disk or correct its permissions; what was finished before is "
+                    "stored, and the same command goes on",
+                ) from error
+            raise
+
+    def _open(self, path: Path) -> sqlite3.Connection:
+        try:
+            connection = sqlite3.connect(path, isolation_level=None)
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"The store {path} cannot be opened",
+                expected="a file in a folder that can be written to",
+                got=str(error),
+                remedy="choose another folder with --output",
+            ) from error
+        try:
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            if not tables:
+                if 0 < path.stat().st_size < 512:  # SQLite takes it for a new one
+                    raise sqlite3.DatabaseError("file is not a database")
+                connection.executescript(
+                    f"BEGIN; {TABLES} INSERT INTO meta VALUES ('format', '{FORMAT}'); COMMIT;"
+                )
+            elif "cells" in tables and not _has_format(connection):
+                raise sqlite3.DatabaseError("its format is not there")
+            check_format(connection, path)
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            if not is_damage(error):
+                raise
+            if is_store(path):
+                raise _DamagedError(str(error)) from error
+            raise not_a_store(path, error) from error
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file and let others have it."""
+        self._connection.close()
+        self._lock.release()
+
+    def __len__(self) -> int:
+        count: int = self._connection.execute("SELECT count(*) FROM cells").fetchone()[0]
+        return count
+
+    def statuses(self) -> dict[str, Stored]:
+        """Return what is known of every stored cell by key."""
+        scorings = {
+            number: (digest, frozenset(metrics.split()))
+            for number, digest, metrics in self._connection.execute(
+                "SELECT id, digest, metrics FROM scorings"
+            )
+        }
+        rows = self._connection.execute(
+            "SELECT key, status, seconds, scoring FROM cells LEFT JOIN scored USING (key)"
+        )
+        return {
+            key: Stored(status, seconds, *scorings.get(scoring, ("", frozenset())))
+            for key, status, seconds, scoring in rows
+        }
+
+    def write(self, cells: Iterable[CellResult]) -> None:
+        """Store cells in one transaction; a cell that is there already is replaced."""
+        cells = list(cells)
+        heads = [
+            (
+                *(c.key, c.dataset, c.bias, c.beta, c.repetition, c.technique, c.classifier),
+                *(c.status, c.reason, json.dumps(c.counts, separators=(",", ":")), c.seconds),
+            )
+            for c in cells
+        ]
+        with self._transaction():
+            for table in _OF_A_CELL:
+                self._connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                heads,
+            )
+            self._connection.executemany(
+                "INSERT INTO results VALUES (?, ?, ?, ?)",
+                [(c.key, m.metric, m.value, m.reason) for c in cells for m in c.metrics],
+            )
+            self._connection.executemany(
+                "INSERT INTO convergence VALUES (?, ?, ?, ?)",
+                [
+                    (c.key, c.convergence.steps, c.convergence.residual, c.convergence.tolerance)
+                    for c in cells
+                    if c.convergence is not None
+                ],
+            )
+            scorings = [(c.scoring, c.metric_names) for c in cells]
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO scorings (digest, metrics) VALUES (?, ?)", sorted(set(scorings))
+            )
+            self._connection.executemany(
+                "INSERT INTO scored SELECT ?, id FROM scorings WHERE digest = ? AND metrics = ?",
+                [(cell.key, *scoring) for cell, scoring in zip(cells, scorings, strict=True)],
+            )
+            self._connection.executemany(
+                "INSERT INTO predictions VALUES (?, ?)",
+                [(c.key, c.rows) for c in cells if c.rows is not None],
+            )
+            self._connection.executemany(
+                "INSERT INTO checks VALUES (?, ?, ?)",
+                [
+                    (c.key, _checksum(head, c), None if c.rows is None else zlib.crc32(c.rows))
+                    for head, c in zip(heads, cells, strict=True)
+                ],
+            )
+
+    def merge(self, others: Sequence[Path]) -> int:
+        """Take over what other stores have and this one has not: all of it, or nothing.
+
+        The others are only read, and never held in memory. What is stored already is kept, and so of a cell
+        that several stores have, the first.
+
+        Parameters
+        ----------
+        others : sequence of Path
+            Their files.
+
+        Returns
+        -------
+        int
+            Number of cells that are new here.
+
+        Raises
+        ------
+        StoreError
+            If a file is no store or of another format, or another run holds it; or if two stores contradict
+            each other: the same cell with another status, other counts, or another value that the same code
+            computed. How long a cell took, and what it said when it failed, may differ.
+        """
+        with self._transaction():
+            return take_over(self._connection, self.path, others)
+
+    def read(self, keys: Sequence[str]) -> list[CellResult]:
+        """Return the stored cells among ``keys``, in that order, without the predictions of their rows.
+
+        Metrics come sorted by name. Cells that do not match their checksums are left out.
+        """
+        cells: dict[str, CellResult] = {}
+        for start in range(0, len(keys), _ASKED_AT_ONCE):
+            cells |= self._read(keys[start : start + _ASKED_AT_ONCE])
+        return [cells[key] for key in keys if key in cells]
+
+    def _read(self, keys: Sequence[str]) -> dict[str, CellResult]:
+        def rows(query: str) -> sqlite3.Cursor:
+            return self._connection.execute(f"{query} WHERE key IN ({', '.join('?' * len(keys))})", keys)
+
+        metrics: dict[str, list[MetricValue]] = {}
+        for key, *row in rows("SELECT key, metric, value, reason FROM results"):
+            metrics.setdefault(key, []).append(MetricValue(*row))
+        steps = rows("SELECT key, steps, residual, tolerance FROM convergence")
+        convergence = {key: Convergence(*figures) for key, *figures in steps}
+        scorings = dict(
+            rows("SELECT key, digest FROM scored JOIN scorings ON scoring = scorings.id").fetchall()
+        )
+        written = dict(rows("SELECT key, content FROM checks").fetchall())
+        cells = {}
+        for *head, counts, seconds in rows("SELECT * FROM cells"):
+            key = head[0]
+            cell = CellResult(
+                **dict(zip(_HEAD, head, strict=True)),
+                metrics=tuple(metrics.get(key, ())),
+                counts=json.loads(counts),
+                seconds=seconds,
+                convergence=convergence.get(key),
+                scoring=scorings.get(key, ""),
+            )
+            if _checksum((*head, counts, seconds), cell) == written.get(key):
+                cells[key] = cell
+        return cells
+
+    def rows(self, key: str) -> bytes | None:
+        """Return the packed predictions of a cell's test rows, or None if they are damaged or not there."""
+        found = self._connection.execute(
+            "SELECT predictions.rows, checks.rows FROM predictions JOIN checks USING (key) WHERE key = ?",
+            (key,),
+        ).fetchone()
+        return found[0] if found is not None and zlib.crc32(found[0]) == found[1] else None
+
+
+def _has_format(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM meta WHERE name = 'format'").fetchone() is not None
+
+
+class _DamagedError(Exception):
+    """A file that is a store, but not all of it can be read."""
+
+
+def _checksum(head: Sequence[Any], cell: CellResult) -> int:
+    told = cell.convergence
+    return checksum(
+        head,
+        [(m.metric, m.value, m.reason) for m in cell.metrics],
+        None if told is None else (told.steps, told.residual, told.tolerance),
+        cell.scoring,
+    )
+
+
+def _rescued(found: Mapping[str, Any]) -> CellResult:
+    *head, counts, seconds = found["cell"]
+    return CellResult(
+        **dict(zip(_HEAD, head, strict=True)),
+        metrics=tuple(MetricValue(*metric) for metric in found["metrics"]),
+        counts=json.loads(counts),
+        seconds=seconds,
+        convergence=None if found["convergence"] is None else Convergence(*found["convergence"]),
+        rows=found["rows"],
+        scoring=found["scoring"],
+    )
+
+
+def _set_aside(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
+        number += 1
+    # A journal belongs to its database: without it, what a killed run left half-written could not be undone.
+    journal = path.with_name(path.name + "-journal")
+    if journal.exists():
+        journal.rename(aside.with_name(aside.name + "-journal"))
+    return path.rename(aside)
