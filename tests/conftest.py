@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from benchmark import registry
+
+
+@pytest.fixture(autouse=True)
+def plugins_are_forgotten() -> Iterator[None]:
+    """Forget after each test what the plugins that it loaded have registered."""
+    before = set(registry._PLUGINS)
+    yield
+    for file in registry._PLUGINS.keys() - before:
+        added = registry._PLUGINS.pop(file)
+        for items in registry._REGISTRIES:
+            for name in added.get(items.kind, ()):
+                items._items.pop(name, None)
 
 
 def _folder(variable: str) -> Path:

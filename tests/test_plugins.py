@@ -326,7 +326,8 @@ def assert_harmless(harm: dict[str, tuple[str, str]], between: int, folder: Path
         outcome = compute(
             world(experiment(folder, "".join(entries), **limits), plugin), store, engine=LocalEngine(1)
         )
-    cells = {cell.technique: cell for cell in outcome.cells}
+        stored = store.read([cell.key for cell in outcome.cells])
+    cells = {cell.technique: cell for cell in stored}
     assert len(cells) == len(harm) + len(honest)
     for name, (status, reason) in harm.items():
         assert cells[name].status == status, (name, cells[name].reason)

@@ -59,7 +59,7 @@ class Outcome:
     Attributes
     ----------
     cells : list of CellResult
-        All cells of the plan, in its order.
+        All cells of the plan, in its order, without their counts.
     computed : int
         How many of them this run computed; the others were in the store.
     seconds : float
@@ -158,7 +158,7 @@ def compute(
         progress(done, total)
     seconds = time.perf_counter() - started
     keys = [cell.key for _, cells in planned for cell in cells]
-    finished = store.read(keys)
+    finished = store.read(keys, counts=False)
     if len(finished) != len(keys):
         raise StoreError(
             f"{store.path} lacks cells that were written to it",

@@ -13,7 +13,7 @@ __all__ = ["CellResult", "MetricValue", "Status", "Stored"]
 Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MetricValue:
     """A metric's value; ``value`` is None where it is undefined, and ``reason`` says why."""
 
@@ -22,7 +22,7 @@ class MetricValue:
     reason: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CellResult:
     """What one cell gave.
 
@@ -74,7 +74,7 @@ class CellResult:
         return " ".join(sorted({m.metric.partition("[")[0] for m in self.metrics}))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Stored:
     """What the store knows of a cell, its numbers apart.
 
