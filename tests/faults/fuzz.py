@@ -33,7 +33,7 @@ from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.network.bif import read_bif
 from benchmark.registry import load_plugin
 
-__all__ = ["TARGETS", "Report", "fuzz"]
+__all__ = ["TARGETS", "Report", "fuzz", "offline"]
 
 CARD = """
 name = "loans"
@@ -284,7 +284,7 @@ def fuzz(name: str, n_inputs: int, seed: int = 0) -> Report:
     texts, target = TARGETS[name]
     valid, report = texts(), Report()
     rng = np.random.default_rng([seed, *name.encode()])
-    with tempfile.TemporaryDirectory() as folder, _offline(), warnings.catch_warnings():
+    with tempfile.TemporaryDirectory() as folder, offline(), warnings.catch_warnings():
         warnings.simplefilter("error")
         for number in range(n_inputs):
             text = damaged(valid[number % len(valid)], rng)
@@ -301,7 +301,8 @@ def fuzz(name: str, n_inputs: int, seed: int = 0) -> Report:
 
 
 @contextlib.contextmanager
-def _offline() -> Iterator[None]:
+def offline() -> Iterator[None]:
+    """Let nothing reach real data or a network."""
     before = dict(os.environ)
     os.environ |= {
         "BETABENCH_DATA": "",
