@@ -12,9 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
-import json
 import os
-import platform
 import random
 import re
 import resource
@@ -30,13 +28,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmark.report.files import write_atomically
+from tests.faults.table import save_rows
 from tests.test_plugins import HOSTILE
 
 __all__ = ["CAMPAIGNS", "Bench", "Row", "Trial", "campaign"]
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "results" / "faults"
 
 EXPERIMENT = """
 name = "faults"
@@ -522,48 +519,6 @@ def campaign(bench: Bench, name: str, times: int, seed: int = 0, minutes: float 
     return row
 
 
-# ------------------------------------------------------------------------------------------------- the table
-
-_HEAD = """# Faults
-
-A run of {planned} cells ({seconds:.0f} s with two workers, most of it starting) is disturbed at random
-moments or places, and then given the same command again. *Lost* are finished cells that had to be computed
-again, *twice* are rows that stand in `results.csv` more than once, and *same bytes* says how often all
-outputs (results, summary, failures, tables) were those of an undisturbed run, byte for byte. A damaged store
-is the one case in which finished cells may be lost: those that cannot be read any more, or no longer match
-their checksums, are computed again.
-
-| what is done | times | lost | twice | same bytes | what was seen |
-|---|---|---|---|---|---|
-"""
-_FOOT = """
-Written by `python -m tests.faults.campaign` (`--times N`, names of campaigns, `--minutes M` for each) on
-{machine}.
-`tests/faults/test_campaign.py` runs most of them once, `tests/faults/test_rescue.py` damages stores in a
-hundred places, `tests/test_plugins.py` holds more techniques to their own cells, and
-`python -m tests.faults.fuzz 100000` gives damaged input to every reader.
-"""
-
-
-def write_table(rows: dict[str, Row], seconds: float) -> None:
-    """Write the table, with the rows of earlier campaigns that were not run again."""
-    path = RESULTS / "campaigns.json"
-    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    known.update({name: vars(row) for name, row in rows.items()})
-    known = {name: known[name] for name in CAMPAIGNS if name in known}
-    write_atomically(path, json.dumps(known, indent=1) + "\n")
-    lines = []
-    for name, row in known.items():
-        seen = "; ".join(f"{n} × {what}" for what, n in row["seen"].items())
-        same = f"{row['same']} of {row['times']}"
-        figures = (row["times"], row["lost"], row["duplicated"], same, seen)
-        lines.append(f"| {row['done']} (`{name}`) | {' | '.join(map(str, figures))} |\n")
-    machine = f"{platform.system()} with {os.cpu_count()} cores, Python {platform.python_version()}"
-    head, foot = _HEAD.format(planned=PLANNED, seconds=seconds), _FOOT.format(machine=machine)
-    text = head + "".join(lines) + foot
-    write_atomically(RESULTS / "README.md", text)
-
-
 def main() -> None:
     """Run campaigns and write their rows."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults.campaign", description="Disturb runs.")
@@ -577,7 +532,7 @@ def main() -> None:
         bench = Bench(Path(folder))
         for name in options.names or CAMPAIGNS:
             row = campaign(bench, name, options.times, minutes=options.minutes)
-            write_table({name: row}, bench.seconds)
+            save_rows("campaigns", {name: {**vars(row), "planned": PLANNED}})
             print(row, flush=True)
 
 

@@ -3,11 +3,13 @@
 Each target takes a valid text, damages it in a random place, and gives it to the reader as a user would. What
 is read must hold what it promises; what is refused must be refused with a :class:`BetabenchError`.
 
-``python -m tests.faults.fuzz 100000`` runs that many inputs and prints a table; the tests run some.
+``python -m tests.faults.fuzz 100000`` runs that many inputs and prints a table, which ``--save`` keeps in
+``results/faults``; the tests run some.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import os
@@ -32,6 +34,7 @@ from benchmark.errors import BetabenchError
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.network.bif import read_bif
 from benchmark.registry import load_plugin
+from tests.faults.table import save_rows
 
 __all__ = ["TARGETS", "Report", "fuzz", "offline"]
 
@@ -316,22 +319,35 @@ def offline() -> Iterator[None]:
         os.environ.update(before)
 
 
-def _report(n_inputs: int) -> int:
+def _report(n_inputs: int, save: bool) -> int:
     shares = {name: _SLOW.get(name, 1.0) for name in TARGETS}
     totals: Counter[str] = Counter()
+    rows = {}
     print("| input | given | read | refused | escaped |\n|---|---:|---:|---:|---:|")
     for name in TARGETS:
         each = round(n_inputs * shares[name] / sum(shares.values()))
         found = fuzz(name, each)
-        totals += Counter(given=each, read=found.read, refused=found.refused, escaped=len(found.escaped))
+        rows[name] = {
+            "given": each,
+            "read": found.read,
+            "refused": found.refused,
+            "escaped": len(found.escaped),
+        }
+        totals += Counter(rows[name])
         print(
             f"| {name} | {each:,} | {found.read:,} | {found.refused:,} | {len(found.escaped)} |", flush=True
         )
         for case in found.escaped[:5]:
             print(case[-600:], file=sys.stderr)
     print(f"| all | {totals['given']:,} | {totals['read']:,} | {totals['refused']:,} | {totals['escaped']} |")
+    if save:
+        save_rows("fuzz", rows)
     return 1 if totals["escaped"] else 0
 
 
 if __name__ == "__main__":
-    sys.exit(_report(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000))
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.fuzz", description="Give damaged input.")
+    parser.add_argument("inputs", nargs="?", type=int, default=100_000, help="how many; default: 100000")
+    parser.add_argument("--save", action="store_true", help="write the table in results/faults")
+    options = parser.parse_args()
+    sys.exit(_report(options.inputs, options.save))
