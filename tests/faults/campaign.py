@@ -188,6 +188,7 @@ class Bench:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("BETABENCH_")}
 
         def limit() -> None:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # else ignored where this runs in the background
             if file_limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
 

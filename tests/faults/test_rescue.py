@@ -95,13 +95,13 @@ def flip(content: bytes, rng: random.Random) -> bytes:
 def test_a_flipped_bit_anywhere_is_harmless_or_found(sound: bytes, tmp_path: Path) -> None:
     path, rng = tmp_path / "s.sqlite", random.Random(1)
     read, told = [], 0
-    for _ in range(80):
+    for _ in range(50):
         path.write_bytes(flip(sound, rng))
         n_read, news = read_back(path)
         assert news or n_read == len(CELLS), "what is lost is said"
         read.append(n_read)
         told += bool(news)
-    assert told > 40, "too little was damaged to prove anything"
+    assert told > 25, "too little was damaged to prove anything"
     assert np.mean(read) > 0.8 * len(CELLS), "one damaged place costs a part of the store, not most of it"
     kept = sorted(tmp_path.glob("s.*.sqlite"))
     assert kept, "a store that is damaged throughout is kept"
@@ -111,7 +111,7 @@ def test_what_is_left_of_a_truncated_store_is_rescued(sound: bytes, tmp_path: Pa
     path, rng = tmp_path / "s.sqlite", random.Random(2)
     read = {}
     edges = [1, 15, 16, 100, PAGE - 1, PAGE, len(sound) - 1]
-    for length in [*edges, *(rng.randrange(len(sound)) for _ in range(20))]:
+    for length in [*edges, *(rng.randrange(len(sound)) for _ in range(12))]:
         path.write_bytes(sound[:length])
         read[length], news = read_back(path)
         assert "cell(s) were rescued" in news
@@ -127,8 +127,9 @@ def test_what_is_left_of_a_truncated_store_is_rescued(sound: bytes, tmp_path: Pa
         lambda content: bytes(PAGE) + content[PAGE:],
         lambda content: content.replace(b"CREATE TABLE results", b"CREATE TABLE resultz"),
         lambda content: content.replace(b"CREATE TABLE meta", b"CREATE\x00\xff\xffBLE meta"),
+        lambda content: content.replace(b"NULL      -- wall", b"NULL  \xa0   -- wall"),
     ],
-    ids=["magic", "header", "first page", "schema", "bytes in the schema"],
+    ids=["magic", "header", "first page", "schema", "bytes in the schema", "bytes in SQLite's message"],
 )
 def test_a_damaged_first_page_costs_no_cell(
     sound: bytes, tmp_path: Path, damage: Callable[[bytes], bytes], request: pytest.FixtureRequest
@@ -144,6 +145,16 @@ def test_a_damaged_first_page_costs_no_cell(
     assert n_read == len(CELLS)
     assert "400 cell(s) were rescued" in news
     assert (tmp_path / "s.1.sqlite").read_bytes() == damage(sound)
+
+
+def test_damaged_words_of_the_schema_are_no_traceback(sound: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    for where in range(sound.index(b"CREATE TABLE"), PAGE, 61):
+        damaged = bytearray(sound)
+        damaged[where] ^= 0x80
+        path.write_bytes(damaged)
+        with Store(path) as store:
+            assert len(store) == len(CELLS)
 
 
 def test_a_changed_value_is_noticed_where_sqlite_notices_nothing(sound: bytes, tmp_path: Path) -> None:

@@ -7,7 +7,10 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["add_checks", "checksum", "checksums", "count_damaged", "is_damage"]
+__all__ = ["UNREADABLE", "add_checks", "checksum", "checksums", "count_damaged", "is_damage"]
+
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+"""What reading a damaged file raises: SQLite's errors, and Python's where their messages are no UTF-8."""
 
 # What a sound file meets, too: another process, a full disk, missing rights. All else speaks of damage.
 _NO_DAMAGE = frozenset(
@@ -33,7 +36,7 @@ FROM cells LEFT JOIN convergence USING (key) LEFT JOIN scored USING (key)
 _METRICS = "SELECT key, metric, value, reason FROM results"
 
 
-def is_damage(error: sqlite3.Error) -> bool:
+def is_damage(error: Exception) -> bool:
     """Return whether an error says that a file is damaged, rather than that it cannot be used just now."""
     # Text that is no UTF-8 any more is met by Python, not by SQLite, and has no code.
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _NO_DAMAGE

@@ -10,7 +10,7 @@ from pathlib import Path
 import filelock
 
 from benchmark.errors import StoreError
-from benchmark.experiment.store.checks import add_checks, count_damaged, is_damage
+from benchmark.experiment.store.checks import UNREADABLE, add_checks, count_damaged, is_damage
 from benchmark.experiment.store.schema import check_format, held, lock_path, not_a_store
 
 __all__ = ["take_over"]
@@ -83,7 +83,7 @@ def _stage(connection: sqlite3.Connection, other: sqlite3.Connection, path: Path
             places = ", ".join("?" for _ in rows.description)
             try:
                 connection.executemany(f"INSERT INTO their_{table} VALUES ({places})", rows)
-            except sqlite3.DatabaseError as error:
+            except UNREADABLE as error:
                 if not is_damage(error):  # no room on the disk, say
                     raise
                 raise _damaged(path, str(error)) from error
@@ -163,7 +163,7 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
         stack.callback(connection.close)
         try:
             check_format(connection, path)
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
             raise not_a_store(path, error) from error
         yield connection
 

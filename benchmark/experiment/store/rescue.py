@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmark.experiment.store.checks import checksum, is_damage
+from benchmark.experiment.store.checks import UNREADABLE, checksum, is_damage
 
 __all__ = ["is_store", "read_damaged"]
 
@@ -52,13 +52,15 @@ def read_damaged(path: Path, model: Path) -> Iterator[dict[str, Any]]:
         :func:`benchmark.experiment.store.checks.checksum`; ``rows``, the predictions of its rows or None.
     """
     content, sound = path.read_bytes(), model.read_bytes()
+    known = set()
     for first in (sound[:_FIXED] + content[_FIXED : _page_size(sound)], sound[: _page_size(sound)]):
         # Where the list of tables is damaged, too, that of another store is tried: most have the same.
         with contextlib.closing(_in_memory(first, content)) as connection:
-            found = list(_sound_cells(connection))
-        if found:
-            yield from found
-            return
+            for cell in _sound_cells(connection):
+                key = cell["cell"][0]
+                if key not in known:
+                    known.add(key)
+                    yield cell
 
 
 def _page_size(store: bytes) -> int:
@@ -128,6 +130,6 @@ def _range(connection: sqlite3.Connection, query: str, prefix: str) -> list[tupl
 def _damage_skipped() -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         if not is_damage(error):
             raise

@@ -86,7 +86,7 @@ def held(path: Path) -> StoreError:
     )
 
 
-def not_a_store(path: Path, error: sqlite3.Error) -> StoreError:
+def not_a_store(path: Path, error: Exception) -> StoreError:
     """Return the error for a file of which SQLite reads nothing."""
     return StoreError(
         f"{path} is not a result store",

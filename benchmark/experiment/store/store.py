@@ -17,7 +17,7 @@ import filelock
 
 from benchmark.errors import StoreError
 from benchmark.experiment.store.cell import CellResult, MetricValue, Stored
-from benchmark.experiment.store.checks import add_checks, checksum, count_damaged, is_damage
+from benchmark.experiment.store.checks import UNREADABLE, add_checks, checksum, count_damaged, is_damage
 from benchmark.experiment.store.merge import take_over
 from benchmark.experiment.store.rescue import is_store, read_damaged
 from benchmark.experiment.store.schema import (
@@ -122,9 +122,9 @@ class Store:
     def _damage_noticed(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, _DamagedError) as error:
+        except (*UNREADABLE, _DamagedError) as error:
             self._connection.close()
-            if isinstance(error, sqlite3.Error) and not is_damage(error):
+            if not is_damage(error):
                 raise
             raise _DamagedError(str(error)) from error
 
@@ -168,7 +168,7 @@ class Store:
             elif "cells" in tables and not _has_format(connection):
                 raise sqlite3.DatabaseError("its format is not there")
             check_format(connection, path)
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
             connection.close()
             if not is_damage(error):
                 raise
