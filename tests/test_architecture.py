@@ -77,7 +77,7 @@ HEAVY = (
         ("list datasets", set()),
         ("list experiments", set()),
         ("list metrics", {"numpy"}),
-        ("list techniques", {"numpy", "pydantic"}),
+        ("list techniques", {"numpy"}),
     ],
 )
 def test_what_only_shows_starts_without_heavy_imports(command: str, needed: set[str]) -> None:

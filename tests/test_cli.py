@@ -9,7 +9,7 @@ import pytest
 
 from benchmark.audit.alternation_experiment import is_alternation, load_alternation
 from benchmark.cli import main
-from benchmark.data import list_cards, load_card
+from benchmark.data.card import list_cards, load_card
 from benchmark.experiment.plan import load_experiment
 from benchmark.network.bif import read_bif
 from benchmark.techniques import list_techniques, registry
