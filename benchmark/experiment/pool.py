@@ -327,9 +327,9 @@ def _resident(pid: int) -> float:
 
 
 def _end(worker: _Worker) -> None:
-    worker.connection.close()
-    _kill(worker)
+    _kill(worker)  # first: a worker that still starts would report that its pipe was reset
     worker.process.join()
+    worker.connection.close()
 
 
 def _kill(worker: _Worker) -> None:
