@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # so that finding a file does not wait for it
     from pydantic import BaseModel
 
 __all__ = [
+    "Kind",
     "check_experiment_file",
     "declaration_dir",
     "find_declaration",

@@ -7,8 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from benchmark.audit.alternation_experiment import is_alternation, load_alternation
 from benchmark.cli import main
-from benchmark.data import load_card
+from benchmark.data.card import list_cards, load_card
+from benchmark.experiment.plan import load_experiment
 from benchmark.network.bif import read_bif
 from benchmark.techniques import list_techniques, registry
 
@@ -68,6 +70,19 @@ def test_the_shipped_things_are_listed(capsys: pytest.CaptureFixture[str]) -> No
     for kind, names in expected.items():
         main(["list", kind, "--json"])
         assert names <= {row["name"] for row in json.loads(capsys.readouterr().out)}
+
+
+def test_lists_say_what_the_checked_declarations_say(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["list", "datasets", "--json"])
+    for row, card in zip(json.loads(capsys.readouterr().out), list_cards(), strict=True):
+        rows = "" if card.rows is None else f" ({card.rows:,} rows)"
+        assert row.pop("summary") == card.title + rows
+        assert row.pop("known_problems") == list(card.known_problems)
+        assert row == {name: getattr(card, name) for name in row}
+    main(["list", "experiments", "--json"])
+    for row in json.loads(capsys.readouterr().out):
+        load = load_alternation if is_alternation(row["name"]) else load_experiment
+        assert row["summary"] == load(row["name"]).title
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "arff"])

@@ -19,9 +19,9 @@ from benchmark.audit.alternation import (
     polynomial_regression,
     summarise_alternation,
 )
-from benchmark.data import DataNotFoundError, load_card
+from benchmark.data.card import load_card
 from benchmark.data.records import read_records
-from benchmark.data.source import Progress, read_sources
+from benchmark.data.source import DataNotFoundError, Progress, read_sources
 from benchmark.declarations import check_experiment_file, find_declaration, read_experiment_file
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 

@@ -38,7 +38,8 @@ def add(commands: Any) -> None:
 
 
 def _learn(options: argparse.Namespace) -> int:
-    from benchmark.data import load_card, load_dataset
+    from benchmark.data.card import load_card
+    from benchmark.data.load import load_dataset
     from benchmark.network.bif import write_bif
     from benchmark.network.inference import discrimination
     from benchmark.network.learn import learn_network, merge_settings

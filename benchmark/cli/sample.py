@@ -42,7 +42,7 @@ def add(commands: Any) -> None:
 
 
 def _sample(options: argparse.Namespace) -> int:
-    from benchmark.data import load_card
+    from benchmark.data.card import load_card
     from benchmark.experiment.sampling import default_edits, parse_edit, write_sample
     from benchmark.experiment.world import learned_network
 

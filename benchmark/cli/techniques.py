@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from benchmark.data import Card, Table
+    from benchmark.data import Table
+    from benchmark.data.card import Card
 
 __all__ = ["add"]
 
@@ -119,7 +120,7 @@ def _influence(options: argparse.Namespace) -> int:
 
     from benchmark.audit import LEVELS, audit_features
     from benchmark.classifiers import make_classifier
-    from benchmark.data import load_card
+    from benchmark.data.card import load_card
     from benchmark.report.describe import file_name
     from benchmark.report.files import write_atomically
     from benchmark.report.summary import csv_text
@@ -158,7 +159,8 @@ def _influence(options: argparse.Namespace) -> int:
 
 def _rows(card: Card, options: argparse.Namespace) -> tuple[Table, str, bool]:
     """Return the real rows, or as many of the embedded network, where they come from, and which of both."""
-    from benchmark.data import DataNotFoundError, load_dataset
+    from benchmark.data.load import load_dataset
+    from benchmark.data.source import DataNotFoundError
     from benchmark.experiment.world import learned_network
     from benchmark.network.sample import sample
     from benchmark.seeding import generator

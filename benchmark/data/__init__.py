@@ -1,18 +1,9 @@
-"""From a dataset card to a verified, coded table with roles."""
+"""From a dataset card to a verified, coded table with roles.
 
-from benchmark.data.card import Card, list_cards, load_card
-from benchmark.data.load import Dataset, load_dataset
-from benchmark.data.source import DataNotFoundError
+Tables are here; cards are in :mod:`benchmark.data.card` and files in :mod:`benchmark.data.load`, because who
+needs a table only, as every technique does, need not wait for what checks a card.
+"""
+
 from benchmark.data.table import Column, Schema, Table
 
-__all__ = [
-    "Card",
-    "Column",
-    "DataNotFoundError",
-    "Dataset",
-    "Schema",
-    "Table",
-    "list_cards",
-    "load_card",
-    "load_dataset",
-]
+__all__ = ["Column", "Schema", "Table"]

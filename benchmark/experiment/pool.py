@@ -347,9 +347,9 @@ def _resident(pid: int) -> float:
 
 
 def _end(worker: _Worker) -> None:
-    _kill(worker)
-    worker.connection.close()  # not before, or it would complain of it
+    _kill(worker)  # first: a worker that still starts would report that its pipe was reset
     worker.process.join()
+    worker.connection.close()
 
 
 def _kill(worker: _Worker) -> None:

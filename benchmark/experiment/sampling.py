@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from benchmark.data import Card, Table, load_card
+from benchmark.data import Table
+from benchmark.data.card import Card, load_card
 from benchmark.errors import BiasError, ExperimentError
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.versions import package_versions

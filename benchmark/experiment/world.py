@@ -13,7 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 from benchmark.bias import BiasKind, Planted, make_bias
-from benchmark.data import Card, DataNotFoundError, Dataset, Table, load_card, load_dataset
+from benchmark.data import Table
+from benchmark.data.card import Card, load_card
+from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.source import DataNotFoundError
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import ExperimentError
 from benchmark.experiment.plan import Block, DatasetEntry, Experiment

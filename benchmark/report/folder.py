@@ -77,6 +77,11 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
     failures = failures_frame(outcome.cells, headline)
     description = describe_run(world)
     others = [name for name in metrics if name not in headline]
+    reported = (
+        (results_frame(outcome.cells, metrics), failures_frame(outcome.cells, metrics))
+        if others
+        else (results, failures)
+    )
     before = _files_of_manifest(output)
     text = csv_text(results)
     if _differs(output / "results.csv", text):
@@ -84,13 +89,7 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
     written = [
         write_atomically(output / "results.csv", text),
         write_atomically(output / "failures.csv", csv_text(failures)),
-        *write_report(
-            output,
-            results_frame(outcome.cells, metrics),
-            failures_frame(outcome.cells, metrics),
-            description,
-            figures=figures,
-        ),
+        *write_report(output, *reported, description, figures=figures),
     ]
     if others:
         more = metrics_frame(outcome.cells, others)

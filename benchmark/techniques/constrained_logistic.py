@@ -7,11 +7,11 @@ weighted counts of states, and the Gram matrix of the indicators is the set of w
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, Literal, Protocol, TypeAlias
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -84,7 +84,7 @@ class Design:
 
     def scores(self, theta: Array) -> Array:
         """Return the signed distance of each distinct row to the boundary, shape (n_distinct,)."""
-        return _sums_of(self._positions, self.encoding.matrix @ theta)
+        return _compiled(_sums_of)(self._positions, self.encoding.matrix @ theta)
 
     def moments(self, v: Array) -> Array:
         """Return the sums of v x over distinct rows x.
@@ -100,12 +100,14 @@ class Design:
             The sums.
         """
         columns = np.ascontiguousarray(v.reshape(len(v), -1))
-        sums = self.encoding.matrix.T @ _sums_by(self._positions, columns, len(self.encoding.matrix))
+        sums = self.encoding.matrix.T @ _compiled(_sums_by)(
+            self._positions, columns, len(self.encoding.matrix)
+        )
         return np.asarray(sums[:, 0] if v.ndim == 1 else sums)
 
     def gram(self, v: Array) -> Array:
         """Return the sum of v x xᵀ over distinct rows x, shape (n_features, n_features)."""
-        upper = _pair_sums(self._positions, v, len(self.encoding.matrix))
+        upper = _compiled(_pair_sums)(self._positions, v, len(self.encoding.matrix))
         full = upper + upper.T
         full[np.diag_indices(len(full))] /= 2
         matrix = self.encoding.matrix
@@ -120,10 +122,17 @@ class Design:
 
 
 # Loops over rows whose indicators are known by position: a fraction of what sparse matrices take, and sums in
-# one order on every machine.
+# one order on every machine. Numba is imported when one is first called, as a list of techniques needs none.
 
 
-@numba.njit(cache=True, nogil=True)
+@cache
+def _compiled(loop: Callable[..., Array]) -> Callable[..., Array]:
+    import numba
+
+    compiled: Callable[..., Array] = numba.njit(cache=True, nogil=True)(loop)
+    return compiled
+
+
 def _sums_of(positions: NDArray[np.int32], effects: Array) -> Array:
     sums = np.zeros(positions.shape[0])
     for row in range(positions.shape[0]):
@@ -132,7 +141,6 @@ def _sums_of(positions: NDArray[np.int32], effects: Array) -> Array:
     return sums
 
 
-@numba.njit(cache=True, nogil=True)
 def _sums_by(positions: NDArray[np.int32], v: Array, size: int) -> Array:
     sums = np.zeros((size, v.shape[1]))
     for row in range(positions.shape[0]):
@@ -142,7 +150,6 @@ def _sums_by(positions: NDArray[np.int32], v: Array, size: int) -> Array:
     return sums
 
 
-@numba.njit(cache=True, nogil=True)
 def _pair_sums(positions: NDArray[np.int32], v: Array, size: int) -> Array:
     sums = np.zeros((size, size))
     for row in range(positions.shape[0]):

@@ -28,7 +28,8 @@ from benchmark.audit.alternation import (
 )
 from benchmark.audit.alternation_experiment import is_alternation, load_alternation, run_alternation
 from benchmark.cli import main
-from benchmark.data import DataNotFoundError, load_card
+from benchmark.data.card import load_card
+from benchmark.data.source import DataNotFoundError
 from benchmark.declarations import list_declarations
 from benchmark.errors import BetabenchError, ClassifierError, DataError, ExperimentError, UnknownNameError
 

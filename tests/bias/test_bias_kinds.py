@@ -12,7 +12,7 @@ import pytest
 
 from benchmark.bias import BiasKind, Planted, list_bias_kinds, make_bias
 from benchmark.bias.registry import register
-from benchmark.data import load_card
+from benchmark.data.card import load_card
 from benchmark.data.table import Table
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.plan import load_experiment

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.data import Card, Column, list_cards, load_card
-from benchmark.data.card import NumericColumn
+from benchmark.data import Column
+from benchmark.data.card import Card, NumericColumn, list_cards, load_card
 from benchmark.errors import CardError, UnknownNameError
 
 WriteCard = Callable[..., Path]
@@ -239,7 +239,7 @@ def test_a_changed_copy_has_its_own_digest(write_card: WriteCard) -> None:
 
 
 def test_digest_does_not_depend_on_the_hash_seed() -> None:
-    code = "from benchmark.data import list_cards; print(*[card.digest for card in list_cards()])"
+    code = "from benchmark.data.card import list_cards; print(*[card.digest for card in list_cards()])"
     seen = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONHASHSEED": "4711"},

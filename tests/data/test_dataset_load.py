@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.data import DataNotFoundError, Dataset, load, load_card, load_dataset
-from benchmark.data.card import CategoricalColumn, NumericColumn
-from benchmark.data.load import _Coder
+from benchmark.data import load
+from benchmark.data.card import CategoricalColumn, NumericColumn, load_card
+from benchmark.data.load import Dataset, _Coder, load_dataset
 from benchmark.data.records import read_records
-from benchmark.data.source import SourceBytes
+from benchmark.data.source import DataNotFoundError, SourceBytes
 from benchmark.errors import DataError
 
 WriteCard = Callable[..., Path]

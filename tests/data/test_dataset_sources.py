@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from benchmark.data import DataNotFoundError, load_card, load_dataset
-from benchmark.data.source import SourceBytes, cache_dir, read_sources
+from benchmark.data.card import load_card
+from benchmark.data.load import load_dataset
+from benchmark.data.source import DataNotFoundError, SourceBytes, cache_dir, read_sources
 from benchmark.errors import DataError, DownloadError
 
 WriteCard = Callable[..., Path]
@@ -429,7 +430,7 @@ def test_downloads_are_quiet(read: Reader, server: Server, capfd: pytest.Capture
 
 def test_two_processes_download_at_once(read: Reader, server: Server, own_folders: Path) -> None:
     card = read.card(f'name = "toy.csv", url = "{server.serve("/toy.csv", ROWS)}", sha256 = "{sha256(ROWS)}"')
-    code = f"from benchmark.data import load_dataset; print(load_dataset({str(card)!r}).digest)"
+    code = f"from benchmark.data.load import load_dataset; print(load_dataset({str(card)!r}).digest)"
     running = [
         subprocess.Popen(
             [sys.executable, "-c", code],

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.data import Card, list_cards, load_card, load_dataset
+from benchmark.data.card import Card, list_cards, load_card
+from benchmark.data.load import load_dataset
 from benchmark.data.source import read_sources
 from benchmark.declarations import declaration_dir
 

@@ -28,7 +28,8 @@ import numpy as np
 from benchmark.audit import audit_predictions, read_predictions
 from benchmark.audit.alternation_experiment import load_alternation
 from benchmark.cli import main
-from benchmark.data import load_card, load_dataset
+from benchmark.data.card import load_card
+from benchmark.data.load import load_dataset
 from benchmark.declarations import list_declarations
 from benchmark.errors import BetabenchError
 from benchmark.experiment.plan import load_experiment, plan_blocks

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.data import load_card
+from benchmark.data.card import load_card
 from benchmark.data.source import read_sources
 from benchmark.errors import CardError, DownloadError
 from benchmark.metrics import get_metric

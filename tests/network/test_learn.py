@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmark.data import Card, list_cards, load_dataset
-from benchmark.data.card import NetworkSettings
+from benchmark.data.card import Card, NetworkSettings, list_cards
+from benchmark.data.load import load_dataset
 from benchmark.errors import NetworkError, UnknownNameError
 from benchmark.experiment.world import embedded_network_path
 from benchmark.network.bif import read_bif, write_bif

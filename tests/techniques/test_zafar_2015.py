@@ -15,7 +15,7 @@ from scipy.optimize import OptimizeResult, linprog, minimize, nnls
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from benchmark.data import load_card
+from benchmark.data.card import load_card
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError, TechniqueError
 from benchmark.experiment.world import embedded_network_path
