@@ -221,7 +221,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         declared = _declared_categories(X) if isinstance(X, pd.DataFrame) else ()
         coded, labels = validate_data(self, _coded(X, declared), y, dtype="numeric")
-        check_classification_targets(labels)
+        if labels.dtype.kind not in "biu":  # whole numbers are classes, whatever they are
+            check_classification_targets(labels)
         codes = _checked_codes(coded)
         weights = _checked_weights(sample_weight, codes)
         if not weights.all():

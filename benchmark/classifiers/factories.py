@@ -167,6 +167,10 @@ class ClassifierFactory:
         """The class that is built."""
         return _import_class(self.entry.path)
 
+    @cached_property
+    def _randomised(self) -> bool:
+        return "random_state" in _defaults(self.estimator_class)
+
     def build(self, cardinalities: NDArray[np.int64], seed: int) -> Any:
         """Return an untrained estimator.
 
@@ -184,7 +188,7 @@ class ClassifierFactory:
             classifier has it; ``X`` holds codes, ``y`` 0 and 1.
         """
         given = dict(self.parameters)
-        if "random_state" in _defaults(self.estimator_class):
+        if self._randomised:
             given["random_state"] = seed % 2**32
         if self.entry.cardinality_parameter is not None:
             return self.estimator_class(

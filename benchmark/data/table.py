@@ -192,9 +192,7 @@ class Table:
                 expected=f"shape (n_rows, {expected})",
                 got=f"shape {codes.shape}",
             )
-        if codes.size and not (
-            (codes.min(axis=0) >= 0).all() and (codes.max(axis=0) < self.schema.cardinalities).all()
-        ):
+        if codes.size and not _inside(codes, self.schema.cardinalities):
             bad = [
                 f"{c.name} ({codes[:, i].min()} to {codes[:, i].max()}, {c.cardinality} states)"
                 for i, c in enumerate(self.schema.columns)
@@ -245,7 +243,12 @@ class Table:
         return Table(self.schema, changed)
 
     def hide_label(self) -> Table:
-        """Return a copy whose label column is all zero: the form in which test rows meet a technique."""
+        """Return the rows with a label column of zeros: the form in which test rows meet a technique.
+
+        A table whose label column is so already is returned itself.
+        """
+        if not self.codes[:, self.schema.label_index].any():
+            return self
         return self.with_column(self.schema.label, np.zeros(len(self), dtype=CODE_DTYPE))
 
     def to_frame(self) -> pd.DataFrame:
@@ -307,6 +310,14 @@ class Table:
                 )
             codes[:, i] = coded
         return cls(schema, codes)
+
+
+def _inside(codes: NDArray[np.int16], cardinalities: NDArray[np.int64]) -> bool:
+    """Return whether all codes are states of their columns."""
+    if codes.dtype == CODE_DTYPE:
+        # Read without sign, a negative code is higher than any column has states: one pass for both ends.
+        return bool((codes.view(np.uint16).max(axis=0) < cardinalities).all())
+    return bool((codes.min(axis=0) >= 0).all() and (codes.max(axis=0) < cardinalities).all())
 
 
 def _shorten(values: Iterable[object], most: int = 8) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -172,6 +173,7 @@ class Evaluator:
             test = scene.test
             if planted.observe is not None:
                 test = planted.observe(test, generator(seed, purpose="observe", **axes))
+            hidden = _sealed(test.hide_label())
         except Exception as error:
             reason = f"the training sample could not be drawn: {_in_words(error)}"
             yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
@@ -187,9 +189,9 @@ class Evaluator:
                 # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
                 rng=generator(seed, purpose="technique", technique=own, **axes),
             )
-            # A table of its own for each: what a table derives from its codes can be written to.
-            own_train = Table(train.schema, train.codes)
-            yield self._cell(scene, block, cell, technique, own_train, test.hide_label(), tools)
+            # Tables of its own for each: what a table derives from its codes can be written to.
+            own_train, own_test = (Table(table.schema, table.codes) for table in (train, hidden))
+            yield self._cell(scene, block, cell, technique, own_train, own_test, tools)
 
     def _cell(
         self,
@@ -239,8 +241,9 @@ class Evaluator:
 
 def metric_values(results: MetricResults) -> tuple[MetricValue, ...]:
     """Return metrics as the store keeps them."""
+    reasons = results.reasons
     return tuple(
-        MetricValue(name, None if np.isnan(value) else float(value), _storable(results.reasons.get(name, "")))
+        MetricValue(name, None if math.isnan(value) else float(value), _storable(reasons.get(name, "")))
         for name, value in results.values.items()
     )
 
@@ -301,6 +304,8 @@ def _in_words(error: BaseException) -> str:
 
 def _storable(text: str) -> str:
     """Return text that every file and database takes, whatever a plugin put into its message."""
+    if not text:
+        return text
     shortened = text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + " ..."
     return shortened.encode("utf-8", "replace").decode().replace("\0", "?")
 

@@ -278,8 +278,10 @@ def metric_names(names: Iterable[str]) -> tuple[str, ...]:
     UnknownNameError
         If a name is neither that of a metric nor of a family.
     """
-    names = (names,) if isinstance(names, str) else names
-    families, known = list_families(), list_metrics()
+    names = (names,) if isinstance(names, str) else tuple(names)
+    known = list_metrics()
+    # Every cell of a run asks for names that are resolved already.
+    families = {} if known.keys() >= set(names) else list_families()
     found: dict[str, None] = {}
     for name in names:
         if name not in known and name not in families:
@@ -382,8 +384,8 @@ def _arguments(
 
 def _value(item: Metric, given: set[Need], arguments: tuple[Any, ...]) -> tuple[float, str]:
     """Return a metric's value and, where it is NaN, why."""
-    missing = [_NEEDED[need] for need in item.needs if need not in given]
-    if missing:
+    if not given.issuperset(item.needs):
+        missing = [_NEEDED[need] for need in item.needs if need not in given]
         return math.nan, f"it needs {' and '.join(missing)}, not given"
     if item.compare == "against_reference" and len(arguments) < 2:
         return math.nan, "no reference group is chosen"
@@ -455,6 +457,8 @@ def one_value_each(
     favored = group([code for code in everyone if code != deprived], "the favored group")
     own = group([deprived], "the deprived group")
     alone = [group([code], f"the group {name!r}") for code, name in enumerate(counts.names)]
+    # Where there are two groups, reasons call them by their roles.
+    every = tuple(sorted((own, favored), key=lambda g: g.codes) if len(alone) == 2 else alone)
     given = set(_COUNTED) if rows is None else rows.given
     values: dict[str, float] = {}
     reasons: dict[str, str] = {}
@@ -465,9 +469,7 @@ def one_value_each(
         elif item.compare == "overall":
             pairs = [(item.name, (everybody,))]
         elif item.compare == "all_groups":
-            # Where there are two groups, reasons call them by their roles.
-            two = sorted((own, favored), key=lambda g: g.codes)
-            pairs = [(item.name, (tuple(two if len(alone) == 2 else alone),))]
+            pairs = [(item.name, (every,))]
         else:
             pairs = [(item.name, (own, favored))]
         for name, arguments in pairs:

@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -268,6 +269,35 @@ def test_a_technique_that_raises_says_what_and_its_neighbours_are_untouched(
     assert (massaging.status, massaging.reason) == ("failed", "ZeroDivisionError: division by zero")
     assert none.metrics == expected[0.0, 0, "none"].metrics
     assert repair.metrics == expected[0.0, 0, "repair"].metrics
+
+
+def test_test_rows_are_shared_sealed_and_without_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = world(tmp_path)
+    evaluator = Evaluator(found)
+    seen: list[Table] = []
+    for technique in {type(t) for t in evaluator.techniques.values()}:
+
+        def watched(self: Technique, train: Table, tools: Tools, fit: Any = technique.fit) -> Predictor:
+            predictor = fit(self, train, tools)
+
+            def predict(table: Table) -> np.ndarray:
+                seen.append(table)
+                return predictor.predict(table)
+
+            return dataclasses.replace(predictor, predict=predict)
+
+        monkeypatch.setattr(technique, "fit", watched)
+    (block, cells), *_ = _planned_cells(found)
+    list(evaluator(block, cells))
+    assert len(seen) == len(cells)
+    for table in seen:
+        assert not table.codes[:, table.schema.label_index].any()
+        assert table.codes is seen[0].codes  # hidden once per block
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            table.codes.flags.writeable = True
+    assert len({id(table) for table in seen}) == len(cells)  # what is derived from them is each one's own
 
 
 def test_what_a_technique_finds_out_while_it_trains_is_a_reason(
