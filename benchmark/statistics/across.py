@@ -159,10 +159,11 @@ def friedman_tests(
     Returns
     -------
     DataFrame
-        The axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``, ``n_techniques``; ``chi2``,
-        ``p_chi2``, ``df``, ``f``, ``p_f``, ``df_error`` as in
-        :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` why they are NaN; ``warning`` where too few datasets carry what follows from it
-        (:func:`too_few_datasets`, for all pairs of techniques).
+        The axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``, ``n_techniques``;
+        ``chi2``, ``p_chi2``, ``df``, ``f``, ``p_f``, ``df_error`` as in
+        :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` why they are NaN; ``warning``
+        where too few datasets carry what follows from it (:func:`too_few_datasets`, for all pairs of
+        techniques).
     """
     rows = []
     for ranking in _rankings(results, goals, over, techniques):

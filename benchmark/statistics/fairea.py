@@ -239,9 +239,7 @@ def fairea_regions(
         return np.where((rows >= 0)[:, None], cells.values[rows], np.nan)
 
     keys = cells.keys.iloc[own].reset_index(drop=True)
-    constants: NDArray[np.float64] = (
-        keys["dataset"].map(dict(constant_accuracies)).to_numpy(dtype=np.float64)[:, None]
-    )
+    constants = np.array([[constant_accuracies[dataset]] for dataset in keys["dataset"]])
     found = regions(
         values(metric=accuracy),
         np.abs(values()),

@@ -146,10 +146,11 @@ def to_cells(results: pd.DataFrame) -> Cells:
     table = _checked(results)
     grids = []
     expected = []
-    for names, own in table.groupby(list(SCENARIO), sort=False):
+    for _, own in table.groupby(list(SCENARIO), sort=False):
         levels = [np.sort(own["beta"].unique()), own["technique"].unique(), own["metric"].unique()]
         grid = pd.MultiIndex.from_product(levels, names=["beta", "technique", "metric"]).to_frame(index=False)
-        grid[list(SCENARIO)] = names
+        first = own.iloc[0]
+        grid = grid.assign(dataset=first["dataset"], bias=first["bias"], classifier=first["classifier"])
         grids.append(grid[list(CELL_KEY)])
         expected.append(np.full(len(grid), own["repetition"].nunique(), dtype=np.int64))
     keys = pd.concat(grids, ignore_index=True)

@@ -92,7 +92,7 @@ def slopes_and_areas(
     rows = []
     for names, betas, samples in _lines(cells, cells.values):
         n_betas, reason = _coverage(betas, samples)
-        row: dict[str, object] = {**names, "n_betas": n_betas}
+        row: dict[str, object] = {**names, "n_betas": n_betas, "slope_interval": "", "area_interval": ""}
         if not reason:
             means = np.array([sample.mean() for sample in samples])
             several = all(len(sample) > 1 for sample in samples)
@@ -115,8 +115,7 @@ def slopes_and_areas(
                 row[f"{name}_interval"] = found.method[0]
                 reason = reason or found.reason[0]
         rows.append({**row, "reason": reason})
-    table = pd.DataFrame(rows, columns=list(ROBUSTNESS_COLUMNS))
-    return table.fillna({"slope_interval": "", "area_interval": ""})
+    return pd.DataFrame(rows, columns=list(ROBUSTNESS_COLUMNS))
 
 
 def stopping_points(
