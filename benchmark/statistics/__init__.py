@@ -1,4 +1,8 @@
-"""Statistics of results: pure functions from tidy frames to tidy frames."""
+"""Statistics of results: pure functions from tidy frames to tidy frames.
+
+All of them speak of the training samples that an experiment draws. Its repetitions are scored on the same
+test rows, so that no interval and no p-value here holds what other test rows would change.
+"""
 
 from benchmark.statistics.across import (
     average_ranks,

@@ -64,9 +64,9 @@ def mutation_baseline(
     r"""Return what metrics are expected to be when predictions are overwritten at random.
 
     Of all predictions, a share s chosen at random is replaced by the constant class that is the more
-    accurate. With :math:`n_{gy\hat y}` the counts of the original predictions, those of the mutated ones are
-    on average :math:`(1 - s) n_{gy\hat y}` for the other class, and what is missing for the constant one. No
-    model is asked again.
+    accurate, the unfavorable one where both are alike. With :math:`n_{gy\hat y}` the counts of the original
+    predictions, those of the mutated ones are on average :math:`(1 - s) n_{gy\hat y}` for the other class,
+    and what is missing for the constant one. No model is asked again.
 
     Accuracy, and every difference between two groups' shares of rows with given labels, is linear in the
     counts, so that its expected value is exactly what is returned. It lies on a straight line:

@@ -96,6 +96,11 @@ def paired_comparisons(
         If the results are malformed or a setting is impossible.
     UnknownNameError
         If the baseline has no results, or a metric no goal.
+
+    Notes
+    -----
+    No p-value of random sign flips is below :math:`1 / (B + 1)`. For one among m tests of a family to be
+    significant at :math:`\alpha` after Holm's correction, B must be at least about :math:`m / \alpha`.
     """
     check_settings(confidence, n_resamples)
     cells = to_cells(results)

@@ -17,7 +17,7 @@ from benchmark.statistics.bootstrap import (
     resampled_shares,
     resamples,
 )
-from benchmark.statistics.frames import Cells, Goal, require_known, to_cells
+from benchmark.statistics.frames import Cells, Goal, goal_of, require_known, to_cells
 
 __all__ = ["ROBUSTNESS_COLUMNS", "STOPPING_COLUMNS", "slopes_and_areas", "stopping_points"]
 
@@ -90,7 +90,8 @@ def slopes_and_areas(
     cells = to_cells(results)
     shares = _Shares(n_resamples, seed)
     rows = []
-    for names, betas, samples in _lines(cells, cells.values):
+    for names, own, samples in _lines(cells, cells.values):
+        betas = own["beta"].to_numpy(dtype=float)
         n_betas, reason = _coverage(betas, samples)
         row: dict[str, object] = {**names, "n_betas": n_betas, "slope_interval": "", "area_interval": ""}
         if not reason:
@@ -164,10 +165,15 @@ def stopping_points(
     improvement = np.where((partner >= 0)[:, None], distances[partner] - distances, np.nan)
     shares = _Shares(n_resamples, seed)
     rows = []
-    for names, betas, samples in _lines(cells, improvement):
+    for names, own, samples in _lines(cells, improvement):
         if names["technique"] == baseline:
             continue
+        betas = own["beta"].to_numpy(dtype=float)
         n_betas, reason = _coverage(betas, samples, least=1)
+        if (partner[own.index] < 0).all():
+            reason = "the baseline has no results here"
+        elif goal_of(goals, str(names["metric"])).direction == "none":
+            reason = "no value of the metric is better than another"
         row: dict[str, object] = {**names, "baseline": baseline, "n_betas": n_betas}
         if not reason:
             stops_at = _stops_at(betas, np.array([[sample.mean() for sample in samples]]))[0]
@@ -188,12 +194,12 @@ def stopping_points(
 
 def _lines(
     cells: Cells, values: NDArray[np.float64]
-) -> list[tuple[dict[str, object], NDArray[np.float64], list[NDArray[np.float64]]]]:
-    """Return for each line over the levels of bias its key, the levels, and the finite values at each."""
+) -> list[tuple[dict[str, object], pd.DataFrame, list[NDArray[np.float64]]]]:
+    """Return for each line over the levels of bias its name, its keys, and the finite values at each."""
     lines = []
     for names, own in cells.keys.groupby(list(_LINE), sort=False):
         samples = [row[np.isfinite(row)] for row in values[own.index]]
-        lines.append((dict(zip(_LINE, names, strict=True)), own["beta"].to_numpy(dtype=float), samples))
+        lines.append((dict(zip(_LINE, names, strict=True)), own, samples))
     return lines
 
 

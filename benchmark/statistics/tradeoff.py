@@ -174,6 +174,11 @@ def hypervolumes(
     ------
     StatisticsError, UnknownNameError
         As in :func:`pareto_fronts`, or if the reference point is not finite.
+
+    Notes
+    -----
+    Resampling adds noise to every technique, and the best of noisy points are better than the best of quiet
+    ones: where many techniques lie close together, the interval stands too high and can miss the estimate.
     """
     check_settings(confidence, n_resamples)
     if not np.isfinite(reference).all():

@@ -170,7 +170,10 @@ def test_what_stops_nowhere_to_be_told_has_a_reason() -> None:
     assert np.isnan(thin["probability"])
     assert thin["reason"] == "fewer than two pairs at a level of bias, so there is no interval"
     assert np.isnan(size["stops_at"])
-    assert size["reason"].startswith("no value at beta 0, ")
+    assert size["reason"] == "no value of the metric is better than another"
+    other = results({"t": [0.5, 0.6]}, dataset="two")
+    alone = stopping_points(pd.concat([table, other]), "none", GOALS, n_resamples=20).iloc[-1]
+    assert (alone["dataset"], alone["reason"]) == ("two", "the baseline has no results here")
 
 
 def test_impossible_requests_are_refused() -> None:
