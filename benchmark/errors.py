@@ -21,6 +21,7 @@ __all__ = [
     "NotConvergedError",
     "PluginError",
     "ReportError",
+    "StatisticsError",
     "StoreError",
     "TechniqueError",
     "UnknownNameError",
@@ -109,6 +110,10 @@ class ExperimentError(BetabenchError):
 
 class StoreError(BetabenchError):
     """The result store is locked, damaged, or belongs to another program version."""
+
+
+class StatisticsError(BetabenchError):
+    """A statistic cannot be computed from the results or settings that it is given."""
 
 
 class ReportError(BetabenchError):

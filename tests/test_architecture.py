@@ -22,6 +22,7 @@ LAYERS = (
     ("bias",),
     ("classifiers", "techniques", "metrics"),
     ("experiment", "audit", "skeleton"),
+    ("statistics",),
     ("report",),
     ("cli",),
 )

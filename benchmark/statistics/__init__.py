@@ -1,0 +1,38 @@
+"""Statistics of results: pure functions from tidy frames to tidy frames.
+
+All of them speak of the training samples that an experiment draws. Its repetitions are scored on the same
+test rows, so that no interval and no p-value here holds what other test rows would change.
+"""
+
+from benchmark.statistics.across import (
+    average_ranks,
+    bayesian_comparisons,
+    friedman_tests,
+    pairwise_tests,
+    rank_groups,
+)
+from benchmark.statistics.fairea import constant_accuracy, fairea_regions, mutation_baseline
+from benchmark.statistics.frames import Goal, distance
+from benchmark.statistics.intervals import cell_intervals
+from benchmark.statistics.paired import paired_comparisons
+from benchmark.statistics.robustness import slopes_and_areas, stopping_points
+from benchmark.statistics.tradeoff import hypervolumes, pareto_fronts
+
+__all__ = [
+    "Goal",
+    "average_ranks",
+    "bayesian_comparisons",
+    "cell_intervals",
+    "constant_accuracy",
+    "distance",
+    "fairea_regions",
+    "friedman_tests",
+    "hypervolumes",
+    "mutation_baseline",
+    "paired_comparisons",
+    "pairwise_tests",
+    "pareto_fronts",
+    "rank_groups",
+    "slopes_and_areas",
+    "stopping_points",
+]

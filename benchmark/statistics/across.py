@@ -1,0 +1,453 @@
+"""Techniques over several datasets: average ranks, groups that do not differ, practical equivalence."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from benchmark.errors import StatisticsError, UnknownNameError
+from benchmark.statistics.bayes import N_SAMPLES, PRIOR, ROPE, signed_rank_probabilities
+from benchmark.statistics.frames import Goal, goal_of, require_known, row_means, to_cells
+from benchmark.statistics.hypothesis_tests import friedman, holm, wilcoxon_p_values
+
+__all__ = [
+    "ALPHA",
+    "average_ranks",
+    "bayesian_comparisons",
+    "datasets_needed",
+    "friedman_tests",
+    "pairwise_tests",
+    "rank_groups",
+    "smallest_p_value",
+    "too_few_datasets",
+    "unbroken_groups",
+]
+
+ALPHA = 0.05
+"""Level of significance, unless told otherwise."""
+
+_AXES = ("dataset", "bias", "beta", "classifier")
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranking:
+    """Mean distances to the ideal by block and technique: what one comparison is about."""
+
+    key: dict[str, object]
+    techniques: list[str]
+    distances: NDArray[np.float64]  # (n_blocks, n_techniques), nothing missing
+    n_datasets: int
+    left_out: dict[str, str]  # technique: reason
+
+    @property
+    def head(self) -> dict[str, object]:
+        return {**self.key, "n_blocks": len(self.distances), "n_datasets": self.n_datasets}
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        return list(itertools.combinations(range(len(self.techniques)), 2))
+
+    @property
+    def improvements(self) -> NDArray[np.float64]:
+        """By how much the first technique of each pair is better, shape (n_pairs, n_blocks)."""
+        first, second = np.triu_indices(len(self.techniques), 1)
+        improvements: NDArray[np.float64] = self.distances.T[second] - self.distances.T[first]
+        return improvements
+
+    @property
+    def mean_ranks(self) -> NDArray[np.float64]:
+        """Mean over the blocks of each technique's rank, 1 for the nearest to the ideal."""
+        return rankdata(self.distances, axis=1).mean(axis=0) if self.techniques else np.empty(0)
+
+    def p_values(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the p-value of each pair, as it is and with Holm's correction."""
+        raw = wilcoxon_p_values(self.improvements, "zsplit") if self.pairs else np.empty(0)
+        return raw, holm(raw)
+
+
+def average_ranks(
+    results: pd.DataFrame,
+    goals: Mapping[str, Goal],
+    *,
+    over: Sequence[str] = ("dataset",),
+    techniques: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Rank the techniques within each block and average over the blocks.
+
+    A block is one dataset, or whatever combination of axes ``over`` names. What is ranked is the mean over
+    the repetitions of the :func:`~benchmark.statistics.frames.distance` to the metric's ideal; rank 1 is the
+    best, ties share their average. Metrics without better or worse values are left out.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+    goals : mapping of str to Goal
+        Ideal and direction of each metric in the results.
+    over : sequence of str, default ("dataset",)
+        Axes that blocks are made of: ``"dataset"`` and any of ``"bias"``, ``"beta"``, ``"classifier"``. Each
+        combination of the others is ranked by itself.
+    techniques : sequence of str, optional
+        Techniques to rank; blocks in which one of them has no value are left out. By default, all techniques
+        with a value in every block.
+
+    Returns
+    -------
+    DataFrame
+        The axes that are not pooled and ``metric``; ``technique``, ``mean_rank``, ``mean_distance``,
+        ``n_blocks``, ``n_datasets`` (of the blocks that are ranked), and ``reason`` why there is no rank.
+        Best first.
+
+    Raises
+    ------
+    StatisticsError
+        If the results are malformed, or the blocks' axes are.
+    UnknownNameError
+        If a metric has no goal, or a technique no results.
+
+    References
+    ----------
+    Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
+    """
+    rows: list[dict[str, object]] = []
+    for ranking in _rankings(results, goals, over, techniques):
+        ranks, means = ranking.mean_ranks, row_means(ranking.distances.T)
+        rows += [
+            {
+                **ranking.head,
+                "technique": ranking.techniques[i],
+                "mean_rank": ranks[i],
+                "mean_distance": means[i],
+                "reason": "",
+            }
+            for i in np.argsort(ranks, kind="stable")
+        ]
+        rows += [
+            {
+                **ranking.head,
+                "technique": technique,
+                "mean_rank": math.nan,
+                "mean_distance": math.nan,
+                "reason": reason,
+            }
+            for technique, reason in ranking.left_out.items()
+        ]
+    columns = ("technique", "mean_rank", "mean_distance", "n_blocks", "n_datasets", "reason")
+    return pd.DataFrame(rows, columns=[*_fixed(over), *columns])
+
+
+def friedman_tests(
+    results: pd.DataFrame,
+    goals: Mapping[str, Goal],
+    *,
+    over: Sequence[str] = ("dataset",),
+    techniques: Sequence[str] | None = None,
+    alpha: float = ALPHA,
+) -> pd.DataFrame:
+    """Test whether the techniques of :func:`average_ranks` have the same ranks.
+
+    Parameters, errors and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
+    ``warning`` speaks.
+
+    Returns
+    -------
+    DataFrame
+        The axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``, ``n_techniques``;
+        ``chi2``, ``p_chi2``, ``df``, ``f``, ``p_f``, ``df_error`` as in
+        :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` why they are NaN; ``warning``
+        where too few datasets carry what follows from it (:func:`too_few_datasets`, for all pairs of
+        techniques).
+    """
+    rows = []
+    for ranking in _rankings(results, goals, over, techniques):
+        n_blocks, k = ranking.distances.shape
+        reason = "fewer than two blocks" if n_blocks < 2 else "fewer than two techniques" if k < 2 else ""
+        found = {} if reason else asdict(friedman(ranking.distances))
+        if not reason and math.isnan(found["chi2"]):
+            reason = "all techniques are equal"
+        warning = too_few_datasets(ranking.n_datasets, n_blocks, max(1, len(ranking.pairs)), alpha)
+        rows.append({**ranking.head, "n_techniques": k, **found, "reason": reason, "warning": warning})
+    columns = ("n_blocks", "n_datasets", "n_techniques", "chi2", "p_chi2", "df", "f", "p_f", "df_error")
+    return pd.DataFrame(rows, columns=[*_fixed(over), *columns, "reason", "warning"])
+
+
+def pairwise_tests(
+    results: pd.DataFrame,
+    goals: Mapping[str, Goal],
+    *,
+    over: Sequence[str] = ("dataset",),
+    techniques: Sequence[str] | None = None,
+    alpha: float = ALPHA,
+) -> pd.DataFrame:
+    """Test each pair of techniques by Wilcoxon's signed-rank test over the blocks.
+
+    Parameters, errors and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
+    ``warning`` speaks.
+
+    Returns
+    -------
+    DataFrame
+        The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
+        ``n_datasets``; ``improvement``, the mean by which the first is nearer to the ideal; ``p_wilcoxon``,
+        two-sided, blocks without a difference counting half for either; ``p_wilcoxon_holm``, corrected for
+        all pairs of one comparison; ``reason`` why they are NaN; ``warning``.
+
+    References
+    ----------
+    Demsar (2006), section 3.1.3; Benavoli, Corani and Mangili (2016), Should we really use post-hoc tests
+    based on mean-ranks?
+    """
+    rows: list[dict[str, object]] = []
+    for ranking in _rankings(results, goals, over, techniques):
+        means = row_means(ranking.improvements)
+        warning = too_few_datasets(ranking.n_datasets, len(ranking.distances), len(ranking.pairs), alpha)
+        for (i, j), mean, raw, corrected in zip(ranking.pairs, means, *ranking.p_values(), strict=True):
+            rows.append(
+                {
+                    **ranking.head,
+                    "first": ranking.techniques[i],
+                    "second": ranking.techniques[j],
+                    "improvement": mean,
+                    "p_wilcoxon": raw,
+                    "p_wilcoxon_holm": corrected,
+                    "reason": "all differences are zero" if math.isnan(raw) else "",
+                    "warning": warning,
+                }
+            )
+    columns = ("first", "second", "n_blocks", "n_datasets", "improvement", "p_wilcoxon", "p_wilcoxon_holm")
+    return pd.DataFrame(rows, columns=[*_fixed(over), *columns, "reason", "warning"])
+
+
+def rank_groups(
+    results: pd.DataFrame,
+    goals: Mapping[str, Goal],
+    *,
+    over: Sequence[str] = ("dataset",),
+    techniques: Sequence[str] | None = None,
+    alpha: float = ALPHA,
+) -> pd.DataFrame:
+    """Find the techniques that a rank diagram joins by bars: neighbours in rank that do not differ.
+
+    Parameters, errors and blocks are those of :func:`average_ranks`; ``alpha`` is the level at which two
+    techniques of :func:`pairwise_tests` differ, with Holm's correction.
+
+    Returns
+    -------
+    DataFrame
+        The axes that are not pooled and ``metric``; ``group``, numbered from 1, best first; ``technique``,
+        ``mean_rank`` and ``warning``. A technique is in several groups or in none; see
+        :func:`unbroken_groups`.
+    """
+    rows: list[dict[str, object]] = []
+    for ranking in _rankings(results, goals, over, techniques):
+        k = len(ranking.techniques)
+        ranks = ranking.mean_ranks
+        order = np.argsort(ranks, kind="stable")
+        differ = np.zeros((k, k), dtype=bool)
+        for (i, j), p in zip(ranking.pairs, ranking.p_values()[1], strict=True):
+            differ[i, j] = differ[j, i] = p <= alpha  # False for NaN: nothing differs
+        warning = too_few_datasets(ranking.n_datasets, len(ranking.distances), len(ranking.pairs), alpha)
+        for number, group in enumerate(unbroken_groups(differ[np.ix_(order, order)]), start=1):
+            rows += [
+                {
+                    **ranking.key,
+                    "group": number,
+                    "technique": ranking.techniques[order[position]],
+                    "mean_rank": ranks[order[position]],
+                    "warning": warning,
+                }
+                for position in group
+            ]
+    return pd.DataFrame(rows, columns=[*_fixed(over), "group", "technique", "mean_rank", "warning"])
+
+
+def bayesian_comparisons(
+    results: pd.DataFrame,
+    goals: Mapping[str, Goal],
+    *,
+    over: Sequence[str] = ("dataset",),
+    techniques: Sequence[str] | None = None,
+    rope: float = ROPE,
+    prior: float = PRIOR,
+    n_samples: int = N_SAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Compare each pair of techniques by the Bayesian signed-rank test over the blocks.
+
+    Parameters
+    ----------
+    results, goals, over, techniques
+        As in :func:`average_ranks`.
+    rope, prior, n_samples, seed
+        As in :func:`~benchmark.statistics.bayes.signed_rank_probabilities`.
+
+    Returns
+    -------
+    DataFrame
+        The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
+        ``n_datasets``; ``improvement`` as in :func:`pairwise_tests`; ``p_first``, ``p_rope`` and
+        ``p_second``, the probabilities that the first is practically better, that both are practically
+        equivalent, and that the second is practically better; ``warning`` where there are fewer datasets than
+        a single signed-rank test would need, so that the prior weighs much.
+
+    Raises
+    ------
+    StatisticsError, UnknownNameError
+        As in :func:`average_ranks`, or if a setting is impossible.
+
+    References
+    ----------
+    Benavoli, Corani, Demsar and Zaffalon (2017), Time for a change, JMLR 18(77), section 4.2.
+    """
+    rows: list[dict[str, object]] = []
+    for ranking in _rankings(results, goals, over, techniques):
+        improvements = ranking.improvements
+        found = signed_rank_probabilities(
+            improvements, rope=rope, prior=prior, n_samples=n_samples, seed=seed
+        )
+        warning = too_few_datasets(ranking.n_datasets, len(ranking.distances), 1, ALPHA)
+        for (i, j), own, (second, neither, first) in zip(ranking.pairs, improvements, found, strict=True):
+            rows.append(
+                {
+                    **ranking.head,
+                    "first": ranking.techniques[i],
+                    "second": ranking.techniques[j],
+                    "improvement": own.mean(),
+                    "p_first": first,
+                    "p_rope": neither,
+                    "p_second": second,
+                    "warning": warning,
+                }
+            )
+    columns = ("first", "second", "n_blocks", "n_datasets", "improvement", "p_first", "p_rope", "p_second")
+    return pd.DataFrame(rows, columns=[*_fixed(over), *columns, "warning"])
+
+
+def unbroken_groups(differ: NDArray[np.bool_]) -> list[range]:
+    """Return the largest runs of positions in which no two differ, of at least two.
+
+    Parameters
+    ----------
+    differ : ndarray of bool, shape (k, k)
+        Whether two treatments differ, in the order of their ranks; symmetric.
+
+    Returns
+    -------
+    list of range
+        By their first position. Two treatments that do not differ, but have one between them that differs
+        from either, share no run: no bar could join them.
+    """
+    groups: list[range] = []
+    for start in range(len(differ)):
+        stop = start + 1
+        while stop < len(differ) and not differ[start:stop, stop].any():
+            stop += 1
+        if stop - start > 1 and (not groups or stop > groups[-1].stop):
+            groups.append(range(start, stop))
+    return groups
+
+
+def smallest_p_value(n: int) -> float:
+    """Return the smallest two-sided p-value of a signed-rank test of n differences: 2 of 2**n signs."""
+    return min(1.0, 2.0 / 2.0**n)
+
+
+def datasets_needed(n_tests: int, alpha: float = ALPHA) -> int:
+    r"""Return how many datasets a signed-rank test needs to be significant at all among so many tests.
+
+    The smallest number n with :math:`2 / 2^n \le \alpha / m`, which Holm's correction asks of the smallest
+    of m p-values.
+    """
+    n = 1
+    while smallest_p_value(n) > alpha / n_tests:
+        n += 1
+    return n
+
+
+def too_few_datasets(n_datasets: int, n_blocks: int, n_tests: int, alpha: float = ALPHA) -> str:
+    """Return a warning for readers where the datasets cannot carry a claim about techniques; else nothing.
+
+    Parameters
+    ----------
+    n_datasets, n_blocks : int
+        Number of datasets, and of the blocks made of them.
+    n_tests : int
+        Number of pairs that are tested.
+    alpha : float, default 0.05
+        Level of significance.
+    """
+    sentences = []
+    if n_tests and n_datasets < (needed := datasets_needed(n_tests, alpha)):
+        tests = "one signed-rank test" if n_tests == 1 else f"any of {n_tests} signed-rank tests"
+        datasets = "1 dataset is" if n_datasets == 1 else f"{n_datasets} datasets are"
+        sentences.append(
+            f"{datasets} too few for a claim beyond them: the smallest two-sided p-value from n datasets is "
+            f"2/2^n, here {smallest_p_value(n_datasets):.3g}, and for {tests} to be significant at {alpha:g} "
+            f"there must be at least {needed}."
+        )
+    if n_blocks > n_datasets:
+        sentences.append(
+            f"The {n_blocks} blocks come from {n_datasets} dataset{'s' * (n_datasets != 1)}, so they are not "
+            "independent and p-values are too small."
+        )
+    return " ".join(sentences)
+
+
+def _fixed(over: Sequence[str]) -> list[str]:
+    return [*(axis for axis in _AXES if axis not in over), "metric"]
+
+
+def _rankings(
+    results: pd.DataFrame,
+    goals: Mapping[str, Goal],
+    over: Sequence[str],
+    techniques: Sequence[str] | None,
+) -> Iterator[_Ranking]:
+    for axis in over:
+        if axis not in _AXES:
+            raise UnknownNameError("axis", axis, _AXES)
+    if "dataset" not in over:
+        raise StatisticsError(
+            "Techniques are compared over no datasets",
+            expected="'dataset' among the axes that blocks are made of",
+            got=", ".join(over) or "none",
+        )
+    cells = to_cells(results)
+    if techniques is not None:
+        require_known("technique", techniques, cells.keys["technique"])
+    means = cells.keys.assign(distance=row_means(cells.distances(goals)))
+    undirected = [name for name in means["metric"].unique() if goal_of(goals, name).direction == "none"]
+    means = means[~means["metric"].isin(undirected)]
+    for names, own in means.groupby(_fixed(over), sort=False):
+        wide = own.pivot(index=list(over), columns="technique", values="distance")
+        if techniques is None:
+            wide = wide[own["technique"].unique()]
+            gaps = wide.isna()
+            left_out = {
+                str(technique): "no value for " + _block_name(over, wide.index[gaps[technique]][0])
+                for technique in wide.columns[gaps.any()]
+            }
+            wide = wide.drop(columns=list(left_out))
+        else:
+            wide = wide.reindex(columns=list(techniques)).dropna()
+            left_out = {} if len(wide) else dict.fromkeys(techniques, "no block has values of all techniques")
+            wide = wide.drop(columns=list(left_out))
+        yield _Ranking(
+            dict(zip(_fixed(over), names, strict=True)),
+            [str(technique) for technique in wide.columns],
+            wide.to_numpy(),
+            wide.index.get_level_values("dataset").nunique(),
+            left_out,
+        )
+
+
+def _block_name(over: Sequence[str], block: object) -> str:
+    values = block if isinstance(block, tuple) else (block,)
+    return ", ".join(f"{axis} {value}" for axis, value in zip(over, values, strict=True))

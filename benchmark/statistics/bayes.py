@@ -1,0 +1,119 @@
+"""Bayesian signed-rank test with a region of practical equivalence."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.errors import StatisticsError
+from benchmark.seeding import generator
+
+__all__ = ["N_SAMPLES", "PRIOR", "ROPE", "posterior_shares", "signed_rank_probabilities"]
+
+ROPE = 0.01
+"""Differences up to which two techniques are practically equivalent, in the metric's unit."""
+
+PRIOR = 0.5
+"""Weight of the pseudo-observation at 0, in observations."""
+
+N_SAMPLES = 50_000
+"""Number of samples of the posterior."""
+
+_SAMPLES_AT_ONCE = 5_000
+
+
+def signed_rank_probabilities(
+    differences: NDArray[np.float64],
+    *,
+    rope: float = ROPE,
+    prior: float = PRIOR,
+    n_samples: int = N_SAMPLES,
+    seed: int = 0,
+) -> NDArray[np.float64]:
+    """Return how probable it is that differences are mostly negative, negligible, or positive.
+
+    The weights of the observations have a Dirichlet posterior, with a pseudo-observation at 0 for the prior.
+    The probability of each of the three cases is the share of its samples in which the case has the largest
+    of :func:`posterior_shares`.
+
+    Parameters
+    ----------
+    differences : ndarray of float, shape (n_rows, n)
+        One test for each row, one column for each dataset.
+    rope : float, default 0.01
+        Half width of the region of practical equivalence, at least 0.
+    prior : float, default 0.5
+        Strength of the prior, above 0.
+    n_samples : int, default 50000
+        Number of samples of the posterior; the error of a probability is at most ``0.5 / sqrt(n_samples)``
+        (standard deviation).
+    seed : int, default 0
+        Decides which; rows share them.
+
+    Returns
+    -------
+    ndarray of float, shape (n_rows, 3)
+        Probabilities of negative, negligible and positive, the paper's left, rope and right; they sum to 1.
+
+    Raises
+    ------
+    StatisticsError
+        If a setting is impossible.
+
+    References
+    ----------
+    Benavoli, Corani, Demsar and Zaffalon (2017), Time for a change: a tutorial for comparing multiple
+    classifiers through Bayesian analysis, JMLR 18(77), section 4.2.
+    """
+    if rope < 0 or prior <= 0 or n_samples < 1:
+        raise StatisticsError(
+            "The Bayesian signed-rank test cannot be set up",
+            expected="rope of at least 0, prior above 0, n_samples of at least 1",
+            got=f"rope {rope}, prior {prior}, n_samples {n_samples}",
+        )
+    n = differences.shape[1]
+    rng = generator(seed, purpose="signed-rank posterior", n=n)
+    wins = np.zeros((len(differences), 3))
+    for start in range(0, n_samples, _SAMPLES_AT_ONCE):
+        size = min(_SAMPLES_AT_ONCE, n_samples - start)
+        weights = rng.dirichlet([prior] + [1.0] * n, size=size)
+        negative, positive = posterior_shares(differences, weights, rope)
+        negligible = 1 - negative - positive
+        wins[:, 0] += ((negative > negligible) & (negative > positive)).sum(axis=0)
+        wins[:, 2] += ((positive > negligible) & (positive > negative)).sum(axis=0)
+    wins[:, 1] = n_samples - wins[:, 0] - wins[:, 2]
+    return wins / n_samples
+
+
+def posterior_shares(
+    differences: NDArray[np.float64], weights: NDArray[np.float64], rope: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    r"""Return the weighted shares of pairs of observations whose mean is clearly negative, clearly positive.
+
+    With the observations :math:`z_1 \dots z_n`, the pseudo-observation :math:`z_0 = 0` and their weights
+    :math:`w`, the share of the positive pairs is
+    :math:`\sum_{ij} w_i w_j \mathbb{1}[z_i + z_j > 2 r]`, and that of the negative ones has
+    :math:`< -2r`. The rest lies within the region :math:`[-r, r]` of practical equivalence.
+
+    Parameters
+    ----------
+    differences : ndarray of float, shape (n_rows, n)
+        Observations.
+    weights : ndarray of float, shape (n_samples, n + 1)
+        Samples of the weights, that of the pseudo-observation first; each sums to 1.
+    rope : float
+        Half width of the region.
+
+    Returns
+    -------
+    negative, positive : ndarray of float, shape (n_samples, n_rows)
+        Shares of the pairs.
+    """
+    observed = np.hstack([np.zeros((len(differences), 1)), differences])
+    first, second = np.triu_indices(observed.shape[1])
+    # Each pair of two different observations counts twice: the sum runs over ordered pairs.
+    joint = weights[:, first] * weights[:, second] * np.where(first == second, 1, 2)
+    sums = observed[:, first] + observed[:, second]
+    # Products with booleans would not go through BLAS.
+    negative, positive = (sums < -2 * rope).astype(float), (sums > 2 * rope).astype(float)
+    return joint @ negative.T, joint @ positive.T

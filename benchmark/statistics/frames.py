@@ -1,0 +1,212 @@
+"""What results must look like, which of two values is better, and results as a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.errors import StatisticsError, UnknownNameError
+from benchmark.experiment.export import RESULT_COLUMNS
+
+__all__ = [
+    "CELL_KEY",
+    "SCENARIO",
+    "Cells",
+    "Goal",
+    "blocks_by_count",
+    "distance",
+    "goal_of",
+    "require_known",
+    "row_means",
+    "to_cells",
+]
+
+SCENARIO = ("dataset", "bias", "classifier")
+"""What is never compared with each other directly: a dataset under one kind of bias and one classifier."""
+
+CELL_KEY = ("dataset", "bias", "beta", "technique", "classifier", "metric")
+"""What the values of all repetitions have in common."""
+
+
+class Goal(Protocol):
+    """Which values of a metric are good; every :class:`benchmark.metrics.Metric` is one."""
+
+    @property
+    def ideal(self) -> float | None:
+        """Best value, if there is one."""
+
+    @property
+    def direction(self) -> str:
+        """``"higher"``, ``"lower"``, ``"closer_to_ideal"``, or ``"none"`` where no value is better."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Results with one row per cell and metric, and one column per repetition.
+
+    Parameters
+    ----------
+    keys : DataFrame
+        Columns :data:`CELL_KEY`: in each scenario, every combination of its levels of bias (ascending), its
+        techniques and its metrics (as they first occur), so that a cell without any result has a row too.
+    values : ndarray of float, shape (n_rows, n_repetitions)
+        NaN where there is no finite value.
+    n_expected : ndarray of int, shape (n_rows,)
+        Number of repetitions of the scenario.
+    """
+
+    keys: pd.DataFrame
+    values: NDArray[np.float64]
+    n_expected: NDArray[np.int64]
+
+    @property
+    def n(self) -> NDArray[np.int64]:
+        """Number of values of each row, shape (n_rows,)."""
+        count: NDArray[np.int64] = np.isfinite(self.values).sum(axis=1)
+        return count
+
+    def find(self, **replaced: str | float) -> NDArray[np.intp]:
+        """Return for each row the position of the one whose key has other entries; -1 if there is none."""
+        index = pd.MultiIndex.from_frame(self.keys)
+        found: NDArray[np.intp] = index.get_indexer(pd.MultiIndex.from_frame(self.keys.assign(**replaced)))
+        return found
+
+    def distances(self, goals: Mapping[str, Goal]) -> NDArray[np.float64]:
+        """Return the :func:`distance` of each value; a metric without a goal is an error."""
+        found = np.empty_like(self.values)
+        for metric in self.keys["metric"].unique():
+            rows = (self.keys["metric"] == metric).to_numpy()
+            found[rows] = distance(self.values[rows], goal_of(goals, metric))
+        return found
+
+
+def distance(values: NDArray[np.float64], goal: Goal) -> NDArray[np.float64]:
+    r"""Return how far values are from the ideal, so that less is better for every metric.
+
+    This is :math:`|v - v^*|` where being close to the ideal :math:`v^*` counts, :math:`v^* - v` where higher
+    values are better and :math:`v - v^*` where lower ones are. Without a finite ideal, 0 takes its place:
+    differences between two distances are the same for any.
+
+    Parameters
+    ----------
+    values : ndarray of float
+        In the metric's unit.
+    goal : Goal
+        The metric's ideal and direction.
+
+    Returns
+    -------
+    ndarray of float
+        In the metric's unit; NaN where no value is better than another.
+    """
+    ideal = goal.ideal if goal.ideal is not None and np.isfinite(goal.ideal) else 0.0
+    if goal.direction == "higher":
+        return ideal - values
+    if goal.direction == "lower":
+        return values - ideal
+    if goal.direction == "closer_to_ideal" and goal.ideal is not None:
+        return np.abs(values - goal.ideal)
+    return np.full_like(values, np.nan)
+
+
+def goal_of(goals: Mapping[str, Goal], metric: str) -> Goal:
+    """Return a metric's goal; that of ``"precision"`` for ``"precision[Female]"``."""
+    name = metric.partition("[")[0]
+    if name not in goals:
+        raise UnknownNameError("metric", name, goals)
+    return goals[name]
+
+
+def require_known(kind: str, names: Sequence[str], known: pd.Series[str]) -> None:
+    """Raise :class:`UnknownNameError` for the first name that does not occur in a column of results."""
+    for name in names:
+        if name not in set(known):
+            raise UnknownNameError(kind, name, set(known))
+
+
+def to_cells(results: pd.DataFrame) -> Cells:
+    """Return results as a matrix.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`; others are ignored. Values that are not
+        finite count as missing, as if their rows were not there.
+
+    Raises
+    ------
+    StatisticsError
+        If a column or every row is missing, two rows have one key, or a value is no number.
+    """
+    table = _checked(results)
+    grids = []
+    expected = []
+    for _, own in table.groupby(list(SCENARIO), sort=False):
+        levels = [np.sort(own["beta"].unique()), own["technique"].unique(), own["metric"].unique()]
+        grid = pd.MultiIndex.from_product(levels, names=["beta", "technique", "metric"]).to_frame(index=False)
+        first = own.iloc[0]
+        grid = grid.assign(dataset=first["dataset"], bias=first["bias"], classifier=first["classifier"])
+        grids.append(grid[list(CELL_KEY)])
+        expected.append(np.full(len(grid), own["repetition"].nunique(), dtype=np.int64))
+    keys = pd.concat(grids, ignore_index=True)
+    rows = pd.MultiIndex.from_frame(keys).get_indexer(pd.MultiIndex.from_frame(table[list(CELL_KEY)]))
+    repetitions, columns = np.unique(table["repetition"].to_numpy(), return_inverse=True)
+    values = np.full((len(keys), len(repetitions)), np.nan)
+    values[rows, columns] = table["value"].to_numpy()
+    return Cells(keys, values, np.concatenate(expected))
+
+
+def blocks_by_count(
+    values: NDArray[np.float64],
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    """Yield the rows that have n values and these values, shape (n_rows, n), for each n that occurs."""
+    finite = np.isfinite(values)
+    counts = finite.sum(axis=1)
+    for n in np.unique(counts):
+        rows = np.flatnonzero(counts == n)
+        yield rows, values[rows][finite[rows]].reshape(len(rows), n)
+
+
+def row_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of each row's finite values, NaN where there is none."""
+    found = np.full(len(values), np.nan)
+    for rows, block in blocks_by_count(values):
+        if block.shape[1]:
+            found[rows] = block.mean(axis=1)
+    return found
+
+
+def _checked(results: pd.DataFrame) -> pd.DataFrame:
+    if missing := [column for column in RESULT_COLUMNS if column not in results.columns]:
+        raise StatisticsError(
+            "The results lack columns",
+            expected=", ".join(RESULT_COLUMNS),
+            got="no " + ", no ".join(missing),
+            remedy="read the results.csv of a run",
+        )
+    if results.empty:
+        raise StatisticsError("There are no results", expected="at least one row", got="none")
+    table = results[list(RESULT_COLUMNS)].copy()
+    try:
+        table["value"] = table["value"].astype(float)
+    except (TypeError, ValueError) as error:
+        raise StatisticsError(
+            "The results hold values that are no numbers", expected="floats or NaN", got=str(error)
+        ) from error
+    repeated = table.duplicated(list(RESULT_COLUMNS[:-1]))
+    if repeated.any():
+        first = table.loc[repeated, list(RESULT_COLUMNS[:-1])].iloc[0]
+        raise StatisticsError(
+            "The results hold several rows of one key",
+            expected="distinct " + ", ".join(RESULT_COLUMNS[:-1]),
+            got=f"{int(repeated.sum())} repeated, the first is "
+            + ", ".join(f"{column}={value}" for column, value in first.items()),
+            remedy="use the results of one store only",
+        )
+    table["value"] = table["value"].where(np.isfinite(table["value"]))
+    return table

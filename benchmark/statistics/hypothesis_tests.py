@@ -1,0 +1,238 @@
+"""Tests and effect sizes on arrays: one row per test, one column per pair or block."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, fdtrc
+from scipy.stats import rankdata, wilcoxon
+
+from benchmark.seeding import generator
+from benchmark.statistics.bootstrap import N_RESAMPLES
+
+__all__ = [
+    "Friedman",
+    "all_equal",
+    "cohens_d_z",
+    "friedman",
+    "holm",
+    "is_exact",
+    "rank_biserial",
+    "sign_flip_p_values",
+    "wilcoxon_p_values",
+]
+
+_ROWS_AT_ONCE = 64
+# Below this share of the summands' size two sums are held equal: they differ by rounding only.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Friedman:
+    """Result of :func:`friedman`.
+
+    Parameters
+    ----------
+    chi2, p_chi2 : float
+        Friedman's statistic and its p-value by the chi-squared distribution.
+    df : int
+        Its degrees of freedom, :math:`k - 1`.
+    f, p_f : float
+        Iman and Davenport's statistic and its p-value by the F distribution.
+    df_error : int
+        The second of its degrees of freedom, :math:`(k - 1)(N - 1)`; the first is ``df``.
+    """
+
+    chi2: float
+    p_chi2: float
+    df: int
+    f: float
+    p_f: float
+    df_error: int
+
+
+def friedman(values: NDArray[np.float64]) -> Friedman:
+    r"""Test whether k treatments have the same ranks within N blocks.
+
+    With the ranks :math:`r_{ij}` of treatment j within block i, ties sharing the average, and their means
+    :math:`R_j` over the blocks,
+
+    .. math::
+
+        \chi^2 = \frac{(k - 1) N \sum_j (R_j - \frac{k + 1}{2})^2}
+                       {\frac{1}{N} \sum_{ij} (r_{ij} - \frac{k + 1}{2})^2}, \qquad
+        F = \frac{(N - 1) \chi^2}{N (k - 1) - \chi^2}.
+
+    Without ties this is Friedman's statistic as usually written; with ties its denominator is smaller.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (N, k)
+        At least two blocks and two treatments.
+
+    Returns
+    -------
+    Friedman
+        NaN where all treatments tie in every block. The chi-squared p-value is too large for few blocks,
+        that of F is better.
+
+    References
+    ----------
+    Friedman (1937); Iman and Davenport (1980); Conover (1999), Practical nonparametric statistics, section
+    5.8; Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
+    """
+    n, k = values.shape
+    centred = rankdata(values, axis=1) - (k + 1) / 2
+    df, df_error = k - 1, (k - 1) * (n - 1)
+    if not centred.any():
+        return Friedman(math.nan, math.nan, df, math.nan, math.nan, df_error)
+    chi2 = df * n**2 * float((centred.mean(axis=0) ** 2).sum() / (centred**2).sum())
+    rest = n * df - chi2
+    f = (n - 1) * chi2 / rest if rest > _ROUNDING * n * df else math.inf
+    return Friedman(chi2, float(chdtrc(df, chi2)), df, f, float(fdtrc(df, df_error, f)), df_error)
+
+
+def wilcoxon_p_values(
+    differences: NDArray[np.float64], zeros: Literal["wilcox", "zsplit"] = "wilcox"
+) -> NDArray[np.float64]:
+    """Return two-sided p-values of Wilcoxon's signed-rank test.
+
+    Parameters
+    ----------
+    differences : ndarray of float, shape (n_rows, n)
+        One test for each row, at least one column.
+    zeros : {"wilcox", "zsplit"}, default "wilcox"
+        Leave differences of zero out, or split their ranks between both signs (Demsar 2006, section 3.1.3).
+
+    Returns
+    -------
+    ndarray of float, shape (n_rows,)
+        As :func:`scipy.stats.wilcoxon`: exact up to 50 differences without zeros and ties. NaN where all
+        differences are zero.
+
+    References
+    ----------
+    Wilcoxon (1945), Individual comparisons by ranking methods.
+    """
+    sizes = np.sort(np.abs(differences), axis=1)
+    clean = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
+    p = np.full(len(differences), np.nan)
+    if clean.any():
+        p[clean] = wilcoxon(differences[clean], axis=1).pvalue
+    # Together with others, one row with ties would cost all of them the exact distribution.
+    for row in np.flatnonzero(~clean & (sizes[:, -1] > 0)):
+        p[row] = wilcoxon(differences[row], zero_method=zeros).pvalue
+    return p
+
+
+def sign_flip_p_values(
+    differences: NDArray[np.float64], n_resamples: int = N_RESAMPLES, seed: int = 0
+) -> NDArray[np.float64]:
+    r"""Return two-sided p-values of the hypothesis that differences are symmetric about 0.
+
+    The statistic is the absolute sum. All :math:`2^n` ways to give the n differences signs are tried where
+    these are at most ``n_resamples``; then p is the share of those with at least the observed statistic.
+    Otherwise ``n_resamples`` are drawn, and of these and the observed one, p is the share:
+    :math:`(1 + b) / (1 + B)`, which is never 0.
+
+    Parameters
+    ----------
+    differences : ndarray of float, shape (n_rows, n)
+        One test for each row.
+    n_resamples : int, default 9999
+        Number of random signs where not all are tried.
+    seed : int, default 0
+        Decides which; rows share them.
+
+    Returns
+    -------
+    ndarray of float, shape (n_rows,)
+        1 where all differences are zero.
+
+    References
+    ----------
+    Fisher (1935), The design of experiments, section 21; Phipson and Smyth (2010), Permutation p-values
+    should never be zero.
+    """
+    n = differences.shape[1]
+    exact = bool(is_exact(np.array(n), n_resamples))
+    if exact:
+        # Opposite signs give the same statistic, so the first difference keeps its own.
+        patterns = np.arange(2 ** (n - 1))[:, None] >> np.arange(n - 1) & 1
+        signs = np.hstack([np.ones((len(patterns), 1)), 1.0 - 2.0 * patterns])
+    else:
+        drawn = generator(seed, purpose="sign flips", n=n).integers(0, 2, size=(n_resamples, n))
+        signs = 1.0 - 2.0 * drawn
+    p = np.empty(len(differences))
+    for start in range(0, len(differences), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        block = differences[rows]
+        least = np.abs(block.sum(axis=1)) - _ROUNDING * np.abs(block).sum(axis=1)
+        reached = np.abs(block @ signs.T) >= least[:, None]
+        p[rows] = reached.mean(axis=1) if exact else (1 + reached.sum(axis=1)) / (1 + n_resamples)
+    return p
+
+
+def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+    r"""Return p-values corrected for their number, so that the chance of any false finding stays bounded.
+
+    With the m defined p-values in ascending order, the i-th becomes
+    :math:`\max_{j \le i} \min(1, (m - j + 1) p_j)`. NaN is no test, does not count, and stays.
+
+    References
+    ----------
+    Holm (1979), A simple sequentially rejective multiple test procedure.
+    """
+    corrected = np.full(len(p_values), np.nan)
+    defined = np.flatnonzero(~np.isnan(p_values))
+    order = defined[np.argsort(p_values[defined], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    corrected[order] = np.maximum.accumulate(np.minimum(1, factors * p_values[order]))
+    return corrected
+
+
+def cohens_d_z(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return mean over sample standard deviation (n - 1) of each row's differences; NaN where all are equal.
+
+    References
+    ----------
+    Cohen (1988), Statistical power analysis for the behavioral sciences, section 2.3.5.
+    """
+    equal = all_equal(differences)
+    deviation = np.where(equal, 1, differences.std(axis=1, ddof=1))
+    return np.where(equal, np.nan, differences.mean(axis=1) / deviation)
+
+
+def rank_biserial(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+    r"""Return matched-pairs rank-biserial correlations, from -1 (all negative) to 1 (all positive).
+
+    It is :math:`(R^+ - R^-) / (R^+ + R^-)` with the sums of the ranks, by absolute value, of each row's
+    positive and negative differences; zeros are left out, and a row of zeros has NaN.
+
+    References
+    ----------
+    Kerby (2014), The simple difference formula; King, Rosopa and Minium (2011), Statistical reasoning in the
+    behavioral sciences.
+    """
+    # Zeros rank below all others and take the same ranks from each, so they are subtracted.
+    n_zeros = (differences == 0).sum(axis=1, keepdims=True)
+    ranks = np.where(differences == 0, 0, rankdata(np.abs(differences), axis=1) - n_zeros)
+    total = ranks.sum(axis=1)
+    favourable = (ranks * np.sign(differences)).sum(axis=1)
+    return np.where(total > 0, favourable / np.maximum(total, 1), np.nan)
+
+
+def is_exact(n: NDArray[np.int64], n_resamples: int) -> NDArray[np.bool_]:
+    """Return whether :func:`sign_flip_p_values` of n differences tries all signs."""
+    return n <= math.log2(n_resamples)
+
+
+def all_equal(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return whether each row's values are equal but for rounding; False where there is none."""
+    high, low = np.fmax.reduce(values, axis=1), np.fmin.reduce(values, axis=1)
+    equal: NDArray[np.bool_] = high - low <= _ROUNDING * np.maximum(np.abs(high), np.abs(low))
+    return equal

@@ -1,0 +1,158 @@
+"""Each technique against a baseline on the very same samples: differences, tests, effect sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.statistics.bootstrap import CONFIDENCE, N_RESAMPLES, check_settings, intervals_of_means
+from benchmark.statistics.frames import CELL_KEY, Goal, blocks_by_count, require_known, row_means, to_cells
+from benchmark.statistics.hypothesis_tests import (
+    all_equal,
+    cohens_d_z,
+    holm,
+    is_exact,
+    rank_biserial,
+    sign_flip_p_values,
+    wilcoxon_p_values,
+)
+
+__all__ = ["FAMILY", "PAIRED_COLUMNS", "paired_comparisons"]
+
+FAMILY = ("dataset", "bias", "classifier", "metric")
+"""Tests that Holm's correction takes together: all techniques at all levels of bias with these in common."""
+
+PAIRED_COLUMNS = (
+    *(*CELL_KEY, "baseline", "n", "missing"),
+    *("difference", "difference_low", "difference_high", "difference_interval"),
+    *("improvement", "improvement_low", "improvement_high", "improvement_interval"),
+    *("permutation", "p_permutation", "p_permutation_holm", "p_wilcoxon", "p_wilcoxon_holm"),
+    *("d_z", "rank_biserial", "reason"),
+)
+"""Columns of :func:`paired_comparisons`."""
+
+
+def paired_comparisons(
+    results: pd.DataFrame,
+    baseline: str,
+    goals: Mapping[str, Goal],
+    *,
+    confidence: float = CONFIDENCE,
+    n_resamples: int = N_RESAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    r"""Compare every technique with a baseline, pair by pair.
+
+    A pair are the values of technique and baseline on one repetition of one dataset, bias, level of bias and
+    classifier: both saw the same sample. Its *difference* is the technique's value minus the baseline's. Its
+    *improvement* is by how much nearer to the metric's ideal the technique's value is
+    (:func:`~benchmark.statistics.frames.distance`), so that positive is better for every metric. Tests and
+    effect sizes are about improvements.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+    baseline : str
+        Name of a technique in the results.
+    goals : mapping of str to Goal
+        Ideal and direction of each metric in the results, such as
+        :func:`benchmark.metrics.list_metrics` returns them.
+    confidence : float, default 0.95
+        Coverage of the intervals.
+    n_resamples : int, default 9999
+        Number of bootstrap resamples, and of sign flips where not all are tried.
+    seed : int, default 0
+        Decides which.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`PAIRED_COLUMNS`, one row for each cell of the other techniques and metric.
+
+        ``n``, ``missing``
+            Number of pairs, and of the scenario's repetitions without one.
+        ``difference``, ``improvement``
+            Means over the pairs, with intervals as in
+            :func:`~benchmark.statistics.intervals.cell_intervals`.
+        ``p_permutation``
+            Two-sided p-value of :func:`sign_flip_p_values`; ``permutation`` says whether ``exact`` or
+            ``sampled``.
+        ``p_wilcoxon``
+            Two-sided p-value of Wilcoxon's signed-rank test without the pairs that are equal.
+        ``p_permutation_holm``, ``p_wilcoxon_holm``
+            The same with Holm's correction over all techniques and levels of bias of one :data:`FAMILY`.
+        ``d_z``, ``rank_biserial``
+            Effect sizes: :func:`cohens_d_z` and :func:`rank_biserial`.
+        ``reason``
+            Why something is NaN; else empty.
+
+    Raises
+    ------
+    StatisticsError
+        If the results are malformed or a setting is impossible.
+    UnknownNameError
+        If the baseline has no results, or a metric no goal.
+
+    Notes
+    -----
+    No p-value of random sign flips is below :math:`1 / (B + 1)`. For one among m tests of a family to be
+    significant at :math:`\alpha` after Holm's correction, B must be at least about :math:`m / \alpha`.
+    """
+    check_settings(confidence, n_resamples)
+    cells = to_cells(results)
+    require_known("technique", [baseline], cells.keys["technique"])
+    own = np.flatnonzero((cells.keys["technique"] != baseline).to_numpy())
+    partner = cells.find(technique=baseline)[own]
+
+    def minus_baseline(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.where((partner >= 0)[:, None], values[own] - values[partner], np.nan)
+
+    difference = minus_baseline(cells.values)
+    improvement = -minus_baseline(cells.distances(goals))
+    n = np.isfinite(difference).sum(axis=1)
+    table = cells.keys.iloc[own].reset_index(drop=True)
+    table = table.assign(baseline=baseline, n=n, missing=cells.n_expected[own] - n)
+    for name, values in (("difference", difference), ("improvement", improvement)):
+        found = intervals_of_means(values, confidence=confidence, n_resamples=n_resamples, seed=seed)
+        table[f"{name}_low"], table[f"{name}_high"] = found.low, found.high
+        table[f"{name}_interval"] = found.method
+        table[name] = row_means(values)
+    table["permutation"] = np.where(is_exact(n, n_resamples), "exact", "sampled")
+    table["p_permutation"] = _of_rows(improvement, lambda block: sign_flip_p_values(block, n_resamples, seed))
+    table["p_wilcoxon"] = _of_rows(improvement, wilcoxon_p_values)
+    table["d_z"] = _of_rows(improvement, cohens_d_z)
+    table["rank_biserial"] = _of_rows(improvement, rank_biserial)
+    for test in ("p_permutation", "p_wilcoxon"):
+        families = table.groupby(list(FAMILY), sort=False)[test]
+        table[f"{test}_holm"] = families.transform(lambda p: holm(p.to_numpy()))
+    high, low = np.fmax.reduce(improvement, axis=1), np.fmin.reduce(improvement, axis=1)
+    table["reason"] = np.select(
+        [partner < 0, n < 2, np.isnan(high), (high == 0) & (low == 0), all_equal(improvement)],
+        [
+            "the baseline has no results here",
+            "fewer than two pairs",
+            "no value of the metric is better than another",
+            "all improvements are zero",
+            "all improvements are equal",
+        ],
+        "",
+    )
+    untested = table["p_permutation"].isna()
+    table.loc[untested, "permutation"] = ""
+    return table[list(PAIRED_COLUMNS)]
+
+
+def _of_rows(
+    values: NDArray[np.float64],
+    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Return a statistic of each row's values, NaN where there are fewer than two."""
+    found = np.full(len(values), np.nan)
+    for rows, block in blocks_by_count(values):
+        if block.shape[1] >= 2:
+            found[rows] = statistic(block)
+    return found

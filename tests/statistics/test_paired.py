@@ -1,0 +1,224 @@
+"""Techniques against a baseline, pair by pair."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmark.errors import UnknownNameError
+from benchmark.metrics import list_metrics
+from benchmark.statistics import paired_comparisons
+from benchmark.statistics.bootstrap import intervals_of_means
+from benchmark.statistics.hypothesis_tests import (
+    cohens_d_z,
+    holm,
+    rank_biserial,
+    sign_flip_p_values,
+    wilcoxon_p_values,
+)
+from tests.statistics.made_up import GOALS, random_results, results
+
+NAN = float("nan")
+
+
+def compare(table: pd.DataFrame, baseline: str = "none", n_resamples: int = 300) -> pd.DataFrame:
+    return paired_comparisons(table, baseline, GOALS, n_resamples=n_resamples)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6, 9])
+def test_all_sign_flips_are_tried(n: int) -> None:
+    values = np.random.default_rng(n).normal(0.4, 1, (4, n))
+    values[1] = np.round(values[1])  # ties
+    values[2, 0] = 0
+    found = sign_flip_p_values(values)
+    for row, p in zip(values, found, strict=True):
+        sums = [abs(np.dot(signs, row)) for signs in itertools.product([1, -1], repeat=n)]
+        assert p == pytest.approx(np.mean(np.array(sums) >= abs(row.sum()) - 1e-9), abs=1e-12)
+        theirs = scipy.stats.permutation_test((row,), np.sum, permutation_type="samples", n_resamples=9999)
+        assert p == pytest.approx(theirs.pvalue, abs=1e-9)
+
+
+def test_random_sign_flips_come_near_to_all_of_them() -> None:
+    values = np.random.default_rng(5).normal(0.4, 1, (20, 14))
+    exact = sign_flip_p_values(values, n_resamples=2**14)
+    sampled = sign_flip_p_values(values, n_resamples=9999)
+    assert (exact != sampled).any()
+    np.testing.assert_allclose(sampled, exact, atol=0.02)
+    assert sign_flip_p_values(np.ones((1, 30)), n_resamples=99)[0] == 1 / 100
+
+
+def test_equal_sums_count_in_spite_of_rounding() -> None:
+    # Without rounding, 0.1 + 0.2 - 0.3 = 0 and every flip reaches it.
+    assert sign_flip_p_values(np.array([[0.1, 0.2, -0.3]]))[0] == 1
+    assert sign_flip_p_values(np.zeros((1, 4)))[0] == 1
+
+
+@pytest.mark.parametrize("zeros", ["wilcox", "zsplit"])
+@pytest.mark.parametrize("n", [5, 20])
+def test_wilcoxon_is_that_of_scipy_row_by_row(n: int, zeros: str) -> None:
+    values = np.random.default_rng(n).normal(0.3, 1, (5, n))
+    values[1, :2] = 0
+    values[3, 0] = -values[3, 1]  # a tie must not cost the other rows their exact distribution
+    found = wilcoxon_p_values(values, zeros)  # type: ignore[arg-type]
+    theirs = [scipy.stats.wilcoxon(row, zero_method=zeros).pvalue for row in values]
+    np.testing.assert_allclose(found, theirs, rtol=0, atol=1e-12)
+    assert np.isnan(wilcoxon_p_values(np.zeros((1, n)))[0])
+
+
+def test_holm_by_hand() -> None:
+    corrected = holm(np.array([0.01, 0.04, NAN, 0.03, 0.005]))
+    np.testing.assert_allclose(corrected, [0.03, 0.06, NAN, 0.06, 0.02])
+    assert holm(np.array([0.6, 0.9])).tolist() == [1, 1]
+    assert holm(np.array([])).size == 0
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_lies_between_the_raw_and_bonferroni(p_values: list[float]) -> None:
+    p = np.array(p_values)
+    corrected = holm(p)
+    assert (corrected >= p).all()
+    assert (corrected <= np.minimum(1, len(p) * p) + 1e-12).all()
+    order = np.argsort(p, kind="stable")
+    assert (np.diff(corrected[order]) >= 0).all()
+    # Step down by hand: a hypothesis is rejected while every smaller one is.
+    level, rejected = 0.05, []
+    for rank, i in enumerate(order):
+        if p[i] * (len(p) - rank) > level:
+            break
+        rejected.append(i)
+    assert set(rejected) == set(np.flatnonzero(corrected <= level))
+
+
+def test_effect_sizes_by_hand() -> None:
+    np.testing.assert_allclose(cohens_d_z(np.array([[1.0, 2, 3], [2, 2, 2], [0, 0, 0]])), [2, NAN, NAN])
+    # Ranks of 1, 2, 2, 4 without the zero: 1, 2.5, 2.5, 4; the negative ones are 1 and 2.5.
+    np.testing.assert_allclose(
+        rank_biserial(np.array([[-1.0, 2, 0, -2, 4], [3, 1, 2, 5, 4], [0, 0, 0, 0, 0]])),
+        [(6.5 - 3.5) / 10, 1, NAN],
+    )
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-6, 6), min_size=2, max_size=10).filter(any))
+def test_the_rank_biserial_correlation_follows_from_scipys_rank_sums(row: list[int]) -> None:
+    values = np.array([row], dtype=float)
+    n = np.count_nonzero(values)
+    smaller = scipy.stats.wilcoxon(values[0], method="asymptotic").statistic
+    found = rank_biserial(values)[0]
+    assert abs(found) == pytest.approx(1 - 2 * smaller / (n * (n + 1) / 2), abs=1e-9)
+    assert rank_biserial(-values)[0] == pytest.approx(-found, abs=1e-12)
+
+
+def test_a_comparison_by_hand() -> None:
+    table = pd.concat(
+        [
+            results({"none": [0.8, 0.9, 0.7], "t": [0.7, 0.9, 0.5]}),
+            results({"none": [0.3, 0.2, 0.1], "t": [-0.1, 0.1, -0.2]}, metric="discrimination"),
+            results({"none": [3.0, 2.0, 1.0], "t": [2.5, 2.0, 0.9]}, metric="loss"),
+        ]
+    )
+    found = compare(table).set_index("metric")
+    np.testing.assert_allclose(found["difference"], [-0.1, -0.8 / 3, -0.2], atol=1e-12)
+    # Beyond the ideal counts as much as before it: -0.1 is nearer than 0.3 by 0.2, -0.2 farther than 0.1.
+    np.testing.assert_allclose(found["improvement"], [-0.1, 0.2 / 3, 0.2], atol=1e-12)
+    assert (found["technique"] == "t").all()
+    assert (found["baseline"] == "none").all()
+    assert (found["n"] == 3).all()
+    assert (found["permutation"] == "exact").all()
+    # Improvements 0.2, 0.1, -0.1: of the 8 sums, all but ±0 reach 0.2.
+    assert found.loc["discrimination", "p_permutation"] == 6 / 8
+    assert found.loc["discrimination", "d_z"] == pytest.approx(0.2 / 3 / np.std([0.2, 0.1, -0.1], ddof=1))
+    assert found.loc["accuracy", "rank_biserial"] == -1
+
+
+def test_a_frame_holds_what_the_array_functions_say() -> None:
+    table = random_results(n=15)
+    found = compare(table, baseline="a")
+    wide = table.set_index(["dataset", "beta", "metric", "technique", "repetition"])["value"]
+    for row in found.itertuples():
+        a, b = (wide[row.dataset, row.beta, row.metric, name].to_numpy() for name in ("a", row.technique))
+        gain = (b - a if row.metric == "accuracy" else np.abs(a) - np.abs(b))[None]
+        assert row.p_permutation == sign_flip_p_values(gain, 300)[0]
+        assert row.permutation == "sampled"
+        assert row.p_wilcoxon == pytest.approx(scipy.stats.wilcoxon(gain[0]).pvalue, abs=1e-12)
+        ends = intervals_of_means(gain, n_resamples=300)
+        assert (row.improvement_low, row.improvement_high) == pytest.approx((ends.low[0], ends.high[0]))
+        assert row.d_z == pytest.approx(cohens_d_z(gain)[0])
+        assert row.reason == ""
+
+
+def test_holm_takes_all_techniques_and_levels_of_a_dataset_and_metric() -> None:
+    found = compare(random_results(n=8), baseline="a")
+    for name in ("p_permutation", "p_wilcoxon"):
+        for _, family in found.groupby(["dataset", "metric"]):
+            assert len(family) == 6  # two techniques at three levels of bias
+            np.testing.assert_allclose(family[f"{name}_holm"], holm(family[name].to_numpy()))
+
+
+def test_pairs_are_made_by_repetition() -> None:
+    table = random_results()
+    shuffled = table.sample(frac=1, random_state=3)
+    key = ["dataset", "beta", "technique", "metric"]
+    one, other = (compare(t, "a").sort_values(key, ignore_index=True) for t in (table, shuffled))
+    pd.testing.assert_frame_equal(one, other, rtol=1e-9)
+
+
+def test_only_whole_pairs_count() -> None:
+    found = compare(results({"none": [0.1, 0.2, NAN, 0.4], "t": [0.2, None, 0.5, 0.6]})).iloc[0]
+    assert (found["n"], found["missing"]) == (2, 2)
+    assert found["improvement"] == pytest.approx(0.15)
+
+
+def test_what_is_undefined_has_a_reason() -> None:
+    table = pd.concat(
+        [
+            results({"none": [0.1, 0.2, 0.4], "same": [0.1, 0.2, 0.4], "up": [0.2, 0.3, 0.5]}),
+            results({"none": [0.1, 0.2, 0.4], "once": [0.3, None, None]}, dataset="two"),
+            results({"t": [0.1, 0.2]}, dataset="three"),
+            results({"none": [1, 2], "t": [2, 4]}, dataset="four", metric="size"),
+        ]
+    )
+    found = compare(table).set_index(["dataset", "technique"])
+    assert found["reason"].to_dict() == {
+        ("one", "same"): "all improvements are zero",
+        ("one", "up"): "all improvements are equal",
+        ("two", "once"): "fewer than two pairs",
+        ("three", "t"): "the baseline has no results here",
+        ("four", "t"): "no value of the metric is better than another",
+    }
+    same, up, once, size = (
+        found.loc[key] for key in [("one", "same"), ("one", "up"), ("two", "once"), ("four", "t")]
+    )
+    assert same["p_permutation"] == 1
+    assert same[["p_wilcoxon", "d_z", "rank_biserial"]].isna().all()
+    assert same["improvement_low"] == same["improvement_high"] == 0
+    assert np.isnan(up["d_z"])
+    assert up["rank_biserial"] == 1
+    assert up["p_permutation"] == 2 / 8
+    assert once["improvement"] == pytest.approx(0.2)
+    assert once[["p_permutation", "p_wilcoxon", "d_z", "rank_biserial", "improvement_low"]].isna().all()
+    assert once["permutation"] == ""
+    assert size["difference"] == 1.5
+    assert np.isnan(size["improvement"])
+    # A test that could not be made is no member of its family.
+    assert up["p_wilcoxon_holm"] == up["p_wilcoxon"]
+    assert up["p_permutation_holm"] == 2 * up["p_permutation"]
+
+
+def test_declared_metrics_are_goals_and_groups_share_theirs() -> None:
+    table = results({"none": [0.1, 0.2], "t": [0.2, 0.5]}, metric="precision[Female]")
+    found = paired_comparisons(table, "none", list_metrics(), n_resamples=50)
+    assert found["improvement"].tolist() == pytest.approx([0.2])
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match=r"technique called 'nine'.*none"):
+        compare(results({"none": [1, 2]}), baseline="nine")
+    with pytest.raises(UnknownNameError, match="metric called 'speed'"):
+        compare(results({"none": [1, 2], "t": [1, 2]}, metric="speed"))

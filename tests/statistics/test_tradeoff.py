@@ -1,0 +1,147 @@
+"""Pareto fronts and hypervolumes."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from benchmark.errors import StatisticsError, UnknownNameError
+from benchmark.statistics import hypervolumes, pareto_fronts
+from benchmark.statistics.bootstrap import resamples
+from benchmark.statistics.tradeoff import hypervolume, on_pareto_front
+from tests.statistics.made_up import GOALS, random_results, results
+
+NAN = float("nan")
+METRICS = ("accuracy", "discrimination")
+points = npst.arrays(np.int64, st.tuples(st.just(2), st.integers(1, 7)), elements=st.integers(0, 9))
+
+
+def both(accuracy: dict[str, list[float]], discrimination: dict[str, list[float]]) -> pd.DataFrame:
+    return pd.concat([results(accuracy), results(discrimination, metric="discrimination")])
+
+
+@given(points)
+def test_the_front_is_what_nothing_dominates(drawn: np.ndarray) -> None:
+    x, y = drawn.astype(float)
+    found = on_pareto_front(x, y)
+    for i in range(len(x)):
+        better = [j for j in range(len(x)) if x[j] <= x[i] and y[j] <= y[i] and (x[j], y[j]) != (x[i], y[i])]
+        assert found[i] == (not better)
+
+
+def test_a_front_by_hand() -> None:
+    x = np.array([[1.0, 2, 2, 3, 1], [1, 2, NAN, 0, 5]])
+    y = np.array([[3.0, 2, 3, 1, 3], [1, 2, 0, NAN, 0]])
+    np.testing.assert_array_equal(
+        on_pareto_front(x, y), [[True, True, False, True, True], [True, False, False, False, True]]
+    )
+
+
+@given(points)
+def test_the_hypervolume_counts_dominated_cells(drawn: np.ndarray) -> None:
+    # Of integer points, the area is the number of unit squares with a point at or below their lower corner.
+    reference = (8, 7)
+    cells = sum(
+        any(x <= i and y <= j for x, y in drawn.T)
+        for i, j in itertools.product(range(reference[0]), range(reference[1]))
+    )
+    assert hypervolume(*drawn.astype(float), reference) == pytest.approx(cells, abs=1e-9)
+
+
+def test_hypervolumes_by_hand() -> None:
+    x, y = np.array([1.0, 2, 3]), np.array([3.0, 2, 1])
+    assert hypervolume(x, y, (4, 4)) == 6
+    assert hypervolume(np.append(x, NAN), np.append(y, 0), (4, 4)) == 6
+    assert hypervolume(np.append(x, -1), np.append(y, 5), (4, 4)) == 6  # beyond the reference
+    assert hypervolume(np.array([NAN]), np.array([NAN]), (4, 4)) == 0
+    np.testing.assert_allclose(hypervolume(np.stack([x, x + 1]), np.stack([y, y]), (4, 4)), [6, 3])
+
+
+def test_a_front_of_techniques() -> None:
+    table = both(
+        {"fair": [0.6, 0.7], "true": [0.9, 0.8], "worse": [0.55, 0.6], "gone": [NAN, 0.9]},
+        {"fair": [0.0, -0.1], "true": [0.3, 0.2], "worse": [0.3, 0.4], "gone": [0.1, NAN]},
+    )
+    found = pareto_fronts(table, METRICS, GOALS, n_resamples=200).set_index("technique")
+    assert found["on_front"].to_dict() == {"fair": True, "true": True, "worse": False, "gone": False}
+    assert found["share_on_front"].iloc[:3].tolist() == [1, 1, 0]
+    np.testing.assert_allclose(found["first_distance"].iloc[:3], [0.35, 0.15, 0.425])
+    np.testing.assert_allclose(found["second_distance"].iloc[:3], [0.05, 0.25, 0.35])
+    # Each metric has a value on another repetition: there is no point.
+    assert found["n"].tolist() == [2, 2, 2, 0]
+    assert found.loc["gone", "reason"] == "no repetition has values of both metrics"
+    assert np.isnan(found.loc["gone", "share_on_front"])
+
+
+def test_shares_are_those_of_resampled_repetitions() -> None:
+    rng = np.random.default_rng(3)
+    names, n = "abcd", 5
+    accuracy = {name: rng.uniform(0.6, 0.8, n).tolist() for name in names}
+    discrimination = {name: rng.uniform(-0.1, 0.2, n).tolist() for name in names}
+    accuracy["d"][2] = NAN
+    found = pareto_fronts(both(accuracy, discrimination), METRICS, GOALS, n_resamples=300, seed=9)
+    volumes = hypervolumes(
+        both(accuracy, discrimination), METRICS, GOALS, reference=(0.4, 0.15), n_resamples=300, seed=9
+    ).iloc[0]
+    x = 1 - np.array([accuracy[name] for name in names])
+    y = np.abs([discrimination[name] for name in names])
+    y[3, 2] = NAN
+    hits, areas = np.zeros(4), []
+    for draw in resamples(n, 300, 9):
+        centre = np.nanmean(x[:, draw], axis=1), np.nanmean(y[:, draw], axis=1)
+        hits += on_pareto_front(*centre)
+        areas.append(hypervolume(*centre, (0.4, 0.15)))
+    np.testing.assert_allclose(found["share_on_front"], hits / 300, atol=1e-12)
+    assert ((hits > 0) & (hits < 300)).any()  # something is uncertain here
+    ends = np.quantile(areas, [0.025, 0.975])
+    assert (volumes["ci_low"], volumes["ci_high"]) == pytest.approx(tuple(ends))
+    assert volumes["hypervolume"] == pytest.approx(
+        hypervolume(np.nanmean(x, axis=1), np.nanmean(y, axis=1), (0.4, 0.15))
+    )
+
+
+def test_equal_techniques_share_the_front() -> None:
+    same = {"a": [0.7, 0.8, 0.6], "b": [0.7, 0.8, 0.6]}
+    found = pareto_fronts(both(same, same), METRICS, GOALS, n_resamples=50)
+    assert found["on_front"].all()
+    assert (found["share_on_front"] == 1).all()
+
+
+def test_there_is_a_row_for_each_dataset_and_level() -> None:
+    table = random_results()
+    assert len(pareto_fronts(table, METRICS, GOALS, n_resamples=20)) == 2 * 3 * 3
+    volumes = hypervolumes(table, METRICS, GOALS, reference=(1.0, 2.0), n_resamples=20)
+    assert len(volumes) == 2 * 3
+    assert (volumes["n_techniques"] == 3).all()
+    assert (volumes["ci_low"] <= volumes["ci_high"]).all()
+
+
+def test_little_data_has_reasons() -> None:
+    single = both({"a": [0.5]}, {"a": [0.1]})
+    found = hypervolumes(single, METRICS, GOALS, reference=(1, 1), n_resamples=20).iloc[0]
+    assert found["hypervolume"] == pytest.approx(0.5 * 0.9)
+    assert np.isnan(found["ci_low"])
+    assert "fewer than two" in found["reason"]
+    apart = pd.concat([results({"a": [0.5]}), results({"a": [0.5]}, dataset="two", metric="discrimination")])
+    found = hypervolumes(apart, METRICS, GOALS, reference=(1, 1), n_resamples=20)
+    assert found["hypervolume"].isna().all()
+    assert (found["reason"] == "no technique has values of both metrics").all()
+    assert not pareto_fronts(apart, METRICS, GOALS, n_resamples=20)["on_front"].any()
+
+
+def test_impossible_trade_offs_are_refused() -> None:
+    table = both({"a": [0.5]}, {"a": [0.1]})
+    with pytest.raises(UnknownNameError, match="metric called 'loss'"):
+        pareto_fronts(table, ("accuracy", "loss"), GOALS)
+    with pytest.raises(UnknownNameError, match="metric called 'discrimination'"):
+        pareto_fronts(table, METRICS, {"accuracy": GOALS["accuracy"]})
+    with pytest.raises(StatisticsError, match="'size' cannot be traded off"):
+        pareto_fronts(pd.concat([table, results({"a": [1]}, metric="size")]), ("accuracy", "size"), GOALS)
+    with pytest.raises(StatisticsError, match="reference point"):
+        hypervolumes(table, METRICS, GOALS, reference=(1.0, NAN))
