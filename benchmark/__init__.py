@@ -5,11 +5,6 @@ The data's way through the package: ``data`` (card to coded table), ``network`` 
 store), ``report`` (tables and figures), ``cli``.
 """
 
-from importlib.metadata import PackageNotFoundError, version
-
-try:
-    __version__ = version("betabench")
-except PackageNotFoundError:  # run from a source tree that was never installed
-    __version__ = "0+unknown"
+__version__ = "0.1.0"
 
 __all__ = ["__version__"]

@@ -16,7 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # Each layer may import itself and the layers before it; the three in one row never import each other.
 LAYERS = (
     ("errors",),
-    ("seeding", "declarations", "registry"),
+    ("seeding", "compiling", "declarations", "registry"),
     ("data",),
     ("network",),
     ("bias",),
@@ -77,6 +77,7 @@ HEAVY = (
         ("--help", set()),
         ("list datasets", set()),
         ("list experiments", set()),
+        ("list bias-kinds", {"numpy"}),
         ("list metrics", {"numpy"}),
         ("list techniques", {"numpy"}),
     ],

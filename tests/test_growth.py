@@ -35,7 +35,7 @@ def measured(tmp_path: Path) -> Path:
     for repetition, speed_up in enumerate((1.8, 1.9, 2.0)):
         for count, seconds in ((1, 10.0), (2, 10.0 / speed_up)):
             rows += [
-                ("growth", "workers", step, count, repetition, seconds, "", "36 cells")
+                ("growth_workers", "workers", step, count, repetition, seconds, "", "36 cells")
                 for step in worker_steps
             ]
     _write(tmp_path / "growth.csv", rows)

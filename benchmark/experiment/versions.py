@@ -34,6 +34,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 # is stored of the predictions, and the store says by which code.
 HARNESS = (
     "seeding.py",
+    "compiling.py",
     "data/table.py",
     "network/model.py",
     "network/sample.py",

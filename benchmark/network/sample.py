@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.compiling import compiled
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import NetworkError
 from benchmark.network.model import Network
@@ -13,7 +13,6 @@ from benchmark.network.model import Network
 __all__ = ["sample"]
 
 
-@numba.njit(cache=True, nogil=True)
 def _draw(
     cumulative: NDArray[np.float64],
     codes: NDArray[np.int16],
@@ -66,7 +65,9 @@ def sample(network: Network, n_rows: int, rng: np.random.Generator) -> Table:
     codes = np.empty((len(cardinalities), n_rows), dtype=CODE_DTYPE)
     for i in network.topological_order:
         parents = np.array(network.parents[i], dtype=np.int64)
-        _draw(_cumulative(network.cpts[i]), codes, parents, cardinalities[parents], rng.random(n_rows), i)
+        compiled(_draw)(
+            _cumulative(network.cpts[i]), codes, parents, cardinalities[parents], rng.random(n_rows), i
+        )
     codes.flags.writeable = False  # handed over: the table need not copy it
     return Table(network.schema, codes.T)
 

@@ -7,14 +7,14 @@ weighted counts of states, and the Gram matrix of the indicators is the set of w
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Annotated, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.compiling import compiled
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
 from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools, one_group
@@ -84,7 +84,7 @@ class Design:
 
     def scores(self, theta: Array) -> Array:
         """Return the signed distance of each distinct row to the boundary, shape (n_distinct,)."""
-        return _compiled(_sums_of)(self._positions, self.encoding.matrix @ theta)
+        return np.asarray(compiled(_sums_of)(self._positions, self.encoding.matrix @ theta))
 
     def moments(self, v: Array) -> Array:
         """Return the sums of v x over distinct rows x.
@@ -100,14 +100,14 @@ class Design:
             The sums.
         """
         columns = np.ascontiguousarray(v.reshape(len(v), -1))
-        sums = self.encoding.matrix.T @ _compiled(_sums_by)(
+        sums = self.encoding.matrix.T @ compiled(_sums_by)(
             self._positions, columns, len(self.encoding.matrix)
         )
         return np.asarray(sums[:, 0] if v.ndim == 1 else sums)
 
     def gram(self, v: Array) -> Array:
         """Return the sum of v x xᵀ over distinct rows x, shape (n_features, n_features)."""
-        upper = _compiled(_pair_sums)(self._positions, v, len(self.encoding.matrix))
+        upper = compiled(_pair_sums)(self._positions, v, len(self.encoding.matrix))
         full = upper + upper.T
         full[np.diag_indices(len(full))] /= 2
         matrix = self.encoding.matrix
@@ -122,15 +122,7 @@ class Design:
 
 
 # Loops over rows whose indicators are known by position: a fraction of what sparse matrices take, and sums in
-# one order on every machine. Numba is imported when one is first called, as a list of techniques needs none.
-
-
-@cache
-def _compiled(loop: Callable[..., Array]) -> Callable[..., Array]:
-    import numba
-
-    compiled: Callable[..., Array] = numba.njit(cache=True, nogil=True)(loop)
-    return compiled
+# one order on every machine.
 
 
 def _sums_of(positions: NDArray[np.int32], effects: Array) -> Array:

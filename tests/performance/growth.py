@@ -1,18 +1,14 @@
-"""How time and memory grow with rows, attributes, techniques and workers.
+"""How time and memory grow with rows, attributes and techniques.
 
 Everything runs in processes of its own, so that their peaks of memory are theirs. A contestant is a step of
 the work; there is nothing to compare it with but itself at another size. Seconds are processor time of the
-one thread that works, which other programs disturb least; only workers are timed by the clock.
+one thread that works, which other programs disturb least.
 """
 
 from __future__ import annotations
 
-import os
-import resource
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,12 +16,9 @@ import numpy as np
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.data.card import NetworkSettings, load_card
 from benchmark.data.table import Column, Schema, Table
-from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Cell, Evaluator
-from benchmark.experiment.plan import Experiment, TechniqueEntry, load_experiment, narrow, plan_blocks
-from benchmark.experiment.run import compute
+from benchmark.experiment.plan import TechniqueEntry, load_experiment, narrow, plan_blocks
 from benchmark.experiment.score import Scorer
-from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world, embedded_network_path
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network
@@ -35,19 +28,13 @@ from benchmark.seeding import generator
 from benchmark.techniques import Tools, get_technique
 from tests.performance.child import in_own_process, own_peak
 
-__all__ = ["attributes", "measure", "rows", "techniques", "workers"]
+__all__ = ["attributes", "measure", "rows", "techniques"]
 
 ROWS = tuple(10**k for k in range(3, 8))
 ATTRIBUTES = (5, 10, 20, 30, 40, 50, 60)
 TECHNIQUES = (1, 2, 5, 10, 15, 20, 25)
 ATTRIBUTE_ROWS = 20_000
 COUNTED = ("paper", "rates", "fairlearn", "disparities", "aif360")
-
-# Zafar's optimiser takes most of the paper's time, and as evenly on one worker as on two.
-_GRID = (
-    *("none", "drop_sensitive", "massaging", "reweighing", "uniform_sampling", "preferential_sampling"),
-    *("repair_0.25", "repair_0.50", "repair_0.75"),
-)
 
 Steps = dict[str, float]
 
@@ -67,11 +54,6 @@ def measure(quick: bool) -> Iterator[dict[str, Any]]:
         for count in TECHNIQUES[:2] if quick else TECHNIQUES:
             found = in_own_process("growth:techniques", count=count, n_rows=1_000 if quick else None)
             yield from _steps("techniques", count, repetition, found)
-    for repetition in range(1 if quick else 3):
-        for count in (1, 2):
-            yield from _steps(
-                "workers", count, repetition, in_own_process("growth:workers", count=count, quick=quick)
-            )
 
 
 def _steps(case: str, size: int, repetition: int, found: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -145,38 +127,6 @@ def techniques(count: int, n_rows: int | None) -> dict[str, Any]:
     }
 
 
-def workers(count: int, quick: bool) -> dict[str, Any]:
-    """Compute the paper's grid without Zafar's classifiers at few repetitions; also count processor time."""
-    experiment = _grid(quick)
-    world = build_world(experiment, offline=True)
-    others = _busy() - _own_busy()
-    with TemporaryDirectory() as folder, Store(Path(folder) / "results.sqlite") as store:
-        started = time.perf_counter()
-        outcome = compute(world, store, engine=LocalEngine(count))
-        seconds = time.perf_counter() - started
-    if not outcome.ok:
-        raise AssertionError(f"cells failed: {outcome.failures}")
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = children.ru_utime + children.ru_stime
-    accuracy = [m.value or 0.0 for cell in outcome.cells for m in cell.metrics if m.metric == "accuracy"]
-    return {
-        "seconds": {
-            "total": seconds,
-            "processor time of the workers": spent,
-            "processor time of other programs": max(0.0, _busy() - _own_busy() - others),
-        },
-        "bytes": "",
-        "note": f"{len(outcome.cells)} cells, mean accuracy {np.mean(accuracy):.12f}",
-    }
-
-
-def _grid(quick: bool) -> Experiment:
-    datasets = ["compas_leaky"] if quick else ["adult", "compas_leaky", "dutch"]
-    repetitions, betas = (1, [0.0, 0.5]) if quick else (4, None)
-    paper = load_experiment("paper")
-    return narrow(paper, datasets=datasets, techniques=_GRID, repetitions=repetitions, betas=betas)
-
-
 def _adult() -> Network:
     card = load_card("adult")
     path = embedded_network_path(card)
@@ -223,20 +173,6 @@ def _sample_fit_evaluate(network: Network, n_rows: int) -> tuple[Steps, str]:
     scorer = Scorer(test, COUNTED)
     scores = timed("metrics", lambda: scorer.score(scorer.ask(hidden, predicted, predictor.predict, None)))
     return {**seconds, "total": sum(seconds.values())}, f"accuracy {scores.values['accuracy']:.4f}"
-
-
-def _busy() -> float:
-    """Return the processor time of all programs since the machine's start, in seconds; 0 if unknown."""
-    stat = Path("/proc/stat")
-    if not stat.is_file():
-        return 0.0
-    user, nice, system, _idle, _wait, irq, soft = map(int, stat.read_text(encoding="ascii").split()[1:8])
-    return (user + nice + system + irq + soft) / os.sysconf("SC_CLK_TCK")
-
-
-def _own_busy() -> float:
-    own = os.times()
-    return own.user + own.system + own.children_user + own.children_system
 
 
 def _mib(size: int | str) -> str:
