@@ -144,6 +144,7 @@ def test_a_damaged_first_page_costs_no_cell(
     n_read, news = read_back(path)
     assert n_read == len(CELLS)
     assert "400 cell(s) were rescued" in news
+    assert "\n" not in news
     assert (tmp_path / "s.1.sqlite").read_bytes() == damage(sound)
 
 

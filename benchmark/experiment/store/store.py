@@ -114,6 +114,7 @@ class Store:
         self._connection.close()
         self.aside = _set_aside(self.path)
         self._connection = self._open(part.rename(self.path))
+        damage = " ".join(damage.split())  # SQLite quotes whole declarations
         self.news = (
             f"The store was damaged ({damage}): {n_rescued:,} cell(s) were rescued, others are computed again"
         )
