@@ -35,8 +35,11 @@ def add(commands: Any) -> None:
 def _merge(options: argparse.Namespace) -> int:
     from benchmark.experiment.run import STORE_NAME
     from benchmark.experiment.store import Store
+    from benchmark.experiment.store.merge import require_store
 
     paths = [path / STORE_NAME if path.is_dir() else path for path in options.shards]
+    for path in paths:  # before a store is made for them
+        require_store(path)
     with Store(options.output / STORE_NAME) as store:
         if store.news:
             print(f"{store.news}. The old one is kept as {store.aside}")

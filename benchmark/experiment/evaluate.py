@@ -278,8 +278,9 @@ def _answers(
     if reported is None:
         return answers, None
     figures = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
-    if not np.isfinite([figures.residual, figures.tolerance]).all():
-        raise TechniqueError(f"{technique.name} reported figures that are not finite", got=str(figures))
+    finite = bool(np.isfinite([figures.residual, figures.tolerance]).all())
+    if not (finite and 0 <= figures.steps < 2**63):  # what the store can keep
+        raise TechniqueError(f"{technique.name} reported impossible figures of convergence", got=str(figures))
     return answers, figures
 
 

@@ -50,6 +50,8 @@ _ENVIRONMENT = threading.Lock()
 # How often a working process is weighed, in seconds: between two looks a technique can fill some hundred MiB.
 _WEIGHING = 0.1
 
+_MESSAGES = ("refused", "ready", "start", "result")
+
 # How many workers in a row may be killed while they start before it is taken for a rule.
 _STARTS = 3
 
@@ -284,6 +286,8 @@ def _listen(worker: _Worker, time_limit: float, memory_limit: float) -> None:
     if worker.connection.poll():
         try:
             kind, content = worker.connection.recv()
+            if kind not in _MESSAGES:
+                raise ValueError(kind)
         except (EOFError, OSError):
             code = _exit_code(worker.process)
             if worker.ready:
@@ -292,6 +296,9 @@ def _listen(worker: _Worker, time_limit: float, memory_limit: float) -> None:
                 )
             else:
                 worker.lost, worker.stillborn = True, 0 if code is None else code
+            return
+        except Exception:  # a technique, or a library of it, has written into the pipe
+            _lose(worker, Failure("crashed", "it wrote into the pipe of its worker process", elapsed))
             return
         if kind == "refused":
             raise content
@@ -306,7 +313,7 @@ def _listen(worker: _Worker, time_limit: float, memory_limit: float) -> None:
             worker.results.append(result)
     elif worker.overdue(time_limit):
         reason = f"it took longer than its time limit of {time_limit:g} seconds"
-        _lose(worker, Failure("timeout", reason, elapsed))
+        _lose(worker, Failure("timeout", reason, max(elapsed, time_limit)))
     elif worker.too_heavy(memory_limit):
         reason = f"it took more memory than its limit of {memory_limit:g} MiB (memory_limit)"
         _lose(worker, Failure("crashed", reason, elapsed))
@@ -337,13 +344,24 @@ def _exit_text(code: int | None) -> str:
 
 def _resident(pid: int) -> float:
     """Return the memory that a process and those it started hold, in MiB; 0 where it cannot be known."""
-    process = Path(f"/proc/{pid}")
     try:
-        pages = int((process / "statm").read_text().split()[1])
-        children = [child for file in process.glob("task/*/children") for child in file.read_text().split()]
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except (OSError, IndexError):  # no such file system, or no such process any more
         return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20 + sum(map(_resident, map(int, children)))
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20 + sum(map(_resident, _children(pid)))
+
+
+def _children(pid: int) -> list[int]:
+    """Return the processes that a process has started; none where that cannot be known."""
+    try:
+        files = list(Path(f"/proc/{pid}").glob("task/*/children"))
+        return [int(child) for file in files for child in file.read_text().split()]
+    except OSError:
+        return []
+
+
+def _descendants(pid: int) -> list[int]:
+    return [one for child in _children(pid) for one in (child, *_descendants(child))]
 
 
 def _end(worker: _Worker) -> None:
@@ -353,6 +371,10 @@ def _end(worker: _Worker) -> None:
 
 
 def _kill(worker: _Worker) -> None:
+    # Before its group, because what has made itself a group of its own is known only as long as it lives.
+    for pid in _descendants(worker.process.pid or 0):
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
     if hasattr(os, "killpg"):
         with contextlib.suppress(OSError):  # it has not come to lead a group yet
             os.killpg(worker.process.pid, signal.SIGKILL)

@@ -221,17 +221,39 @@ def test_a_damaged_store_is_named_and_nothing_is_merged(damage: str, tmp_path: P
         assert len(store) == 0
 
 
-def test_a_changed_value_in_a_store_is_damage(tmp_path: Path) -> None:
+@pytest.mark.parametrize("known", [[], ["b"]])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE results SET value = 0.25 WHERE key = 'b' AND metric = 'accuracy'",
+        "PRAGMA ignore_check_constraints = 1; UPDATE cells SET status = 'nk' WHERE key = 'b'",
+    ],
+)
+def test_a_changed_value_in_a_store_is_damage(change: str, known: list[str], tmp_path: Path) -> None:
     path = stored(tmp_path / "1.sqlite", cell("a"), cell("b"))
-    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE results SET value = 0.25 WHERE key = 'b' AND metric = 'accuracy'")
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.executescript(change)
     with Store(tmp_path / "all.sqlite") as store:
+        store.write(map(cell, known))
         with pytest.raises(StoreError, match=r"1\.sqlite is damaged.*1 cell\(s\) do not match"):
             store.merge([path])
-        assert len(store) == 0
+        assert len(store) == len(known)
     Store(path).close()  # rescues the other one
     with Store(tmp_path / "all.sqlite") as store:
         assert store.merge([path]) == 1
+
+
+def test_a_file_without_cells_and_a_locked_one_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "1.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("CREATE TABLE meta (name, value); INSERT INTO meta VALUES ('format', '1')")
+    held = stored(tmp_path / "2.sqlite", cell("a"))
+    with Store(tmp_path / "all.sqlite") as store, contextlib.closing(sqlite3.connect(held)) as other:
+        with pytest.raises(StoreError, match=r"is not a result store.*no such table"):
+            store.merge([path])
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match=r"cannot be read now.*locked"):
+            store.merge([held])
 
 
 def test_a_store_that_a_run_holds_is_refused(tmp_path: Path) -> None:

@@ -69,8 +69,9 @@ def workers_killed_at_birth(most: float) -> Iterator[set[int]]:
     def kill() -> None:
         while not done.is_set():
             for worker in workers_of(os.getpid()):
-                if len(killed) < most:
-                    os.kill(worker, signal.SIGKILL)
+                if worker not in killed and len(killed) < most:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(worker, signal.SIGKILL)
                     killed.add(worker)
             time.sleep(0.001)
 

@@ -216,6 +216,36 @@ def test_numbers_that_sqlite_keeps_in_another_form_are_no_damage(value: float, t
         assert len(store.read([made.key])) == 1
 
 
+def test_a_key_that_is_no_text_any_more_is_damage(sound: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    for table in ("cells", "results"):
+        path.write_bytes(sound)
+        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+            last = connection.execute(f"SELECT max(key) FROM {table}").fetchone()[0]
+            connection.execute(f"UPDATE {table} SET key = CAST(key AS BLOB) WHERE key = ?", (last,))
+        n_read, news = read_back(path)
+        assert n_read == len(CELLS) - 1
+        assert "were rescued" in news
+
+
+def test_a_rescue_that_is_killed_before_its_end_is_done_again(
+    sound: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.sqlite"
+    path.write_bytes(sound[: -3 * PAGE])
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            Store(path)
+    n_read, news = read_back(path)
+    assert n_read > 0
+    assert "were rescued" in news
+
+
 def test_an_interrupted_rescue_is_begun_again(
     sound: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

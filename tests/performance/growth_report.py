@@ -139,7 +139,7 @@ def _growth_table(rows: pd.DataFrame, case: str) -> str:
         slope = exponent(own["size"], own["seconds"])
         lines.append([str(step), *map(_seconds, own["seconds"]), "" if math.isnan(slope) else f"{slope:.2f}"])
         why = _EXPLAINED.get((case, str(step)))
-        if slope > _LINEAR and step != "total":
+        if slope > _LINEAR and step != "total" and "," not in str(step):  # parts of a step need no reason
             remarks.append(f"- *{step}* is worse than linear: {why or '**not explained**'}.")
     memory = medians[medians["contestant"] == "total"]["bytes"]
     if memory.notna().all():
@@ -157,7 +157,7 @@ def _workers(rows: pd.DataFrame) -> str:
     verdict = "met" if ratio.median() >= _SPEED_UP else "**not met**"
     columns = ["total", *(name for name in seconds.columns if name != "total")]
     lines = [
-        [f"{count}, round {repetition + 1}", *map(_seconds, of_run)]
+        [f"{count:.0f}, round {repetition + 1:.0f}", *map(_seconds, of_run)]
         for repetition, count, *of_run in seconds[columns].reset_index().itertuples(index=False)
     ]
     return "\n\n".join(

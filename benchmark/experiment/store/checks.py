@@ -9,8 +9,8 @@ from typing import Any
 
 __all__ = ["UNREADABLE", "add_checks", "checksum", "checksums", "count_damaged", "is_damage"]
 
-UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
-"""What reading a damaged file raises: SQLite's errors, and Python's where their messages are no UTF-8."""
+UNREADABLE = (sqlite3.Error, TypeError, ValueError, OverflowError)
+"""What reading a damaged file raises: SQLite's errors, and Python's where a value is not what it was."""
 
 # What a sound file meets, too: another process, a full disk, missing rights. All else speaks of damage.
 _NO_DAMAGE = frozenset(
@@ -28,12 +28,12 @@ _NO_DAMAGE = frozenset(
 )
 
 _CELLS = """
-SELECT key, dataset, bias, beta, repetition, technique, classifier, status, cells.reason, counts, seconds,
-    steps, residual, tolerance, digest, checks.content
-FROM cells LEFT JOIN convergence USING (key) LEFT JOIN scored USING (key)
-    LEFT JOIN scorings ON scoring = scorings.id LEFT JOIN checks USING (key)
+SELECT c.key, dataset, bias, beta, repetition, technique, classifier, status, c.reason, counts, seconds,
+    steps, residual, tolerance, digest, k.content
+FROM {prefix}cells AS c LEFT JOIN {prefix}convergence USING (key) LEFT JOIN {prefix}scored USING (key)
+    LEFT JOIN {prefix}scorings AS s ON scoring = s.id LEFT JOIN {prefix}checks AS k USING (key)
 """
-_METRICS = "SELECT key, metric, value, reason FROM results"
+_METRICS = "SELECT key, metric, value, reason FROM {prefix}results"
 
 
 def is_damage(error: Exception) -> bool:
@@ -74,7 +74,7 @@ def checksum(
             None if convergence is None else tuple(map(_number, convergence)),
             sorted((name, _number(value), why) for name, value, why in metrics),
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return -1
     return zlib.crc32(repr(content).encode("utf-8", "surrogatepass"))
 
@@ -84,7 +84,9 @@ def _number(value: float | None) -> float | None:
     return None if value is None or value != value else float(value) + 0.0
 
 
-def checksums(connection: sqlite3.Connection, among: str = "") -> Iterator[tuple[str, int, int | None]]:
+def checksums(
+    connection: sqlite3.Connection, among: str = "", prefix: str = ""
+) -> Iterator[tuple[str, int, int | None]]:
     """Yield the key of each stored cell, the checksum of what is there, and the one that was written.
 
     Parameters
@@ -93,13 +95,15 @@ def checksums(connection: sqlite3.Connection, among: str = "") -> Iterator[tuple
         To the store.
     among : str
         A table with the keys of the cells that are wanted; all if it is empty.
+    prefix : str
+        What the names of the tables begin with.
     """
     where = f"WHERE key IN (SELECT key FROM {among})" if among else ""
     # Both tables come in the order of their keys, so that none has to be held in memory.
-    rows = connection.execute(f"{_METRICS} {where} ORDER BY key, metric")
+    rows = connection.execute(f"{_METRICS.format(prefix=prefix)} {where} ORDER BY key, metric")
     row = rows.fetchone()
     for *cell, steps, residual, tolerance, digest, written in connection.execute(
-        f"{_CELLS} {where} ORDER BY key"
+        f"{_CELLS.format(prefix=prefix)} {where} ORDER BY key"
     ):
         key = cell[0]
         metrics = []
@@ -111,9 +115,9 @@ def checksums(connection: sqlite3.Connection, among: str = "") -> Iterator[tuple
         yield key, checksum(cell, metrics, convergence, digest or ""), written
 
 
-def count_damaged(connection: sqlite3.Connection, among: str = "") -> int:
-    """Return how many cells do not match their checksums."""
-    return sum(found != written for _, found, written in checksums(connection, among))
+def count_damaged(connection: sqlite3.Connection, prefix: str = "") -> int:
+    """Return how many cells do not match their checksums; the tables' names begin with a prefix."""
+    return sum(found != written for _, found, written in checksums(connection, prefix=prefix))
 
 
 def add_checks(connection: sqlite3.Connection, among: str = "") -> None:

@@ -13,7 +13,7 @@ from benchmark.errors import StoreError
 from benchmark.experiment.store.checks import UNREADABLE, add_checks, count_damaged, is_damage
 from benchmark.experiment.store.schema import check_format, held, lock_path, not_a_store
 
-__all__ = ["take_over"]
+__all__ = ["require_store", "take_over"]
 
 _STAGED = ("cells", "results", "convergence", "scorings", "scored", "predictions", "checks")
 # The first cell of which a staged store ("their" tables) says something else, and what. Values are compared
@@ -60,12 +60,12 @@ def take_over(connection: sqlite3.Connection, path: Path, others: Sequence[Path]
             )
         with _reading(other_path) as other:
             has_checks = _stage(connection, other, other_path)
+        if has_checks and (n := count_damaged(connection, prefix="their_")):
+            raise _damaged(other_path, f"{n:,} cell(s) do not match their checksums")
         _refuse_contradiction(connection, other_path, path, others[:number])
         new += _take_staged(connection)
         if not has_checks:
             add_checks(connection, among="temp.fresh")
-        if n := count_damaged(connection, among="temp.fresh"):
-            raise _damaged(other_path, f"{n:,} cell(s) do not match their checksums")
     return new
 
 
@@ -87,7 +87,8 @@ def _stage(connection: sqlite3.Connection, other: sqlite3.Connection, path: Path
                 if not is_damage(error):  # no room on the disk, say
                     raise
                 raise _damaged(path, str(error)) from error
-    connection.execute("CREATE INDEX temp.their_scored_key ON their_scored (key)")
+    for table in ("results", "convergence", "scored", "checks"):
+        connection.execute(f"CREATE INDEX temp.their_{table}_key ON their_{table} (key)")
     return "checks" in theirs
 
 
@@ -137,15 +138,20 @@ def _take_staged(connection: sqlite3.Connection) -> int:
     return count
 
 
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open another store's file, of which nothing is changed, while nobody writes to it."""
+def require_store(path: Path) -> None:
+    """Raise an error if there is no such file."""
     if not path.is_file():
         raise StoreError(
             f"There is no result store {path}",
             expected="the folder of a run, or its results.sqlite",
             remedy="correct the path",
         )
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open another store's file, of which nothing is changed, while nobody writes to it."""
+    require_store(path)
     with contextlib.ExitStack() as stack:
         try:
             stack.enter_context(filelock.FileLock(lock_path(path), timeout=0))
@@ -159,12 +165,19 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
                 f"{path} was left by a run that was killed while it wrote",
                 remedy="start that run again, which puts its store in order",
             )
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        stack.callback(connection.close)
         try:
+            connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+            stack.callback(connection.close)
             check_format(connection, path)
+            connection.execute("SELECT 1 FROM cells, results LIMIT 1")
         except UNREADABLE as error:
-            raise not_a_store(path, error) from error
+            if is_damage(error):
+                raise not_a_store(path, error) from error
+            raise StoreError(
+                f"{path} cannot be read now",
+                got=str(error),
+                remedy="close what else uses the file, or correct its permissions; nothing was merged",
+            ) from error
         yield connection
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import shutil
 import sqlite3
 import sys
 import zlib
@@ -88,14 +89,14 @@ class Store:
     def _check(self) -> None:
         """Complete the tables, and raise an error if the file or a cell in it is damaged."""
         with self._damage_noticed():
+            (state,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if state != "ok":
+                raise _DamagedError(state.rpartition("\n")[2])
             self._connection.executescript(LATER_TABLES)
             if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checks'").fetchone():
                 with self._transaction():
                     self._connection.execute(CHECKS)
                     add_checks(self._connection)
-            (state,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-            if state != "ok":
-                raise _DamagedError(state.rpartition("\n")[2])
             if n := count_damaged(self._connection):
                 # One damaged key is enough to have cells written in vain, so none is mended in place.
                 raise _DamagedError(f"{n:,} cell(s) do not match their checksums")
@@ -112,8 +113,14 @@ class Store:
             self.write(map(_rescued, batch))
             n_rescued += len(batch)
         self._connection.close()
-        self.aside = _set_aside(self.path)
-        self._connection = self._open(part.rename(self.path))
+        self.aside = _free_name(self.path)
+        shutil.copy2(self.path, self.aside)  # so that there is a store at every moment, whatever is killed
+        journal = _journal(self.path)
+        if journal.exists():  # it would be played into the new store
+            shutil.copy2(journal, _journal(self.aside))
+            journal.unlink()
+        part.replace(self.path)
+        self._connection = self._open(self.path)
         damage = " ".join(damage.split())  # SQLite quotes whole declarations
         self.news = (
             f"The store was damaged ({damage}): {n_rescued:,} cell(s) were rescued, others are computed again"
@@ -380,12 +387,20 @@ def _rescued(found: Mapping[str, Any]) -> CellResult:
     )
 
 
-def _set_aside(path: Path) -> Path:
+def _free_name(path: Path) -> Path:
     number = 1
-    while (aside := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
+    while (free := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
         number += 1
+    return free
+
+
+def _set_aside(path: Path) -> Path:
+    aside = _free_name(path)
     # A journal belongs to its database: without it, what a killed run left half-written could not be undone.
-    journal = path.with_name(path.name + "-journal")
-    if journal.exists():
-        journal.rename(aside.with_name(aside.name + "-journal"))
+    if _journal(path).exists():
+        _journal(path).rename(_journal(aside))
     return path.rename(aside)
+
+
+def _journal(path: Path) -> Path:
+    return path.with_name(path.name + "-journal")
