@@ -72,13 +72,12 @@ def print_statistics(
     written : sequence of Path
         Files below it.
     """
-    run = statistics.run
+    run, found = statistics.run, survivors(statistics)
     console.print(
         f"[bold]{escape(run.name)}[/bold]: techniques that beat the baseline, by the greatest β at which "
-        f"they do (Holm, {statistics.alpha:g})",
+        "they do",
         highlight=False,
     )
-    found = survivors(statistics)
     grid = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
     for heading in ("dataset", "metric", "β", "techniques"):
         grid.add_column(heading, overflow="fold", justify="right" if heading == "β" else "left")
@@ -92,9 +91,13 @@ def print_statistics(
                     *_longest(of_place[of_place["metric"] == metric], statistics),
                 )
     console.print(grid)
+    if found["tested"].any():
+        console.print(
+            f"Sign-flip permutation test, Holm's correction, level {statistics.alpha:g}", highlight=False
+        )
     if not found["tested"].all():
         console.print(
-            f"~ too few repetitions for any test to be significant: better on average by more than "
+            f"~ no test can be significant with so few repetitions: better on average by more than "
             f"{statistics.rope:g}",
             style="yellow",
             highlight=False,

@@ -324,7 +324,7 @@ class _Builder:
         return f" ({partly}embedded networks, not real data)" if any(embedded) else ""
 
     def signs_note(self) -> Iterator[str]:
-        yield f"{BETTER} significantly better than the baseline, {WORSE} significantly worse."
+        yield f"Marked {BETTER}: significantly better than the baseline. Marked {WORSE}: significantly worse."
         yield from method_notes(self.statistics)
 
     def notes(self) -> Iterator[str]:

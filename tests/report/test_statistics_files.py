@@ -407,6 +407,19 @@ def test_the_console_shows_the_short_form(statistics: RunStatistics, tmp_path: P
     assert "too few for a claim beyond them" in " ".join(shown.split())
 
 
+@pytest.mark.parametrize("name", ["paper", "techniques"])
+def test_committed_statistics_are_of_the_committed_results(name: str) -> None:
+    folder = ROOT / "results" / name
+    intervals = pd.read_csv(folder / "statistics" / "intervals.csv", keep_default_na=False)
+    run = read_run(folder)
+    key = list(SUMMARY_COLUMNS[:6])
+    both = intervals.merge(run.summary, on=key, suffixes=("", "_summary"))
+    assert len(both) == len(intervals)
+    np.testing.assert_array_equal(both["n"], both["n_summary"])
+    found = pd.to_numeric(both["mean"], errors="coerce")
+    np.testing.assert_allclose(found, both["mean_summary"], rtol=1e-5, atol=1e-12)
+
+
 # ------------------------------------------------------------------------------------------------ errors
 
 
