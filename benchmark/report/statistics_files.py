@@ -13,7 +13,7 @@ from rich.table import Table
 from benchmark.report.files import write_atomically
 from benchmark.report.markup import MARKUPS
 from benchmark.report.statistics_numbers import RunStatistics
-from benchmark.report.statistics_tables import places, statistics_tables
+from benchmark.report.statistics_tables import compared_metrics, statistics_tables
 from benchmark.report.statistics_text import statistics_page, survivor_text, survivors
 
 __all__ = ["print_statistics", "write_statistics"]
@@ -81,15 +81,9 @@ def print_statistics(
     grid = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
     for heading in ("dataset", "metric", "β", "techniques"):
         grid.add_column(heading, overflow="fold", justify="right" if heading == "β" else "left")
-    for place in places(statistics):
-        of_place = place.rows(found)
-        for metric, declared in statistics.metrics.items():
-            if declared.direction != "none":
-                grid.add_row(
-                    escape(place.heading),
-                    escape(declared.title + metric.removeprefix(declared.name)),
-                    *_longest(of_place[of_place["metric"] == metric], statistics),
-                )
+    for place, metric in compared_metrics(statistics):
+        own = place.rows(found[found["metric"] == metric])
+        grid.add_row(escape(place.heading), escape(statistics.title(metric)), *_longest(own, statistics))
     console.print(grid)
     if found["tested"].any():
         console.print(

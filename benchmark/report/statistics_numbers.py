@@ -103,6 +103,11 @@ class RunStatistics:
             f"{', '.join(datasets.split())}: {warned[datasets]}" for datasets in ranked["datasets"].unique()
         ]
 
+    def title(self, metric: str) -> str:
+        """Return a metric's name for readers, with the group that it is of, if any."""
+        declared = self.metrics[metric]
+        return declared.title + metric.removeprefix(declared.name)
+
     def out_of_reach(self) -> pd.DataFrame:
         """Return the families of tests of which none can be significant, whatever the results.
 

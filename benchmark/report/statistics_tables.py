@@ -27,7 +27,16 @@ from benchmark.report.tables import (
 )
 from benchmark.statistics import distance
 
-__all__ = ["BETTER", "WORSE", "Place", "data_notes", "method_notes", "places", "statistics_tables"]
+__all__ = [
+    "BETTER",
+    "WORSE",
+    "Place",
+    "compared_metrics",
+    "data_notes",
+    "method_notes",
+    "places",
+    "statistics_tables",
+]
 
 BETTER, WORSE = "+", "-"
 """Signs of a significant difference to the baseline."""
@@ -80,6 +89,15 @@ def places(statistics: RunStatistics) -> list[Place]:
         Place(str(dataset), str(bias), str(classifier), ", ".join(filter(None, [dataset, *names])))
         for (dataset, bias, classifier), names in rows
     ]
+
+
+def compared_metrics(statistics: RunStatistics) -> Iterator[tuple[Place, str]]:
+    """Yield each place with each metric that it has and of which some values are better than others."""
+    for place in places(statistics):
+        own = set(place.rows(statistics.intervals)["metric"])
+        for metric, declared in statistics.metrics.items():
+            if metric in own and declared.direction != "none":
+                yield place, metric
 
 
 def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
@@ -191,7 +209,7 @@ class _Builder:
         ]
         return self.table(
             f"significance_{file_name(metric)}",
-            f"{self.title(metric)}: techniques against the baseline",
+            f"{self.statistics.title(metric)}: techniques against the baseline",
             tuple(f"β = {beta:g}" for beta in self.betas),
             [
                 Row(self.run.techniques[name], own)
@@ -221,7 +239,8 @@ class _Builder:
         last = f"{max(self.betas):g}"
         return self.table(
             f"robustness_{file_name(metric)}",
-            f"{self.title(metric)} over β: area, slope, and where techniques stop beating the baseline",
+            f"{self.statistics.title(metric)} over β: area, slope, and where techniques stop beating the "
+            "baseline",
             ("Area", "Slope", "Stops"),
             [
                 Row(self.run.techniques[name], own)
@@ -252,7 +271,8 @@ class _Builder:
             if rows:
                 blocks.append(Block(place.heading, tuple(rows)))
         shown = " and ".join(
-            self.title(m) if i == 0 else self.title(m).lower() for i, m in enumerate(metrics)
+            self.statistics.title(m) if i == 0 else self.statistics.title(m).lower()
+            for i, m in enumerate(metrics)
         )
         aims = " ".join(self.aim(metric) for metric in metrics)
         return ReportTable(
@@ -260,7 +280,7 @@ class _Builder:
             caption=f"{shown}: techniques against the baseline{self.extent()}",
             row_headings=("Dataset", "β"),
             groups=tuple(self.run.techniques[technique] for technique in techniques),
-            columns=tuple(HEADINGS.get(metric, self.title(metric)) for metric in metrics),
+            columns=tuple(HEADINGS.get(metric, self.statistics.title(metric)) for metric in metrics),
             blocks=tuple(blocks),
             notes=(
                 f"Bold: the best technique of a row by each metric, as far as three decimals tell. {aims}",
@@ -303,20 +323,16 @@ class _Builder:
             return _NAN
         return float(np.trapezoid(distance(means, self.statistics.metrics[metric]), betas))
 
-    def title(self, metric: str) -> str:
-        own = self.statistics.metrics[metric]
-        return own.title + metric.removeprefix(own.name)
-
     def aim(self, metric: str) -> str:
         """Say which values of a metric are good."""
         own = self.statistics.metrics[metric]
         match own.direction:
             case "none":
-                return f"{self.title(metric)}: no value is better than another."
+                return f"{self.statistics.title(metric)}: no value is better than another."
             case "closer_to_ideal":
-                return f"{self.title(metric)}: best is {own.ideal:g}."
+                return f"{self.statistics.title(metric)}: best is {own.ideal:g}."
             case direction:
-                return f"{self.title(metric)}: {direction} is better."
+                return f"{self.statistics.title(metric)}: {direction} is better."
 
     def extent(self) -> str:
         embedded = [dataset.embedded for dataset in self.run.datasets]

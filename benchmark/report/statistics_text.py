@@ -8,7 +8,7 @@ import pandas as pd
 
 from benchmark.report import markdown
 from benchmark.report.statistics_numbers import ACCURACY, N_POSTERIOR, RunStatistics
-from benchmark.report.statistics_tables import data_notes, method_notes, places
+from benchmark.report.statistics_tables import compared_metrics, data_notes, method_notes
 from benchmark.statistics.paired import FAMILY
 
 __all__ = ["FILES", "SURVIVOR_COLUMNS", "statistics_page", "survivor_text", "survivors"]
@@ -129,22 +129,19 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
 
 def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[list[str]]:
     titles, shown = statistics.run.techniques, ["technique", "not_at", "keeps_accuracy"]
-    for place in places(statistics):
-        for metric, declared in statistics.metrics.items():
-            if declared.direction == "none":
-                continue
-            own = place.rows(found[found["metric"] == metric])
-            traded = ACCURACY in statistics.metrics and metric != ACCURACY
-            head = [markdown.plain(place.heading), declared.title + metric.removeprefix(declared.name)]
-            if own.empty:
-                yield [*head, "–", "none"]
-            for level, rows in own.groupby("up_to", sort=False):
-                names = [
-                    _bold(survivor_text(titles[technique], not_at), traded and keeps_accuracy)
-                    for technique, not_at, keeps_accuracy in rows[shown].itertuples(index=False, name=None)
-                ]
-                yield [*head, f"{level:g}" + ("" if own["tested"].iloc[0] else " ~"), "; ".join(names)]
-                head = ["", ""]
+    for place, metric in compared_metrics(statistics):
+        own = place.rows(found[found["metric"] == metric])
+        traded = ACCURACY in statistics.metrics and metric != ACCURACY
+        head = [markdown.plain(place.heading), markdown.plain(statistics.title(metric))]
+        if own.empty:
+            yield [*head, "–", "none"]
+        for level, rows in own.groupby("up_to", sort=False):
+            names = [
+                _bold(survivor_text(titles[technique], not_at), traded and keeps_accuracy)
+                for technique, not_at, keeps_accuracy in rows[shown].itertuples(index=False, name=None)
+            ]
+            yield [*head, f"{level:g}" + ("" if own["tested"].iloc[0] else " ~"), "; ".join(names)]
+            head = ["", ""]
 
 
 def _bold(text: str, wanted: bool) -> str:
@@ -180,13 +177,12 @@ def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
     for names, own in pooled.groupby(["datasets", "bias", "classifier", "metric"], sort=False):
         datasets, *_, name = map(str, names)
-        metric = statistics.metrics[name]
         best = own.nsmallest(_MOST_RANKED, "mean_rank", keep="first")
         ranked = zip(best["technique"], best["mean_rank"], strict=True)
         p = own["p_f"].iloc[0]
         yield [
             markdown.plain(", ".join(datasets.split())),
-            metric.title + name.removeprefix(metric.name),
+            markdown.plain(statistics.title(name)),
             f"{own['mean_rank'].count()} of {len(own)}",
             "; ".join(f"{markdown.plain(statistics.run.techniques[t])} {rank:.2f}" for t, rank in ranked),
             "–" if pd.isna(p) else f"{p:.2g}",
