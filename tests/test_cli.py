@@ -36,7 +36,7 @@ def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["run"], ["merge"], ["list"], ["learn"], ["sample"], ["compare"], ["check"]]
+    "command", [[], ["run"], ["merge"], ["list"], ["learn"], ["sample"], ["compare"], ["report"], ["check"]]
 )
 def test_help_shows_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
@@ -207,6 +207,31 @@ def test_a_run_is_compared_with_what_was_published(
     assert set(compared["our_technique"]) == {"drop_sensitive", "reweighing"}
     assert set(compared["our_dataset"]) == {"compas_leaky:embedded"}
     assert (compared["difference"].abs() < 0.1).all()
+
+
+def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "run"
+    words = ["run", "--datasets", "compas_leaky", "--techniques", "none", "drop_sensitive", "reweighing"]
+    words += ["--betas", "0", "1", "--workers", "1", "--offline", "--no-figures", "--output", str(output)]
+    assert main([*words, "--repetitions", "1"]) == 0
+    assert main(["report", str(output)]) == 2
+    assert "has one repetition" in capsys.readouterr().err
+    assert main([*words, "--repetitions", "3"]) == 0
+    assert main(["report", str(output), "--baseline", "no_such"]) == 2
+    assert "There is no technique called 'no_such'" in capsys.readouterr().err
+    assert not (output / "statistics").exists()
+    assert main(["report", str(output), "--metrics", "accuracy", "discrimination"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "begin with README.md" in shown
+    assert "EMBEDDED NETWORK, NOT REAL DATA" in shown
+    assert "1 dataset is too few for a claim beyond them" in shown
+    fairea = pd.read_csv(output / "statistics" / "fairea.csv")
+    assert set(fairea["original"]) == {"drop_sensitive"}
+    assert fairea["n"].eq(3).all(), "the manifest has what Fairea's baseline needs"
+    assert main(["report", str(output), "--baseline", "none", "--output", str(tmp_path / "other")]) == 0
+    assert set(pd.read_csv(tmp_path / "other" / "comparisons.csv")["baseline"]) == {"none"}
+    assert main([*words, "--repetitions", "2"]) == 0
+    assert not (output / "statistics").exists(), "they were of other results"
 
 
 def test_a_comparison_of_nothing_says_what_is_missing(

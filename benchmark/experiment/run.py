@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchmark.data import Table
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import (
@@ -40,6 +41,7 @@ __all__ = [
     "Progress",
     "check_experiment",
     "compute",
+    "group_sizes",
     "headline_metrics",
     "manifest",
 ]
@@ -331,6 +333,16 @@ def manifest(world: World, outcome: Outcome) -> dict[str, Any]:
     }
 
 
+def group_sizes(test: Table) -> dict[str, int]:
+    """Return the number of rows of the deprived and of the favored group with each label."""
+    return {
+        "deprived_favorable": int((test.deprived & test.y).sum()),
+        "deprived_unfavorable": int((test.deprived & ~test.y).sum()),
+        "favored_favorable": int((~test.deprived & test.y).sum()),
+        "favored_unfavorable": int((~test.deprived & ~test.y).sum()),
+    }
+
+
 def _plain(experiment: Experiment) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(experiment.model_dump_json())
     return plain
@@ -354,6 +366,7 @@ def _describe_scene(experiment: Experiment, scene: Scene) -> Mapping[str, Any]:
         "embedded": scene.embedded,
         "test_digest": scene.test.digest,
         "test_rows": len(scene.test),
+        "test_groups": group_sizes(scene.test),
         "train_rows": scene.n_train,
         "warning": scene.card.warning,
         "network": {

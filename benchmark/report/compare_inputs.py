@@ -1,9 +1,9 @@
-"""What a comparison starts from: published numbers, and the folder of a finished run."""
+"""What a comparison or statistics start from: published numbers, and the folder of a finished run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +11,10 @@ import pandas as pd
 from pydantic import BaseModel, ValidationError
 
 from benchmark.declarations import declaration_dir
-from benchmark.errors import ReportError
-from benchmark.experiment.export import FAILURE_COLUMNS
+from benchmark.errors import ReportError, UnknownNameError
+from benchmark.experiment.export import FAILURE_COLUMNS, METRIC_COLUMNS, RESULT_COLUMNS
 from benchmark.experiment.plan import PublishedEntry
+from benchmark.report.describe import GroupSizes
 from benchmark.report.folder import MANIFEST_NAME
 from benchmark.report.summary import SUMMARY_COLUMNS
 
@@ -23,6 +24,7 @@ __all__ = [
     "RunDataset",
     "published_numbers",
     "read_published",
+    "read_results",
     "read_run",
 ]
 
@@ -51,6 +53,10 @@ class RunDataset:
         The technique entry that counts as doing nothing.
     biases : tuple of str
         Names of the ways in which bias was planted.
+    test_groups : GroupSizes or None
+        Test rows by group and label, where the manifest has them.
+    inert : tuple of str
+        Those of the biases that edit probabilities, but none that the label depends on.
     """
 
     entry: str
@@ -59,6 +65,8 @@ class RunDataset:
     warning: str | None
     baseline: str
     biases: tuple[str, ...]
+    test_groups: GroupSizes | None = None
+    inert: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,10 @@ class FinishedRun:
     summary, failures : DataFrame
         Columns :data:`~benchmark.report.summary.SUMMARY_COLUMNS` and
         :data:`~benchmark.experiment.export.FAILURE_COLUMNS`.
+    methods : mapping of str to str
+        Technique's name to the name of what it is made from: ``"repair_0.25"`` to ``"repair"``.
+    cells : int or None
+        Planned cells, where the manifest has their number.
     """
 
     name: str
@@ -103,6 +115,8 @@ class FinishedRun:
     versions: Mapping[str, str]
     summary: pd.DataFrame
     failures: pd.DataFrame
+    methods: Mapping[str, str] = field(default_factory=dict)
+    cells: int | None = None
 
 
 def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
@@ -183,6 +197,8 @@ def read_run(folder: Path) -> FinishedRun:
                 warning=facts.warning,
                 baseline=entry.baseline,
                 biases=tuple(bias.name for bias in entry.bias),
+                test_groups=facts.test_groups,
+                inert=tuple(bias for bias, own in facts.bias.items() if own.edits and not own.acting),
             )
             for entry, (name, facts) in zip(experiment.datasets, manifest.datasets.items(), strict=True)
         ),
@@ -190,16 +206,91 @@ def read_run(folder: Path) -> FinishedRun:
         versions=manifest.versions,
         summary=summary,
         failures=_read_csv(folder / "failures.csv", FAILURE_COLUMNS, again),
+        methods={technique.name: technique.technique for technique in experiment.techniques},
+        cells=manifest.cells.planned,
     )
 
 
-# What a comparison needs of a manifest. All else is left unread, so that folders of earlier versions and of
+def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) -> pd.DataFrame:
+    """Read the values of a finished run, with a row for each value that it should have and has not.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds ``results.csv``, and ``metrics.csv`` if the run measured more than its headline metrics.
+    run : FinishedRun
+        What :func:`read_run` read from the same folder.
+    metrics : sequence of str, default ()
+        Names of the metrics to keep, in this order; by default those of ``results.csv``.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`; sorted by dataset, beta, technique and
+        metric as the run names them. A cell that failed has NaN for every metric.
+
+    Raises
+    ------
+    ReportError
+        If a file is missing or malformed, or cells of the run are in no file.
+    UnknownNameError
+        If a metric has no values in the folder.
+    """
+    again = f"finish it: run the experiment, or merge its shards, with --output {folder}"
+    results = _read_csv(folder / "results.csv", RESULT_COLUMNS, again)
+    failed = run.failures[run.failures["metric"] == ""].drop(columns=["metric", "status", "reason"])
+    cell = list(RESULT_COLUMNS[:6])
+    found = len(pd.concat([results[cell], failed]).drop_duplicates())
+    if found < (run.cells or 0) or not found:
+        raise ReportError(
+            f"The run in {folder} is not finished",
+            expected=f"results or failures of {run.cells or 'its'} cells",
+            got=f"{found}",
+            remedy=again,
+        )
+    if set(metrics) - set(results["metric"]) and (folder / "metrics.csv").exists():
+        more = _read_csv(folder / "metrics.csv", METRIC_COLUMNS, again)
+        results = pd.concat([results, more[list(RESULT_COLUMNS)]], ignore_index=True)
+    # A run of which every cell failed has no other list of its metrics than its summary.
+    known = list(results["metric"].unique()) or list(run.metrics)
+    for metric in metrics:
+        if metric not in known:
+            raise UnknownNameError("metric", metric, known)
+    kept = list(metrics) or known
+    missing = failed.merge(pd.DataFrame({"metric": kept}), how="cross").assign(value=np.nan)
+    whole = pd.concat([results[results["metric"].isin(kept)], missing], ignore_index=True)
+    orders: dict[str, Sequence[object]] = {
+        "dataset": [dataset.name for dataset in run.datasets],
+        "technique": list(run.techniques),
+        "metric": kept,
+    }
+    for column, names in orders.items():
+        if unknown := sorted(set(whole[column]) - set(map(str, names))):
+            raise ReportError(
+                f"The results in {folder} name a {column} that the manifest lacks",
+                expected="one of " + ", ".join(map(str, names)),
+                got=", ".join(unknown),
+                remedy=again,
+            )
+    return whole.sort_values(
+        ["dataset", "bias", "classifier", "beta", "technique", "metric", "repetition"],
+        key=lambda column: column.map(orders[str(column.name)].index) if column.name in orders else column,
+        kind="stable",
+        ignore_index=True,
+    )
+
+
+# What is needed of a manifest. All else is left unread, so that folders of earlier versions and of
 # narrowed experiments, which need not be valid experiment files, can be compared as well.
 
 
 class _Named(BaseModel):
     name: str
     title: str = ""
+
+
+class _ManifestTechnique(_Named):
+    technique: str = ""
 
 
 class _ManifestEntry(BaseModel):
@@ -215,20 +306,32 @@ class _ManifestExperiment(BaseModel):
     seed: int
     repetitions: int
     betas: tuple[float, ...]
-    techniques: tuple[_Named, ...]
+    techniques: tuple[_ManifestTechnique, ...]
     classifiers: tuple[_Named, ...]
     datasets: tuple[_ManifestEntry, ...]
     published: PublishedEntry | None = None
 
 
+class _ManifestBias(BaseModel):
+    edits: tuple[str, ...] = ()
+    acting: tuple[str, ...] = ()
+
+
 class _ManifestDataset(BaseModel):
     embedded: bool
     warning: str | None
+    test_groups: GroupSizes | None = None
+    bias: dict[str, _ManifestBias] = {}
+
+
+class _ManifestCells(BaseModel):
+    planned: int | None = None
 
 
 class _Manifest(BaseModel):
     experiment: _ManifestExperiment
     datasets: dict[str, _ManifestDataset]
+    cells: _ManifestCells = _ManifestCells()
     versions: dict[str, str]
 
 

@@ -30,8 +30,11 @@ __all__ = ["MANIFEST_NAME", "RunFolder", "write_run_folder", "write_shard_folder
 
 MANIFEST_NAME = "manifest.json"
 
-# What ``betabench compare`` adds to a folder: true of the results that it was made from, and of no others.
-_COMPARISON = ("comparison.md", "comparison*.csv", "comparison/*")
+# What other commands add to a folder: true of the results that it was made from, and of no others.
+_DRAWN_FROM_RESULTS = (
+    *("comparison.md", "comparison*.csv", "comparison/*"),
+    *("statistics/*", "statistics/tables/*"),
+)
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,9 @@ class RunFolder:
 def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: bool = True) -> RunFolder:
     """Write results, failures, report and manifest of a run.
 
-    Files that an earlier run wrote here and this one did not are removed, and so is a comparison of other
-    results, so that the folder never shows two runs at once; the store keeps their numbers. Files of others
-    are left alone.
+    Files that an earlier run wrote here and this one did not are removed, and so are comparison and
+    statistics of other results, so that the folder never shows two runs at once; the store keeps their
+    numbers. Files of others are left alone.
 
     Parameters
     ----------
@@ -85,7 +88,8 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
     before = _files_of_manifest(output)
     text = csv_text(results)
     if _differs(output / "results.csv", text):
-        before |= {p.relative_to(output).as_posix() for pattern in _COMPARISON for p in output.glob(pattern)}
+        drawn = (path for pattern in _DRAWN_FROM_RESULTS for path in output.glob(pattern))
+        before |= {path.relative_to(output).as_posix() for path in drawn if path.is_file()}
     written = [
         write_atomically(output / "results.csv", text),
         write_atomically(output / "failures.csv", csv_text(failures)),
@@ -128,4 +132,5 @@ def _remove(output: Path, name: str) -> None:
     path = output / name
     with contextlib.suppress(OSError):
         path.unlink()
-        path.parent.rmdir()  # refused unless it was the last file
+        for parent in path.relative_to(output).parents[:-1]:
+            (output / parent).rmdir()  # refused unless it was the last file

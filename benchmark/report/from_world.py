@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmark.data import Table
 from benchmark.experiment.plan import DatasetEntry
-from benchmark.experiment.run import headline_metrics
+from benchmark.experiment.run import group_sizes, headline_metrics
 from benchmark.experiment.versions import package_versions
 from benchmark.experiment.world import Scene, World
 from benchmark.metrics import get_metric, metric_names
@@ -60,12 +60,7 @@ def _describe_scene(entry: DatasetEntry, scene: Scene) -> DatasetDescription:
         digest=test.digest,
         n_train=scene.n_train,
         n_test=len(test),
-        group_sizes=GroupSizes(
-            deprived_favorable=int((test.deprived & test.y).sum()),
-            deprived_unfavorable=int((test.deprived & ~test.y).sum()),
-            favored_favorable=int((~test.deprived & test.y).sum()),
-            favored_unfavorable=int((~test.deprived & ~test.y).sum()),
-        ),
+        group_sizes=GroupSizes(**group_sizes(test)),
         warning=card.warning,
         sensitive_feature=schema.sensitive_feature,
         deprived_group=schema.deprived_group,

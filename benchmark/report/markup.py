@@ -23,8 +23,8 @@ def to_csv(table: ReportTable) -> str:
     for block in table.blocks:
         names = [block.heading] if len(table.row_headings) > 1 else []
         for row in block.rows:
-            means = ["" if math.isnan(cell.mean) else repr(cell.mean) for cell in row.cells]
-            writer.writerow([*names, row.heading, *means])
+            entries = [cell.text or ("" if math.isnan(cell.mean) else repr(cell.mean)) for cell in row.cells]
+            writer.writerow([*names, row.heading, *entries])
     return buffer.getvalue()
 
 
@@ -107,12 +107,14 @@ def _markdown_row(entries: Sequence[str]) -> str:
 
 
 def _markdown_cell(cell: Cell, footnotes: _Footnotes) -> str:
-    mark = f"<sup>{footnotes.of(cell)}</sup>" if cell.remark else ""
+    marks = ",".join(filter(None, [cell.mark, footnotes.of(cell)]))
+    above = f"<sup>{marks}</sup>" if marks else ""
+    if cell.text:
+        return _markdown(cell.text) + above
     if math.isnan(cell.mean):
-        return "–" + mark
-    return (
-        _number(cell.mean) + ("" if math.isnan(cell.half_width) else f" ± {_number(cell.half_width)}") + mark
-    )
+        return "–" + above
+    mean = f"**{_number(cell.mean)}**" if cell.best else _number(cell.mean)
+    return mean + ("" if math.isnan(cell.half_width) else f" ± {_number(cell.half_width)}") + above
 
 
 _LATEX = {
@@ -202,8 +204,12 @@ def _latex_float(table: ReportTable, blocks: Sequence[Block], name_block: bool) 
 
 
 def _latex_cell(cell: Cell, footnotes: _Footnotes) -> str:
-    mark = rf"\textsuperscript{{{footnotes.of(cell)}}}" if cell.remark else ""
+    marks = ",".join(filter(None, [_latex(cell.mark), footnotes.of(cell)]))
+    above = rf"\textsuperscript{{{marks}}}" if marks else ""
+    if cell.text:
+        return _latex(cell.text) + above
     if math.isnan(cell.mean):
-        return "--" + mark
+        return "--" + above
+    mean = rf"\mathbf{{{_number(cell.mean)}}}" if cell.best else _number(cell.mean)
     half_width = "" if math.isnan(cell.half_width) else rf" \pm {_number(cell.half_width)}"
-    return f"${_number(cell.mean)}{half_width}${mark}"
+    return f"${mean}{half_width}${above}"

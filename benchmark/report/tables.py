@@ -51,11 +51,20 @@ class Cell:
         Half of the 95 % interval; NaN if there is none.
     remark : str or None
         Why repetitions are missing, if any are.
+    best : bool, default False
+        Whether it is the best of those that it is compared with.
+    mark : str, default ""
+        A sign beside the number, explained in the notes.
+    text : str, default ""
+        Stands in place of the number.
     """
 
     mean: float
     half_width: float
     remark: str | None
+    best: bool = False
+    mark: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 _ROWS_AT_ONCE = 64
+_MOST_ENUMERATED = 13  # differences of which scipy tries all signs where there are zeros or ties
 # Below this share of the summands' size two sums are held equal: they differ by rounding only.
 _ROUNDING = 1e-12
 
@@ -111,8 +112,8 @@ def wilcoxon_p_values(
     Returns
     -------
     ndarray of float, shape (n_rows,)
-        As :func:`scipy.stats.wilcoxon`: exact up to 50 differences without zeros and ties. NaN where all
-        differences are zero.
+        As :func:`scipy.stats.wilcoxon`: exact up to 50 differences without zeros and ties, and up to 13 with
+        them. NaN where all differences are zero.
 
     References
     ----------
@@ -125,8 +126,30 @@ def wilcoxon_p_values(
         p[clean] = wilcoxon(differences[clean], axis=1).pvalue
     # Together with others, one row with ties would cost all of them the exact distribution.
     for row in np.flatnonzero(~clean & (sizes[:, -1] > 0)):
-        p[row] = wilcoxon(differences[row], zero_method=zeros).pvalue
+        p[row] = (
+            _exact_with_ties(differences[row], zeros)
+            if differences.shape[1] <= _MOST_ENUMERATED
+            else wilcoxon(differences[row], zero_method=zeros).pvalue
+        )
     return p
+
+
+def _exact_with_ties(differences: NDArray[np.float64], zeros: Literal["wilcox", "zsplit"]) -> float:
+    """Return the two-sided p-value over all signs of the differences that are not zero.
+
+    scipy tries them one by one, in seconds; counted by rank sum, that takes less than a millisecond.
+    """
+    ranked = differences[differences != 0] if zeros == "wilcox" else differences
+    signed = ranked != 0
+    # Ranks that are shared end on one half: twice a rank is a whole number.
+    ranks = np.rint(2 * rankdata(np.abs(ranked))).astype(np.int64)[signed]
+    observed = int(ranks[ranked[signed] > 0].sum())
+    ways = np.zeros(int(ranks.sum()) + 1)
+    ways[0] = 1
+    for rank in ranks:
+        ways[rank:] += ways[:-rank].copy()
+    fewer, more = ways[: observed + 1].sum(), ways[observed:].sum()
+    return min(1.0, float(2 * min(fewer, more) / 2.0 ** len(ranks)))
 
 
 def sign_flip_p_values(

@@ -71,6 +71,16 @@ def test_wilcoxon_is_that_of_scipy_row_by_row(n: int, zeros: str) -> None:
     assert np.isnan(wilcoxon_p_values(np.zeros((1, n)))[0])
 
 
+@pytest.mark.parametrize("zeros", ["wilcox", "zsplit"])
+@pytest.mark.parametrize("n", [2, 6, 9])
+def test_wilcoxon_with_many_zeros_and_ties_is_that_of_scipy(n: int, zeros: str) -> None:
+    values = np.random.default_rng(n).integers(-2, 4, (6, n)).astype(float)
+    values = values[values.any(axis=1)]
+    found = wilcoxon_p_values(values, zeros)  # type: ignore[arg-type]
+    theirs = [scipy.stats.wilcoxon(row, zero_method=zeros).pvalue for row in values]
+    np.testing.assert_allclose(found, theirs, rtol=0, atol=1e-12)
+
+
 def test_holm_by_hand() -> None:
     corrected = holm(np.array([0.01, 0.04, NAN, 0.03, 0.005]))
     np.testing.assert_allclose(corrected, [0.03, 0.06, NAN, 0.06, 0.02])

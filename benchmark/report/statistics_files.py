@@ -1,0 +1,131 @@
+"""``betabench report``: the statistics of a finished run, as files and in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from benchmark.report.files import write_atomically
+from benchmark.report.markup import MARKUPS
+from benchmark.report.statistics_numbers import RunStatistics
+from benchmark.report.statistics_tables import compared_metrics, statistics_tables
+from benchmark.report.statistics_text import statistics_page, survivor_text, survivors
+
+__all__ = ["print_statistics", "write_statistics"]
+
+PAGE = "README.md"
+
+_TABLES = ("significance_*", "robustness_*")
+_MOST_SHOWN = 4
+
+
+def write_statistics(output: Path, statistics: RunStatistics) -> list[Path]:
+    """Write statistics: the same ones give the same bytes, and each file appears whole.
+
+    Tables of earlier statistics that are not among these are removed.
+
+    Parameters
+    ----------
+    output : Path
+        Folder; made if it does not exist. Gets a CSV file for each frame, ``tables/`` and ``README.md``.
+    statistics : RunStatistics
+        From :func:`~benchmark.report.statistics_numbers.folder_statistics`.
+
+    Returns
+    -------
+    list of Path
+        Every file written, in order of writing; the page comes last.
+    """
+    written = [
+        write_atomically(output / f"{name}.csv", _csv(frame)) for name, frame in statistics.frames.items()
+    ]
+    tables = statistics_tables(statistics)
+    for table in tables:
+        for ending, markup in MARKUPS.items():
+            written.append(write_atomically(output / "tables" / (table.name + ending), markup(table)))
+    page = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables])
+    written.append(write_atomically(output / PAGE, page))
+    for pattern in _TABLES:
+        for path in set((output / "tables").glob(pattern)) - set(written):
+            path.unlink()
+    return written
+
+
+def print_statistics(
+    console: Console, statistics: RunStatistics, *, output: Path, written: Sequence[Path]
+) -> None:
+    """Print which techniques hold up longest, what that claim lacks, and where the files are.
+
+    Parameters
+    ----------
+    console : Console
+        Where to; fits 80 columns.
+    statistics : RunStatistics
+        From :func:`~benchmark.report.statistics_numbers.folder_statistics`.
+    output : Path
+        Folder of the files.
+    written : sequence of Path
+        Files below it.
+    """
+    run, found = statistics.run, survivors(statistics)
+    console.print(
+        f"[bold]{escape(run.name)}[/bold]: techniques that beat the baseline, by the greatest β at which "
+        "they do",
+        highlight=False,
+    )
+    grid = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
+    for heading in ("dataset", "metric", "β", "techniques"):
+        grid.add_column(heading, overflow="fold", justify="right" if heading == "β" else "left")
+    for place, metric in compared_metrics(statistics):
+        own = place.rows(found[found["metric"] == metric])
+        grid.add_row(escape(place.heading), escape(statistics.title(metric)), *_longest(own, statistics))
+    console.print(grid)
+    if found["tested"].any():
+        console.print(
+            f"Sign-flip permutation test, Holm's correction, level {statistics.alpha:g}", highlight=False
+        )
+    if not found["tested"].all():
+        console.print(
+            f"~ no test can be significant with so few repetitions: better on average by more than "
+            f"{statistics.rope:g}",
+            style="yellow",
+            highlight=False,
+        )
+    for warning in statistics.warnings:
+        console.print(f"Warning, {escape(warning)}", style="yellow", highlight=False)
+    for dataset in run.datasets:
+        if dataset.embedded:
+            console.print(
+                f"{escape(dataset.name)}: EMBEDDED NETWORK, NOT REAL DATA", style="bold red", highlight=False
+            )
+    console.print(
+        f"{len(written)} files written to {escape(str(output))}; begin with {PAGE}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _longest(rows: pd.DataFrame, statistics: RunStatistics) -> tuple[str, str]:
+    """Return the greatest level of bias, and the techniques that hold up to it."""
+    if rows.empty:
+        return "–", "none"
+    longest = rows[rows["up_to"] == rows["up_to"].max()]
+    titles = [
+        survivor_text(statistics.run.techniques[technique], not_at)
+        for technique, not_at in zip(longest["technique"], longest["not_at"], strict=True)
+    ]
+    shown = "; ".join(titles[:_MOST_SHOWN])
+    more = f"; and {len(titles) - _MOST_SHOWN} more" if len(titles) > _MOST_SHOWN else ""
+    mark = "" if longest["tested"].iloc[0] else " ~"
+    return f"{longest['up_to'].iloc[0]:g}{mark}", escape(shown + more)
+
+
+def _csv(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV: six significant digits, which is more than resampling tells, nothing for NaN."""
+    text: str = frame.to_csv(index=False, lineterminator="\n", float_format="%.6g")
+    return text

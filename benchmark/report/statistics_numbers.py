@@ -1,0 +1,355 @@
+"""The statistics of a finished run, as tidy frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmark.errors import ReportError, StatisticsError, UnknownNameError
+from benchmark.metrics import Metric, list_metrics
+from benchmark.report.compare_inputs import FinishedRun, read_results, read_run
+from benchmark.statistics import (
+    average_ranks,
+    bayesian_comparisons,
+    cell_intervals,
+    constant_accuracy,
+    distance,
+    fairea_regions,
+    friedman_tests,
+    hypervolumes,
+    paired_comparisons,
+    pairwise_tests,
+    pareto_fronts,
+    rank_groups,
+    slopes_and_areas,
+    stopping_points,
+)
+from benchmark.statistics.across import ALPHA, smallest_p_value
+from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.bootstrap import N_RESAMPLES
+from benchmark.statistics.fairea import FAIREA_COLUMNS
+from benchmark.statistics.frames import goal_of
+from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
+from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
+
+__all__ = ["ACCURACY", "N_POSTERIOR", "RunStatistics", "folder_statistics", "run_statistics"]
+
+ACCURACY = "accuracy"
+"""Metric that the others are traded off against."""
+
+N_POSTERIOR = 10_000
+"""Samples of each posterior: its probabilities have a standard error of at most 0.005."""
+
+BIAS_METRICS = ("discrimination", "overestimation", "underestimation")
+"""Metrics that Fairea's regions are drawn for: only of such differences the mutation baseline is a line."""
+
+_OVER = (("dataset",), ("dataset", "beta"))
+_NO_GROUPS = "the manifest does not say how many test rows are favorable"
+
+
+@dataclass(frozen=True, eq=False)
+class RunStatistics:
+    """Statistics of a run; ``results/README.md`` says what the columns hold.
+
+    Parameters
+    ----------
+    run : FinishedRun
+        What they are of.
+    metrics : mapping of str to Metric
+        Each metric's name in the results, and its declaration.
+    baselines : mapping of str to str
+        Name of each dataset in the results, and the technique that its others are compared with.
+    alpha, rope : float
+        Level of significance, and the difference up to which two techniques are practically equivalent.
+    intervals, comparisons, ranks, pairs, pareto, hypervolume, fairea, robustness : DataFrame
+        One file each.
+    """
+
+    run: FinishedRun
+    metrics: Mapping[str, Metric]
+    baselines: Mapping[str, str]
+    alpha: float
+    rope: float
+    intervals: pd.DataFrame
+    comparisons: pd.DataFrame
+    ranks: pd.DataFrame
+    pairs: pd.DataFrame
+    pareto: pd.DataFrame
+    hypervolume: pd.DataFrame
+    fairea: pd.DataFrame
+    robustness: pd.DataFrame
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """The frames by the names of their files."""
+        names = (
+            *("intervals", "comparisons", "ranks", "pairs"),
+            *("pareto", "hypervolume", "fairea", "robustness"),
+        )
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences on what too few datasets cannot carry, one for each set of datasets."""
+        ranked = self.ranks[(self.ranks["over"] == "dataset") & (self.ranks["warning"] != "")]
+        # A set of datasets has as many warnings as numbers of pairs to test: the most pairs are the whole.
+        fullest = ranked.sort_values("n_techniques", ascending=False, kind="stable")
+        warned = dict(zip(fullest["datasets"][::-1], fullest["warning"][::-1], strict=True))
+        return [
+            f"{', '.join(datasets.split())}: {warned[datasets]}" for datasets in ranked["datasets"].unique()
+        ]
+
+    def title(self, metric: str) -> str:
+        """Return a metric's name for readers, with the group that it is of, if any."""
+        declared = self.metrics[metric]
+        return declared.title + metric.removeprefix(declared.name)
+
+    def out_of_reach(self) -> pd.DataFrame:
+        """Return the families of tests of which none can be significant, whatever the results.
+
+        Returns
+        -------
+        DataFrame
+            The columns :data:`~benchmark.statistics.paired.FAMILY`; ``n``, the largest number of pairs,
+            ``n_tests``, and ``smallest``, the smallest p-value that Holm's correction leaves possible.
+        """
+        tested = self.comparisons[self.comparisons["p_permutation"].notna()]
+        families = tested.groupby(list(FAMILY), sort=False)["n"].agg(n="max", n_tests="size").reset_index()
+        least = families["n"].map(lambda n: max(smallest_p_value(n), 1 / (N_RESAMPLES + 1)))
+        families["smallest"] = np.minimum(1, least * families["n_tests"])
+        return families[families["smallest"] > self.alpha].reset_index(drop=True)
+
+
+def folder_statistics(
+    folder: Path,
+    *,
+    baseline: str | None = None,
+    metrics: Sequence[str] = (),
+    alpha: float = ALPHA,
+    rope: float = ROPE,
+) -> RunStatistics:
+    """Compute the statistics of the run in a folder; parameters and errors as for :func:`run_statistics`.
+
+    Raises
+    ------
+    ReportError
+        If the folder holds no finished run.
+    """
+    run = read_run(folder)
+    return run_statistics(run, read_results(folder, run, metrics), baseline=baseline, alpha=alpha, rope=rope)
+
+
+def run_statistics(
+    run: FinishedRun,
+    results: pd.DataFrame,
+    *,
+    baseline: str | None = None,
+    alpha: float = ALPHA,
+    rope: float = ROPE,
+) -> RunStatistics:
+    """Compute all statistics of a run.
+
+    Parameters
+    ----------
+    run : FinishedRun
+        What the results are of.
+    results : DataFrame
+        From :func:`~benchmark.report.compare_inputs.read_results`: a repetition without a value has NaN.
+    baseline : str, optional
+        Technique that all others are compared with; by default each dataset's own, as the run declares it.
+    alpha : float, default 0.05
+        Level of significance, above 0 and below 1.
+    rope : float, default 0.01
+        Difference up to which two techniques are practically equivalent, in the metric's unit, at least 0.
+
+    Raises
+    ------
+    ReportError
+        If there is only one repetition, or a dataset's baseline was not run.
+    StatisticsError
+        If a setting is impossible.
+    UnknownNameError
+        If the baseline or a metric is unknown.
+    """
+    if not 0 < alpha < 1:
+        raise StatisticsError(
+            "The level of significance is impossible", expected="a number between 0 and 1", got=f"{alpha:g}"
+        )
+    if results["repetition"].nunique() < 2:
+        raise ReportError(
+            f"The run {run.name!r} has one repetition",
+            expected="at least two, for intervals and tests to be about something",
+            got="1",
+            remedy="run the experiment with more --repetitions; 30 are a good number",
+        )
+    goals = list_metrics()
+    metrics = {name: _declared(goals, name) for name in results["metric"].unique()}
+    baselines = _baselines(run, results, baseline)
+    parts = [(name, results[results["dataset"].isin(own)]) for name, own in _datasets_of(baselines).items()]
+    comparisons = [paired_comparisons(part, name, goals) for name, part in parts]
+    stops = pd.concat([stopping_points(part, name, goals) for name, part in parts], ignore_index=True)
+    panels = list(_panels(results))
+    pairs = _trade_offs(metrics)
+    references = {pair: tuple(_worst(metrics[name]) for name in pair) for pair in pairs}
+    return RunStatistics(
+        run=run,
+        metrics=metrics,
+        baselines=baselines,
+        alpha=alpha,
+        rope=rope,
+        intervals=cell_intervals(results),
+        comparisons=_in_order(comparisons, run, PAIRED_COLUMNS),
+        ranks=pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True),
+        pairs=pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True),
+        pareto=_in_order([pareto_fronts(results, pair, goals) for pair in pairs], run, PARETO_COLUMNS),
+        hypervolume=_in_order(
+            [
+                hypervolumes(results, pair, goals, reference=(first, second))
+                for pair, (first, second) in references.items()
+            ],
+            run,
+            HYPERVOLUME_COLUMNS,
+        ),
+        fairea=_in_order([_fairea(run, part, name) for name, part in parts], run, FAIREA_COLUMNS),
+        robustness=_robustness(slopes_and_areas(results), stops),
+    )
+
+
+def _declared(goals: Mapping[str, Metric], name: str) -> Metric:
+    goal_of(goals, name)  # raises with the names that there are
+    return goals[name.partition("[")[0]]
+
+
+def _baselines(run: FinishedRun, results: pd.DataFrame, baseline: str | None) -> dict[str, str]:
+    """Return the baseline of each dataset that has results or failures."""
+    tried = results.groupby("dataset", sort=False)["technique"].unique()
+    if baseline is not None:
+        known = results["technique"].unique()
+        if baseline not in known:
+            raise UnknownNameError("technique", baseline, known)
+        return dict.fromkeys(map(str, tried.index), baseline)
+    declared = {dataset.name: dataset.baseline for dataset in run.datasets}
+    for dataset, techniques in tried.items():
+        if declared[str(dataset)] not in techniques:
+            raise ReportError(
+                f"The baseline {declared[str(dataset)]!r} of {dataset} was not run",
+                expected="one of " + ", ".join(techniques),
+                got=repr(declared[str(dataset)]),
+                remedy="name one of these with --baseline, or run the experiment with the baseline as well",
+            )
+    return {str(dataset): declared[str(dataset)] for dataset in tried.index}
+
+
+def _datasets_of(baselines: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for dataset, baseline in baselines.items():
+        found.setdefault(baseline, []).append(dataset)
+    return found
+
+
+def _in_order(frames: Sequence[pd.DataFrame], run: FinishedRun, columns: Sequence[str]) -> pd.DataFrame:
+    """Join frames, the datasets in the run's order."""
+    if not (frames := [frame for frame in frames if len(frame)]):
+        return pd.DataFrame(columns=list(columns))
+    names = [dataset.name for dataset in run.datasets]
+    joined = pd.concat(frames, ignore_index=True)
+    return joined.sort_values(
+        "dataset", key=lambda own: own.map(names.index), kind="stable", ignore_index=True
+    )
+
+
+def _panels(results: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield the results of each set of techniques that a dataset was given, on all datasets that had them.
+
+    Techniques can only be ranked where all of them were tried, and an experiment may give some datasets
+    fewer than others.
+    """
+    tried = {
+        str(dataset): frozenset(own)
+        for dataset, own in results.groupby("dataset", sort=False)["technique"].unique().items()
+    }
+    for techniques in dict.fromkeys(tried.values()):
+        datasets = [dataset for dataset, own in tried.items() if techniques <= own]
+        yield results[results["dataset"].isin(datasets) & results["technique"].isin(techniques)]
+
+
+def _ranks(panel: pd.DataFrame, goals: Mapping[str, Metric], alpha: float) -> pd.DataFrame:
+    tables = []
+    for over in _OVER:
+        ranks = average_ranks(panel, goals, over=over)
+        tests = friedman_tests(panel, goals, over=over, alpha=alpha)
+        groups = rank_groups(panel, goals, over=over, alpha=alpha)
+        where = [name for name in ("bias", "beta", "classifier", "metric") if name in ranks.columns]
+        joined = groups.groupby([*where, "technique"], sort=False)["group"].agg(
+            lambda own: " ".join(map(str, own))
+        )
+        tests = tests.rename(columns={"reason": "test_reason"}).drop(columns=["n_blocks", "n_datasets"])
+        table = ranks.merge(joined.rename("groups").reset_index(), how="left", on=[*where, "technique"])
+        tables.append(_labelled(table.merge(tests, how="left", on=where), panel, over))
+    whole = pd.concat(tables, ignore_index=True)
+    # Where the techniques are not ranked over several blocks, no two of them are in a group.
+    return whole.assign(groups=whole["groups"].fillna(""))
+
+
+def _pairs(panel: pd.DataFrame, goals: Mapping[str, Metric], alpha: float, rope: float) -> pd.DataFrame:
+    tables = []
+    for over in _OVER:
+        tests = pairwise_tests(panel, goals, over=over, alpha=alpha)
+        found = bayesian_comparisons(panel, goals, over=over, rope=rope, n_samples=N_POSTERIOR)
+        keys = [*found.columns[: list(found.columns).index("second") + 1]]
+        # The warnings are those of ranks.csv: thousands of pairs need not repeat them.
+        table = tests.drop(columns="warning").merge(
+            found[[*keys, "p_first", "p_rope", "p_second"]], how="left", on=keys
+        )
+        tables.append(_labelled(table, panel, over))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _labelled(table: pd.DataFrame, panel: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
+    """Return a table that says which datasets and levels of bias it is about."""
+    betas = table["beta"] if "beta" in table.columns else np.nan
+    labels = {"datasets": " ".join(panel["dataset"].unique()), "over": " ".join(over), "beta": betas}
+    rest = table.drop(columns="beta", errors="ignore")
+    return pd.DataFrame(labels, index=table.index).join(rest)
+
+
+def _trade_offs(metrics: Mapping[str, Metric]) -> list[tuple[str, str]]:
+    """Return each metric with accuracy, as far as both have a worst value, which hypervolumes refer to."""
+    if ACCURACY not in metrics:
+        return []
+    return [
+        (name, ACCURACY) for name, own in metrics.items() if name != ACCURACY and np.isfinite(_worst(own))
+    ]
+
+
+def _worst(metric: Metric) -> float:
+    """Return the greatest distance to the ideal that the metric's range allows."""
+    return float(distance(np.array(metric.range, dtype=float), metric).max())
+
+
+def _fairea(run: FinishedRun, part: pd.DataFrame, baseline: str) -> pd.DataFrame:
+    biased = [name for name in BIAS_METRICS if name in set(part["metric"])]
+    if not biased or ACCURACY not in set(part["metric"]):
+        return pd.DataFrame(columns=list(FAIREA_COLUMNS))
+    constants = {dataset.name: np.nan for dataset in run.datasets}
+    for dataset in run.datasets:
+        if (groups := dataset.test_groups) is not None:
+            constants[dataset.name] = constant_accuracy(
+                [
+                    [[groups.deprived_unfavorable, 0], [groups.deprived_favorable, 0]],
+                    [[groups.favored_unfavorable, 0], [groups.favored_favorable, 0]],
+                ]
+            )
+    table = fairea_regions(part, baseline, constants, biased)
+    unknown = table["dataset"].map(constants).isna()
+    return table.assign(reason=table["reason"].mask(unknown, _NO_GROUPS))
+
+
+def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:
+    line = ["dataset", "bias", "technique", "classifier", "metric"]
+    own = stops.drop(columns="n_betas").rename(columns={"reason": "stops_reason"})
+    return lines.merge(own, how="left", on=line)

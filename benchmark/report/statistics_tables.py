@@ -1,0 +1,365 @@
+"""Tables of what is significant and of what is robust; :mod:`benchmark.report.markup` writes them down.
+
+Each metric has both, technique by dataset; pairs of the paper's metrics also have the paper's own shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from benchmark.report.compare_inputs import FinishedRun
+from benchmark.report.describe import file_name
+from benchmark.report.statistics_numbers import RunStatistics
+from benchmark.report.tables import (
+    HEADINGS,
+    PAPER_PAIRS,
+    PREPROCESSING,
+    REPAIR,
+    Block,
+    Cell,
+    ReportTable,
+    Row,
+)
+from benchmark.statistics import distance
+
+__all__ = [
+    "BETTER",
+    "WORSE",
+    "Place",
+    "compared_metrics",
+    "data_notes",
+    "method_notes",
+    "places",
+    "statistics_tables",
+]
+
+BETTER, WORSE = "+", "-"
+"""Signs of a significant difference to the baseline."""
+
+_ABSENT = "not part of this run."
+_NAN = math.nan
+
+
+@dataclass(frozen=True)
+class Place:
+    """A dataset under one bias and one classifier.
+
+    Parameters
+    ----------
+    dataset, bias, classifier : str
+        Names in the results.
+    heading : str
+        For readers; names bias and classifier only where the dataset occurs with several.
+    """
+
+    dataset: str
+    bias: str
+    classifier: str
+    heading: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Names in the results."""
+        return self.dataset, self.bias, self.classifier
+
+    def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a frame that belong to this place."""
+        return frame[
+            (frame["dataset"] == self.dataset)
+            & (frame["bias"] == self.bias)
+            & (frame["classifier"] == self.classifier)
+        ]
+
+
+def places(statistics: RunStatistics) -> list[Place]:
+    """Return the places of a run, in its order."""
+    columns = ["dataset", "bias", "classifier"]
+    found = statistics.intervals[columns].drop_duplicates()
+    several = found.groupby("dataset")[["bias", "classifier"]].transform("nunique") > 1
+    named = found[["bias", "classifier"]].where(several, "")
+    rows = zip(
+        found.itertuples(index=False, name=None), named.itertuples(index=False, name=None), strict=True
+    )
+    return [
+        Place(str(dataset), str(bias), str(classifier), ", ".join(filter(None, [dataset, *names])))
+        for (dataset, bias, classifier), names in rows
+    ]
+
+
+def compared_metrics(statistics: RunStatistics) -> Iterator[tuple[Place, str]]:
+    """Yield each place with each metric that it has and of which some values are better than others."""
+    for place in places(statistics):
+        own = set(place.rows(statistics.intervals)["metric"])
+        for metric, declared in statistics.metrics.items():
+            if metric in own and declared.direction != "none":
+                yield place, metric
+
+
+def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
+    """Build the tables of significance and of robustness.
+
+    Parameters
+    ----------
+    statistics : RunStatistics
+        From :func:`~benchmark.report.statistics_numbers.run_statistics`.
+
+    Returns
+    -------
+    list of ReportTable
+        For each metric ``significance_<metric>`` and ``robustness_<metric>``; then the shape of the paper's
+        Tables 3, 4, 6 and 7 as far as the run has their techniques and metrics.
+    """
+    builder = _Builder(statistics)
+    tables = [make(metric) for metric in statistics.metrics for make in (builder.signed, builder.robust)]
+    shapes = ((3, "preprocessing", PREPROCESSING), (4, "repair", REPAIR))
+    for later, pair in zip((0, 3), PAPER_PAIRS, strict=True):
+        metrics = [name for name in pair if name in statistics.metrics]
+        for number, name, methods in shapes:
+            techniques = [
+                t for m in methods for t in builder.techniques if statistics.run.methods.get(t) == m
+            ]
+            if metrics and techniques:
+                tables.append(
+                    builder.in_paper_shape(f"significance_table{number + later}_{name}", techniques, metrics)
+                )
+    return tables
+
+
+def method_notes(statistics: RunStatistics) -> list[str]:
+    """Say what differences are compared with, how they are tested, and what follows from it."""
+    run = statistics.run
+    titles = {name: run.techniques[name] for name in statistics.baselines.values()}
+    compared = "; ".join(f"{dataset}: {titles[name]}" for dataset, name in statistics.baselines.items())
+    notes = [
+        f"Baseline: {compared}.",
+        "Test: two-sided sign-flip permutation test of the paired improvements, technique against baseline "
+        f"on the same training sample, {run.repetitions} repetitions. Correction: Holm's at "
+        f"{statistics.alpha:g}, over a family of all techniques at all β of one dataset, bias, classifier "
+        "and metric.",
+        "It is the training samples that differ: all are scored on the same test rows, and no interval or "
+        "p-value holds what other test rows would change.",
+    ]
+    reach = statistics.out_of_reach()
+    for (n, n_tests, smallest), own in reach.groupby(["n", "n_tests", "smallest"], sort=False):
+        notes.append(
+            f"No difference can be significant on {', '.join(own['dataset'].unique())}: with {n} repetitions "
+            f"and {n_tests} tests in a family, the smallest p-value after the correction is {smallest:.3g}."
+        )
+    return notes
+
+
+def data_notes(run: FinishedRun) -> Iterator[str]:
+    """Say what readers have to know about the data: warnings, biases without effect, sizes of groups."""
+    for dataset in run.datasets:
+        if dataset.embedded:
+            yield f"Warning, {dataset.name}: an embedded network, not real data."
+        if dataset.warning:
+            yield f"Warning, {dataset.name}: {dataset.warning.strip().rstrip('.')}."
+        for bias in dataset.inert:
+            yield (
+                f"Warning, {dataset.name}: bias {bias!r} edits nothing that the label depends on in the "
+                "network, so β changes nothing there."
+            )
+        if (sizes := dataset.test_groups) is not None:
+            yield (
+                f"{dataset.name}: of the test rows, {sizes.deprived_favorable:,} of {sizes.deprived:,} "
+                f"deprived and {sizes.favored_favorable:,} of {sizes.favored:,} favored ones are favorable."
+            )
+
+
+class _Builder:
+    """Looks numbers up and puts them into the three shapes."""
+
+    def __init__(self, statistics: RunStatistics) -> None:
+        self.statistics = statistics
+        self.run = statistics.run
+        self.places = places(statistics)
+        key = ["dataset", "bias", "classifier", "beta", "technique", "metric"]
+        rows = statistics.intervals[[*key, "mean", "n", "missing"]].itertuples(index=False, name=None)
+        self.means = {row[:6]: (float(row[6]), int(row[7]), int(row[8])) for row in rows}
+        tried = statistics.intervals["technique"].unique()
+        self.techniques = [name for name in self.run.techniques if name in tried]
+        self.betas = sorted(statistics.intervals["beta"].unique())
+        compared = statistics.comparisons
+        significant = compared[compared["p_permutation_holm"] <= statistics.alpha]
+        self.signs = {
+            key: BETTER if improvement > 0 else WORSE
+            for *names, improvement in significant[[*key, "improvement"]].itertuples(index=False, name=None)
+            for key in [tuple(names)]
+        }
+        lines = statistics.robustness
+        self.lines = {
+            row[:5]: row[5:]
+            for row in lines[
+                ["dataset", "bias", "classifier", "technique", "metric", "area", "slope", "stops_at"]
+            ].itertuples(index=False, name=None)
+        }
+
+    def signed(self, metric: str) -> ReportTable:
+        """Rows technique, columns dataset by beta."""
+        columns = [
+            self.best([self.cell(place, beta, name, metric) for name in self.techniques], metric)
+            for place in self.places
+            for beta in self.betas
+        ]
+        return self.table(
+            f"significance_{file_name(metric)}",
+            f"{self.statistics.title(metric)}: techniques against the baseline",
+            tuple(f"β = {beta:g}" for beta in self.betas),
+            [
+                Row(self.run.techniques[name], own)
+                for name, own in zip(self.techniques, zip(*columns, strict=True), strict=True)
+            ],
+            (
+                "Bold: the best of a column, as far as three decimals tell. " + self.aim(metric),
+                *self.signs_note(),
+            ),
+        )
+
+    def robust(self, metric: str) -> ReportTable:
+        """Rows technique, columns dataset by area, slope, and where the technique stops."""
+        columns: list[Sequence[Cell]] = []
+        for place in self.places:
+            found = [self.lines.get((*place.key, name, metric)) for name in self.techniques]
+            gaps = [self.area_of_distances(place, name, metric) for name in self.techniques]
+            best = _smallest(gaps)
+            columns.append(
+                [
+                    Cell(own[0] if own else _NAN, _NAN, None if own else _ABSENT, best=is_best)
+                    for own, is_best in zip(found, best, strict=True)
+                ]
+            )
+            columns.append([Cell(own[1] if own else _NAN, _NAN, None) for own in found])
+            columns.append([Cell(_NAN, _NAN, None, text=_stop(own[2]) if own else "") for own in found])
+        last = f"{max(self.betas):g}"
+        return self.table(
+            f"robustness_{file_name(metric)}",
+            f"{self.statistics.title(metric)} over β: area, slope, and where techniques stop beating the "
+            "baseline",
+            ("Area", "Slope", "Stops"),
+            [
+                Row(self.run.techniques[name], own)
+                for name, own in zip(self.techniques, zip(*columns, strict=True), strict=True)
+            ],
+            (
+                "Area: under the means over β (trapezoidal rule). Slope: of the least-squares line through "
+                f"them. Bold: the smallest area between the means and the ideal. {self.aim(metric)}",
+                "Stops: the smallest β from which on the mean is no better than the baseline's; 'no' where "
+                f"it still is better at β = {last}, the greatest. That is about means, and no test: "
+                "robustness.csv has intervals of all three.",
+            ),
+        )
+
+    def in_paper_shape(self, name: str, techniques: Sequence[str], metrics: Sequence[str]) -> ReportTable:
+        """Rows dataset by beta, columns technique by metric."""
+        blocks = []
+        for place in self.places:
+            rows = []
+            for beta in self.betas:
+                by_metric = [
+                    self.best([self.cell(place, beta, technique, m) for technique in techniques], m)
+                    for m in metrics
+                ]
+                cells = [cell for own in zip(*by_metric, strict=True) for cell in own]
+                if any(cell.remark != _ABSENT for cell in cells):
+                    rows.append(Row(f"{beta:.2f}" if round(beta, 2) == beta else f"{beta:g}", tuple(cells)))
+            if rows:
+                blocks.append(Block(place.heading, tuple(rows)))
+        shown = " and ".join(
+            self.statistics.title(m) if i == 0 else self.statistics.title(m).lower()
+            for i, m in enumerate(metrics)
+        )
+        aims = " ".join(self.aim(metric) for metric in metrics)
+        return ReportTable(
+            name=name,
+            caption=f"{shown}: techniques against the baseline{self.extent()}",
+            row_headings=("Dataset", "β"),
+            groups=tuple(self.run.techniques[technique] for technique in techniques),
+            columns=tuple(HEADINGS.get(metric, self.statistics.title(metric)) for metric in metrics),
+            blocks=tuple(blocks),
+            notes=(
+                f"Bold: the best technique of a row by each metric, as far as three decimals tell. {aims}",
+                *self.signs_note(),
+                *self.notes(),
+            ),
+        )
+
+    def table(
+        self, name: str, caption: str, columns: tuple[str, ...], rows: Sequence[Row], notes: Sequence[str]
+    ) -> ReportTable:
+        return ReportTable(
+            name=name,
+            caption=caption + self.extent(),
+            row_headings=("Technique",),
+            groups=tuple(place.heading for place in self.places),
+            columns=columns,
+            blocks=(Block("", tuple(rows)),),
+            notes=(*notes, *self.notes()),
+        )
+
+    def cell(self, place: Place, beta: float, technique: str, metric: str) -> Cell:
+        key = (*place.key, beta, technique, metric)
+        if key not in self.means:
+            return Cell(_NAN, _NAN, _ABSENT)
+        mean, n, missing = self.means[key]
+        remark = f"{n} of {n + missing} values; failures.csv says why." if missing else None
+        return Cell(mean, _NAN, remark, mark=self.signs.get(key, ""))
+
+    def best(self, cells: Sequence[Cell], metric: str) -> list[Cell]:
+        """Return the cells, those marked that are nearest to the ideal."""
+        gaps = distance(np.array([cell.mean for cell in cells]), self.statistics.metrics[metric])
+        marked = zip(cells, _smallest(gaps), strict=True)
+        return [Cell(c.mean, c.half_width, c.remark, is_best, c.mark) for c, is_best in marked]
+
+    def area_of_distances(self, place: Place, technique: str, metric: str) -> float:
+        betas = [beta for beta in self.betas if (*place.key, beta, technique, metric) in self.means]
+        means = np.array([self.means[*place.key, beta, technique, metric][0] for beta in betas])
+        if len(betas) < 2:
+            return _NAN
+        return float(np.trapezoid(distance(means, self.statistics.metrics[metric]), betas))
+
+    def aim(self, metric: str) -> str:
+        """Say which values of a metric are good."""
+        own = self.statistics.metrics[metric]
+        match own.direction:
+            case "none":
+                return f"{self.statistics.title(metric)}: no value is better than another."
+            case "closer_to_ideal":
+                return f"{self.statistics.title(metric)}: best is {own.ideal:g}."
+            case direction:
+                return f"{self.statistics.title(metric)}: {direction} is better."
+
+    def extent(self) -> str:
+        embedded = [dataset.embedded for dataset in self.run.datasets]
+        partly = "" if all(embedded) else "partly "
+        return f" ({partly}embedded networks, not real data)" if any(embedded) else ""
+
+    def signs_note(self) -> Iterator[str]:
+        yield f"Marked {BETTER}: significantly better than the baseline. Marked {WORSE}: significantly worse."
+        yield from method_notes(self.statistics)
+
+    def notes(self) -> Iterator[str]:
+        run = self.run
+        yield from (f"Warning, {warning}" for warning in self.statistics.warnings)
+        yield from data_notes(run)
+        versions = ", ".join(
+            f"{name} {run.versions[name]}" for name in ("betabench", "numpy") if name in run.versions
+        )
+        yield f"Experiment {run.name} ({run.title}), seed {run.seed}; {versions}."
+
+
+def _smallest(gaps: Sequence[float] | np.ndarray) -> list[bool]:
+    """Return which numbers are the smallest as far as three decimals tell; none where all are missing."""
+    shown = np.round(np.asarray(gaps, dtype=float), 3)
+    return (
+        [bool(own) for own in shown == np.nanmin(shown)] if np.isfinite(shown).any() else [False] * len(shown)
+    )
+
+
+def _stop(level: float) -> str:
+    return "" if pd.isna(level) else "no" if math.isinf(level) else f"{level:g}"

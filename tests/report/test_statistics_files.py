@@ -1,0 +1,469 @@
+"""The statistics of a finished run: files, tables, page and console, from folders that are made up here."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+from test_report_tables import check_latex
+
+from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
+from benchmark.experiment.export import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.report.compare_inputs import read_results, read_run
+from benchmark.report.markup import to_csv, to_latex, to_markdown
+from benchmark.report.statistics_files import print_statistics, write_statistics
+from benchmark.report.statistics_numbers import RunStatistics, folder_statistics
+from benchmark.report.statistics_tables import statistics_tables
+from benchmark.report.statistics_text import statistics_page, survivors
+from benchmark.report.summary import SUMMARY_COLUMNS, csv_text
+from benchmark.report.tables import ReportTable
+
+ROOT = Path(__file__).resolve().parents[2]
+TITLES = {"none": "None", "massaging": "Massaging", "reweighing": "Reweighing", "repair_0.5": "Repair 0.5"}
+BETAS = (0.0, 0.5, 1.0)
+GROUPS = {
+    "deprived_favorable": 20,
+    "deprived_unfavorable": 80,
+    "favored_favorable": 50,
+    "favored_unfavorable": 50,
+}
+# By how much a technique's discrimination and accuracy are above the baseline's, at each level of bias. The
+# signs of what is added to them alternate with the repetition, so that its mean is 0.
+SHIFTS: dict[str, list[tuple[float, float]]] = {
+    "none": [(0, 0), (0, 0), (0, 0)],
+    "massaging": [(-0.1, 0), (-0.2, -0.05), (0.0, 0)],
+    "reweighing": [(0.05, 0), (-0.05, 0), (-0.05, 0)],
+    "repair_0.5": [(-0.05, 0.02), (-0.05, 0.02), (-0.05, 0.02)],
+}
+
+
+def write_folder(
+    folder: Path,
+    *,
+    names: tuple[str, ...] = ("one", "two"),
+    repetitions: int = 10,
+    tried: dict[str, tuple[str, ...]] | None = None,
+    **changes: Any,
+) -> Path:
+    """Write what a run leaves: on the last dataset repair is skipped, on the first it fails twice at 0."""
+    rng = np.random.default_rng(7)
+    results: list[tuple[object, ...]] = []
+    failures: list[tuple[object, ...]] = []
+    for dataset, (level, beta), repetition in itertools.product(names, enumerate(BETAS), range(repetitions)):
+        sample = rng.normal(0, 0.01, 2)
+        for technique in (tried or {}).get(dataset, tuple(TITLES)):
+            cell = (dataset, "cpt", beta, technique, "c45", repetition)
+            if technique == "repair_0.5" and (dataset == names[-1] or (beta == 0 and repetition < 2)):
+                failures.append((*cell, "", "skipped", "there is nothing to repair"))
+                continue
+            shift, cost = SHIFTS[technique][level]
+            own = 0.0 if technique == "none" else 0.0001 * (1 + repetition // 2) * (-1) ** repetition
+            noise = 0.0 if cost == 0 else rng.normal(0, 0.001)
+            results.append((*cell, "discrimination", 0.3 + 0.4 * beta + sample[0] + shift + own))
+            results.append((*cell, "accuracy", 0.8 - 0.1 * beta + sample[1] + cost + noise))
+    entries = [
+        {"card": dataset, "name": dataset, "baseline": "none", "bias": [{"name": "cpt"}]} for dataset in names
+    ]
+    manifest = {
+        "experiment": {
+            "name": "made_up",
+            "title": "A made-up run",
+            "seed": 1,
+            "repetitions": repetitions,
+            "betas": BETAS,
+            "techniques": [
+                {"technique": name.partition("_0")[0], "name": name, "title": title}
+                for name, title in TITLES.items()
+            ],
+            "classifiers": [{"name": "c45"}],
+            "datasets": entries,
+        },
+        "datasets": {
+            dataset: {"embedded": False, "warning": None, "test_groups": GROUPS} for dataset in names
+        },
+        "cells": {"planned": len(results) // 2 + len(failures)},
+        "versions": {"betabench": "0.1.0", "numpy": "2.4.6"},
+        **changes,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    for name, rows, columns in (
+        ("results", results, RESULT_COLUMNS),
+        ("failures", failures, FAILURE_COLUMNS),
+        ("summary", [], SUMMARY_COLUMNS),
+    ):
+        (folder / f"{name}.csv").write_text(csv_text(pd.DataFrame(rows, columns=list(columns))))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folder(tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="module")
+def statistics(folder: Path) -> RunStatistics:
+    return folder_statistics(folder)
+
+
+@pytest.fixture(scope="module")
+def narrow(folder: Path) -> RunStatistics:
+    return folder_statistics(folder, baseline="massaging", metrics=["accuracy"])
+
+
+@pytest.fixture(scope="module")
+def uneven(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
+    """Three datasets, one of them with two techniques, of a version that did not count the test rows."""
+    names = ("one", "two", "three")
+    facts = {name: {"embedded": False, "warning": None} for name in names}
+    tried = {"two": ("none", "massaging")}
+    path = tmp_path_factory.mktemp("uneven")
+    write_folder(path, names=names, tried=tried, repetitions=3, datasets=facts)
+    return folder_statistics(path, baseline="reweighing")
+
+
+@pytest.fixture(scope="module")
+def tables(statistics: RunStatistics) -> dict[str, ReportTable]:
+    return {table.name: table for table in statistics_tables(statistics)}
+
+
+def only(frame: pd.DataFrame, **names: object) -> pd.Series:
+    for column, name in names.items():
+        frame = frame[frame[column] == name]
+    assert len(frame) == 1
+    return frame.iloc[0]
+
+
+# ------------------------------------------------------------------------------------------ the frames
+
+
+def test_who_survives_which_bias_is_what_was_planted(statistics: RunStatistics) -> None:
+    found = survivors(statistics)
+    found = found[(found["dataset"] == "one") & (found["metric"] == "discrimination")]
+    rows = found[["technique", "up_to", "not_at", "tested", "keeps_accuracy"]]
+    assert sorted(rows.itertuples(index=False, name=None)) == [
+        ("massaging", 0.5, "", True, False),
+        ("repair_0.5", 1.0, "", True, True),
+        ("reweighing", 1.0, "0", True, True),
+    ]
+
+
+def test_p_values_are_those_of_ten_signs_and_nine_tests(statistics: RunStatistics) -> None:
+    row = only(
+        statistics.comparisons, dataset="two", technique="massaging", beta=0.5, metric="discrimination"
+    )
+    assert row["improvement"] == pytest.approx(0.2)
+    assert row["p_permutation"] == pytest.approx(2 / 2**10)
+    # Repair has no value on this dataset: two techniques at three levels, one of them without a difference.
+    assert row["p_permutation_holm"] == pytest.approx(6 * 2 / 2**10)
+
+
+def test_failures_are_missing_repetitions(statistics: RunStatistics) -> None:
+    names = {"technique": "repair_0.5", "metric": "accuracy"}
+    row = only(statistics.intervals, dataset="one", beta=0.0, **names)
+    assert (row["n"], row["missing"]) == (8, 2)
+    for beta in BETAS:
+        row = only(statistics.intervals, dataset="two", beta=beta, **names)
+        assert (row["n"], row["missing"]) == (0, 10)
+        row = only(statistics.comparisons, dataset="two", beta=beta, **names)
+        assert (row["missing"], row["reason"]) == (10, "fewer than two pairs")
+    assert "no value at beta" in only(statistics.robustness, dataset="two", **names)["reason"]
+
+
+def test_ranks_are_over_datasets_with_and_without_beta(statistics: RunStatistics) -> None:
+    own = statistics.ranks[statistics.ranks["metric"] == "discrimination"]
+    at_half = own[(own["over"] == "dataset") & (own["beta"] == 0.5)]
+    assert dict(zip(at_half["technique"], at_half["mean_rank"], strict=True)) == pytest.approx(
+        {"massaging": 1, "reweighing": 2, "none": 3, "repair_0.5": np.nan}, nan_ok=True
+    )
+    assert only(at_half, technique="repair_0.5")["reason"] == "no value for dataset two"
+    pooled = own[own["over"] == "dataset beta"]
+    assert pooled["beta"].isna().all()
+    # Massaging is 1st, 1st, and at 1 beside none; reweighing 3rd, 2nd, 1st.
+    assert only(pooled, technique="reweighing")["mean_rank"] == pytest.approx(2)
+    assert only(pooled, technique="reweighing")["n_blocks"] == 6
+    assert at_half["groups"].tolist()[:3] == ["1", "1", "1"], "two datasets cannot tell techniques apart"
+
+
+def test_pairs_have_both_tests(statistics: RunStatistics) -> None:
+    row = only(
+        statistics.pairs,
+        over="dataset beta",
+        metric="discrimination",
+        first="massaging",
+        second="reweighing",
+    )
+    # Improvements 0.15, 0.15 and -0.05 on each of two datasets.
+    assert row["improvement"] == pytest.approx(0.25 / 3)
+    assert row["p_first"] + row["p_rope"] + row["p_second"] == pytest.approx(1)
+    assert row["p_first"] > 0.7 > row["p_second"]
+    assert 0 < row["p_wilcoxon"] <= row["p_wilcoxon_holm"] <= 1
+    same = statistics.pairs[
+        (statistics.pairs["metric"] == "accuracy") & (statistics.pairs["over"] == "dataset")
+    ]
+    same = same[(same["first"] == "none") & (same["second"] == "reweighing")]
+    assert (same["p_rope"] > 0.9).all(), "equal accuracies are practically equivalent"
+
+
+def test_techniques_are_ranked_where_all_of_them_were_tried(uneven: RunStatistics) -> None:
+    found = uneven.ranks.groupby("datasets", sort=False)["technique"].unique()
+    assert {datasets: set(names) for datasets, names in found.items()} == {
+        "one three": set(TITLES),
+        "one two three": {"none", "massaging"},
+    }
+
+
+def test_trade_offs_are_with_accuracy_and_refer_to_the_worst_values(statistics: RunStatistics) -> None:
+    row = only(statistics.hypervolume, dataset="one", beta=0.0)
+    assert (row["first"], row["second"]) == ("discrimination", "accuracy")
+    assert (row["first_reference"], row["second_reference"]) == (1, 1)
+    # Massaging has the least discrimination, repair the highest accuracy, and both are less than 1 away.
+    front = statistics.pareto[(statistics.pareto["dataset"] == "one") & (statistics.pareto["beta"] == 0)]
+    assert set(front.loc[front["on_front"], "technique"]) == {"massaging", "repair_0.5"}
+    best = front.set_index("technique")
+    x1, y1 = best.loc["massaging", ["first_distance", "second_distance"]]
+    x2, y2 = best.loc["repair_0.5", ["first_distance", "second_distance"]]
+    assert row["hypervolume"] == pytest.approx((x2 - x1) * (1 - y1) + (1 - x2) * (1 - y2))
+
+
+def test_fairea_needs_the_labels_of_the_test_rows(statistics: RunStatistics, uneven: RunStatistics) -> None:
+    names = {"dataset": "one", "technique": "repair_0.5", "beta": 0.5, "metric": "discrimination"}
+    assert only(statistics.fairea, **names)["win_win"] == 1
+    assert set(uneven.fairea["reason"]) == {"the manifest does not say how many test rows are favorable"}
+    assert uneven.fairea["win_win"].isna().all()
+
+
+def test_robustness_is_that_of_the_line_that_was_planted(statistics: RunStatistics) -> None:
+    row = only(statistics.robustness, dataset="one", technique="massaging", metric="discrimination")
+    means = statistics.intervals.set_index(["dataset", "technique", "metric"]).loc[
+        ("one", "massaging", "discrimination"), "mean"
+    ]
+    assert row["slope"] == pytest.approx(np.polyfit(BETAS, means, 1)[0])
+    assert row["area"] == pytest.approx(np.trapezoid(means, BETAS))
+    row = only(statistics.robustness, dataset="one", technique="reweighing", metric="discrimination")
+    assert np.isinf(row["stops_at"])
+    row = only(statistics.robustness, dataset="one", technique="none", metric="discrimination")
+    assert np.isnan(row["stops_at"])
+
+
+def test_another_baseline_and_one_metric(narrow: RunStatistics, uneven: RunStatistics) -> None:
+    assert set(narrow.comparisons["baseline"]) == {"massaging"}
+    assert set(narrow.comparisons["technique"]) == {"none", "reweighing", "repair_0.5"}
+    assert set(narrow.intervals["metric"]) == {"accuracy"}
+    assert narrow.pareto.empty
+    assert narrow.fairea.empty
+    without = uneven.comparisons[uneven.comparisons["dataset"] == "two"]
+    assert set(without["reason"]) == {"the baseline has no results here"}
+
+
+def test_metrics_beyond_the_headline_come_from_their_own_file(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "run")
+    rows = pd.read_csv(folder / "results.csv").query("metric == 'accuracy'").assign(metric="consistency")
+    rows = rows.assign(metric="recall", reason="")
+    (tmp_path / "run" / "metrics.csv").write_text(csv_text(rows))
+    run = read_run(tmp_path / "run")
+    both = read_results(tmp_path / "run", run, ["recall", "accuracy"])
+    assert list(both["metric"].unique()) == ["recall", "accuracy"]
+    values = {name: own["value"].to_numpy() for name, own in both.groupby("metric")}
+    np.testing.assert_array_equal(values["recall"], values["accuracy"])
+    assert set(read_results(tmp_path / "run", run)["metric"]) == {"discrimination", "accuracy"}
+
+
+# -------------------------------------------------------------------------------------------- the tables
+
+
+def test_best_and_significant_values_are_marked(tables: dict[str, ReportTable]) -> None:
+    table = tables["significance_discrimination"]
+    assert table.groups == ("one", "two")
+    assert table.columns == ("β = 0", "β = 0.5", "β = 1")
+    cells = {row.heading: row.cells for row in table.blocks[0].rows}
+    signs = {title: [cell.mark for cell in row[:3]] for title, row in cells.items()}
+    assert signs == {
+        "None": ["", "", ""],
+        "Massaging": ["+", "+", ""],
+        "Reweighing": ["-", "+", "+"],
+        "Repair 0.5": ["+", "+", "+"],
+    }
+    assert [cell.best for cell in cells["Massaging"][:3]] == [True, True, False]
+    assert [cell.best for cell in cells["Reweighing"][:3]] == [False, False, True]
+    markdown, latex = to_markdown(table), to_latex(table)
+    half = f"{cells['Massaging'][1].mean:.3f}"
+    assert f"**{half}**<sup>+</sup>" in markdown
+    assert rf"$\mathbf{{{half}}}$\textsuperscript{{+}}" in latex
+    assert "Holm's at 0.05, over a family of all techniques at all β" in markdown
+    assert "2 datasets are too few for a claim beyond them" in markdown
+    assert "8 of 10 values; failures.csv says why." in markdown
+
+
+def test_the_robustness_table_says_where_techniques_stop(tables: dict[str, ReportTable]) -> None:
+    table = tables["robustness_discrimination"]
+    cells = {row.heading: row.cells for row in table.blocks[0].rows}
+    assert cells["Reweighing"][2].text == "no"
+    assert cells["None"][2].text == ""
+    assert cells["Massaging"][0].best
+    assert "no" in to_csv(table).splitlines()[3].split(",")
+
+
+def test_the_papers_shape_is_kept_where_it_exists(tables: dict[str, ReportTable]) -> None:
+    table = tables["significance_table3_preprocessing"]
+    assert table.groups == ("Massaging", "Reweighing")
+    assert table.columns == ("Disc.", "Acc.")
+    assert [(block.heading, len(block.rows)) for block in table.blocks] == [("one", 3), ("two", 3)]
+    assert [cell.best for cell in table.blocks[0].rows[2].cells] == [False, True, True, True]
+    assert tables["significance_table4_repair"].groups == ("Repair 0.5",)
+    assert "significance_table6_preprocessing" not in tables, "the run has no overestimation"
+
+
+def test_tables_hold_together_in_latex(tables: dict[str, ReportTable], tmp_path: Path) -> None:
+    for table in tables.values():
+        check_latex(to_latex(table))
+    if shutil.which("pdflatex") is None:
+        pytest.skip("there is no pdflatex")
+    inputs = []
+    for name, table in tables.items():
+        (tmp_path / f"{name}.tex").write_text(to_latex(table), encoding="utf-8")
+        inputs.append(rf"\input{{{name}.tex}}")
+    head = r"\documentclass{article}\usepackage{booktabs,adjustbox}\begin{document}"
+    (tmp_path / "all.tex").write_text("\n".join([head, *inputs, r"\end{document}"]), encoding="utf-8")
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+# ------------------------------------------------------------------------------------ files and console
+
+
+def test_the_same_folder_gives_the_same_bytes(
+    folder: Path, statistics: RunStatistics, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    written = write_statistics(first, statistics)
+    write_statistics(second, folder_statistics(folder))
+    assert {path.relative_to(first) for path in first.rglob("*.*")} == {p.relative_to(first) for p in written}
+    for path in written:
+        assert path.read_bytes() == (second / path.relative_to(first)).read_bytes()
+
+
+def test_tables_of_earlier_statistics_go(
+    statistics: RunStatistics, narrow: RunStatistics, tmp_path: Path
+) -> None:
+    write_statistics(tmp_path, statistics)
+    (tmp_path / "notes.txt").write_text("mine")
+    write_statistics(tmp_path, narrow)
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == {
+        "significance_accuracy",
+        "robustness_accuracy",
+        "significance_table3_preprocessing",
+        "significance_table4_repair",
+    }
+    assert (tmp_path / "notes.txt").exists()
+
+
+def test_every_column_is_explained(statistics: RunStatistics) -> None:
+    explained = (ROOT / "results" / "README.md").read_text(encoding="utf-8")
+    columns = {column for frame in statistics.frames.values() for column in frame.columns}
+    assert [column for column in sorted(columns) if f"`{column}`" not in explained] == []
+    assert [name for name in statistics.frames if f"`{name}.csv`" not in explained] == []
+
+
+def test_the_page_answers_in_order(statistics: RunStatistics) -> None:
+    page = statistics_page(statistics, ["tables/significance_accuracy.md"])
+    order = ["## Which technique holds up", "## How sure that is", "## Where the numbers are"]
+    assert [page.index(heading) for heading in order] == sorted(page.index(heading) for heading in order)
+    assert "| one | Discrimination | 1 | **Reweighing (not at 0)**; **Repair 0.5** |" in page
+    assert "|  |  | 0.5 | Massaging |" in page
+    assert "one: of the test rows, 20 of 100 deprived and 50 of 100 favored ones" in page
+    assert "2 datasets are too few" in page
+    assert "Repair 0.5 32" in page, "two at one level and ten at three"
+
+
+def test_too_few_repetitions_are_no_evidence(tmp_path: Path) -> None:
+    statistics = folder_statistics(write_folder(tmp_path, repetitions=4))
+    assert not survivors(statistics)["tested"].any()
+    assert not (statistics.comparisons["p_permutation_holm"] <= 0.05).any()
+    page = statistics_page(statistics, [])
+    # Seven tests of two in sixteen.
+    assert "with 4 repetitions and 9 tests in a family" in page
+    assert "better on average by more than 0.01" in page
+    assert "| one | Discrimination | 1 ~ |" in page
+
+
+def test_the_console_shows_the_short_form(statistics: RunStatistics, tmp_path: Path) -> None:
+    console = Console(width=80, record=True, file=io.StringIO())
+    print_statistics(console, statistics, output=tmp_path, written=[tmp_path / "README.md"])
+    shown = console.export_text()
+    assert max(map(len, shown.splitlines())) <= 80 + len(str(tmp_path))
+    assert "Reweighing (not at 0); Repair 0.5" in " ".join(shown.split())
+    assert "too few for a claim beyond them" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("name", ["paper", "techniques"])
+def test_committed_statistics_are_of_the_committed_results(name: str) -> None:
+    folder = ROOT / "results" / name
+    intervals = pd.read_csv(folder / "statistics" / "intervals.csv", keep_default_na=False)
+    run = read_run(folder)
+    key = list(SUMMARY_COLUMNS[:6])
+    both = intervals.merge(run.summary, on=key, suffixes=("", "_summary"))
+    assert len(both) == len(intervals)
+    np.testing.assert_array_equal(both["n"], both["n_summary"])
+    found = pd.to_numeric(both["mean"], errors="coerce")
+    np.testing.assert_allclose(found, both["mean_summary"], rtol=1e-5, atol=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------ errors
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "says"),
+    [
+        ({"baseline": "masaging"}, UnknownNameError, "did you mean 'massaging'"),
+        ({"metrics": ["acuracy"]}, UnknownNameError, "did you mean 'accuracy'"),
+        ({"alpha": 1.5}, StatisticsError, "level of significance"),
+        ({"rope": -1.0}, StatisticsError, "rope of at least 0"),
+    ],
+)
+def test_impossible_settings_are_errors(
+    folder: Path, settings: dict[str, Any], error: type[BetabenchError], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        folder_statistics(folder, **settings)
+
+
+def test_one_repetition_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="has one repetition"):
+        folder_statistics(write_folder(tmp_path, repetitions=1))
+
+
+def test_a_folder_without_a_finished_run_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="There is no folder"):
+        folder_statistics(tmp_path / "nowhere")
+    folder = write_folder(tmp_path)
+    lines = (folder / "results.csv").read_text().splitlines(keepends=True)
+    (folder / "results.csv").write_text("".join(lines[:-2]))
+    with pytest.raises(ReportError, match=r"is not finished.*240 cells.*Got: 239"):
+        folder_statistics(folder)
+    (folder / "results.csv").unlink()
+    with pytest.raises(ReportError, match=r"results.csv cannot be read.*finish it"):
+        folder_statistics(folder)
+
+
+def test_a_baseline_that_was_not_run_is_an_error(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, tried={"two": ("massaging", "reweighing")}, repetitions=3)
+    with pytest.raises(ReportError, match=r"The baseline 'none' of two was not run.*--baseline"):
+        folder_statistics(folder)
+
+
+def test_results_that_the_manifest_does_not_name_are_an_error(folder: Path) -> None:
+    run = read_run(folder)
+    with pytest.raises(ReportError, match="name a technique that the manifest lacks"):
+        read_results(folder, replace(run, techniques={"none": "None"}))
