@@ -1,3 +1,4 @@
+import contextlib
 import functools
 import math
 import multiprocessing
@@ -62,6 +63,14 @@ class Handler:
                     yield os.getpid()
                 case "leave a process":
                     yield subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid
+                case "start a session":
+                    code = "import time; time.sleep(600)"
+                    yield subprocess.Popen([sys.executable, "-c", code], start_new_session=True).pid
+                case "write into the pipe":
+                    for number in range(3, 30):  # whichever is the pipe
+                        with contextlib.suppress(OSError):
+                            os.write(number, (4).to_bytes(4, "big") + b"none")
+                    yield "written"
                 case "leave a child":
                     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
                     yield os.getpid()
@@ -247,6 +256,23 @@ def test_a_forked_child_does_not_hide_that_its_worker_died() -> None:
     assert (failure.status, failure.reason) == ("crashed", "the worker process ended with exit code 4")
     assert failure.seconds < 30
     assert value == (0, 2)
+
+
+@posix
+def test_a_process_in_a_session_of_its_own_is_ended_too() -> None:
+    pid, failure = run([Task(0, ("start a session", "hang"))], n_workers=1, time_limit=2)[0]
+    assert isinstance(failure, Failure)
+    deadline = time.monotonic() + 10
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(pid)
+
+
+@posix
+def test_what_is_written_into_the_pipe_costs_its_cell_alone() -> None:
+    failure, value = run([Task(0, ("write into the pipe", 2))], n_workers=1, time_limit=60)[0]
+    assert isinstance(failure, Failure)
+    assert (failure.status, value) == ("crashed", (0, 2))
 
 
 def test_a_crash_in_a_used_process_convicts_nobody() -> None:
