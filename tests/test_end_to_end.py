@@ -586,6 +586,8 @@ def test_ctrl_c_ends_in_words_and_loses_nothing(
         cwd=ROOT,
         env=environment(BETABENCH_CACHE=cache),
         start_new_session=True,
+        # Whoever is started in the background ignores it, and so would what it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while count_cells(tmp_path) < 3:
         assert process.poll() is None
