@@ -11,7 +11,6 @@ import pytest
 
 from benchmark import registry
 
-
 # On a busy machine anything can take long: no test is about time.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
