@@ -245,7 +245,7 @@ def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
     rng = random.Random(0)
     arguments = ("--experiment", file, "--output", tmp_path, "--workers", "2", "--no-figures", "--offline")
     stored = in_between = 0
-    for kill in range(5):
+    for kill in range(3):
         process = subprocess.Popen(
             command(*arguments),
             stdout=subprocess.DEVNULL,

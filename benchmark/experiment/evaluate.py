@@ -280,7 +280,10 @@ def _answers(
     figures = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
     finite = bool(np.isfinite([figures.residual, figures.tolerance]).all())
     if not (finite and 0 <= figures.steps < 2**63):  # what the store can keep
-        raise TechniqueError(f"{technique.name} reported impossible figures of convergence", got=str(figures))
+        raise TechniqueError(
+            f"{technique.name} reported figures that are not finite, or steps that are no count",
+            got=str(figures),
+        )
     return answers, figures
 
 

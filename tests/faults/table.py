@@ -30,7 +30,7 @@ again.
 {campaigns}
 
 `python -m tests.faults.campaign` runs all of them (`--times N`, names of campaigns, `--minutes M` for
-each). `tests/faults/test_campaign.py` runs most of them once, `tests/faults/test_rescue.py` damages
+each). `tests/faults/test_campaign.py` runs some of them once, `tests/faults/test_rescue.py` damages
 stores in a hundred places, `tests/experiment/test_dask.py` kills workers of a Dask cluster, and
 `tests/test_plugins.py` holds more techniques to their own cells.
 
