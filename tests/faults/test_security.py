@@ -138,7 +138,7 @@ def test_a_card_cannot_name_a_file_outside_of_its_folder(fetch: Callable[..., by
     [
         (lambda bomb: zipped("loans.csv", bomb), 'member = "loans.csv", '),
         (lambda bomb: tarred("loans.csv", bomb), 'member = "loans.csv", '),
-        (gzip.compress, ""),
+        (lambda bomb: gzip.compress(bomb, mtime=0), ""),
         (lambda bomb: zipped("loans.csv.gz", gzip.compress(bomb)), 'member = "loans.csv.gz", '),
     ],
     ids=["zip", "tar", "gzip", "gzip in zip"],
