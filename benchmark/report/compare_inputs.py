@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
-from benchmark.experiment.export import FAILURE_COLUMNS
+from benchmark.experiment.export import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.experiment.plan import PublishedEntry
 from benchmark.report.folder import MANIFEST_NAME
 from benchmark.report.summary import SUMMARY_COLUMNS
@@ -23,6 +25,7 @@ __all__ = [
     "RunDataset",
     "published_numbers",
     "read_published",
+    "read_results",
     "read_run",
 ]
 
@@ -88,6 +91,8 @@ class FinishedRun:
     summary, failures : DataFrame
         Columns :data:`~benchmark.report.summary.SUMMARY_COLUMNS` and
         :data:`~benchmark.experiment.export.FAILURE_COLUMNS`.
+    facts : mapping of str to object
+        The whole manifest, as it was written.
     """
 
     name: str
@@ -103,6 +108,7 @@ class FinishedRun:
     versions: Mapping[str, str]
     summary: pd.DataFrame
     failures: pd.DataFrame
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
@@ -157,7 +163,7 @@ def read_run(folder: Path) -> FinishedRun:
     ReportError
         If the folder or a file is missing, or a file is not what a run writes.
     """
-    again = f"'betabench run' writes it; run the experiment with --output {folder}"
+    again = _remedy(folder)
     if not folder.is_dir():
         raise ReportError(
             f"There is no folder {folder}", expected="the folder of a finished run", remedy=again
@@ -190,7 +196,28 @@ def read_run(folder: Path) -> FinishedRun:
         versions=manifest.versions,
         summary=summary,
         failures=_read_csv(folder / "failures.csv", FAILURE_COLUMNS, again),
+        facts=json.loads((folder / MANIFEST_NAME).read_bytes()),
     )
+
+
+def read_results(folder: Path) -> pd.DataFrame:
+    """Read the values of the headline metrics, ``results.csv``, from the folder of a finished run.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`; NaN where a value is undefined.
+
+    Raises
+    ------
+    ReportError
+        If the file is missing or is not what a run writes.
+    """
+    return _read_csv(folder / "results.csv", RESULT_COLUMNS, _remedy(folder))
+
+
+def _remedy(folder: Path) -> str:
+    return f"'betabench run' writes it; run the experiment with --output {folder}"
 
 
 # What a comparison needs of a manifest. All else is left unread, so that folders of earlier versions and of
