@@ -8,7 +8,6 @@ import html
 import json
 import re
 from html.parser import HTMLParser
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +36,6 @@ from tests.report.made_up_folder import (
 
 ROOT = Path(__file__).resolve().parents[2]
 SHAPE = (len(BETAS), len(TECHNIQUES), len(METRICS))
-
-pytestmark = pytest.mark.skipif(find_spec("plotly") is None, reason="plotly is not installed")
 
 
 class Elements(HTMLParser):
