@@ -30,8 +30,8 @@ __all__ = ["MANIFEST_NAME", "RunFolder", "write_run_folder", "write_shard_folder
 
 MANIFEST_NAME = "manifest.json"
 
-# What ``betabench compare`` adds to a folder: true of the results that it was made from, and of no others.
-_COMPARISON = ("comparison.md", "comparison*.csv", "comparison/*")
+# What comparison and page add to a folder: true of the results that they were made from, and of no others.
+_DERIVED = ("comparison.md", "comparison*.csv", "comparison/*", "report.html")
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class RunFolder:
 def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: bool = True) -> RunFolder:
     """Write results, failures, report and manifest of a run.
 
-    Files that an earlier run wrote here and this one did not are removed, and so is a comparison of other
-    results, so that the folder never shows two runs at once; the store keeps their numbers. Files of others
-    are left alone.
+    Files that an earlier run wrote here and this one did not are removed, and so are comparison and page of
+    other results, so that the folder never shows two runs at once; the store keeps their numbers. Files of
+    others are left alone.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
     before = _files_of_manifest(output)
     text = csv_text(results)
     if _differs(output / "results.csv", text):
-        before |= {p.relative_to(output).as_posix() for pattern in _COMPARISON for p in output.glob(pattern)}
+        before |= {p.relative_to(output).as_posix() for pattern in _DERIVED for p in output.glob(pattern)}
     written = [
         write_atomically(output / "results.csv", text),
         write_atomically(output / "failures.csv", csv_text(failures)),

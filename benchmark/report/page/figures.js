@@ -60,7 +60,7 @@ function errorBars(rows, color) {
 
 function tradeoffTraces(view, look) {
   return view.techniques.map((technique) => {
-    const { color, opacity, width } = lookOf(technique, view, look);
+    const { color, opacity, width, own } = lookOf(technique, view, look);
     const rows = view.all.filter((row) => row.technique === technique);
     const [across, up] = [view.x, view.y].map((metric) => rows.filter((row) => row.metric === metric));
     return {
@@ -80,6 +80,7 @@ function tradeoffTraces(view, look) {
         line: { color: look.paper, width: 0.7 },
       },
       opacity,
+      zorder: own ? 1 : 0,
       hoverinfo: "text",
       hovertext: across.map((row, i) => {
         const second = hover(up[i], view.baselineTitle).split("<br>").slice(1);
@@ -119,6 +120,7 @@ function curveTraces(view, look) {
       line: { color, width, dash: technique.dash },
       marker: { color, symbol: technique.symbol, size: own ? 9 : 7 },
       opacity,
+      zorder: own ? 1 : 0,
       hoverinfo: "text",
       hovertext: rows.map((row) => hover(row, view.baselineTitle)),
     });
@@ -157,7 +159,6 @@ function layoutOf(across, up, shapes, look) {
     showline: true,
     ticks: "outside",
     tickcolor: look.soft,
-    automargin: true,
   });
   return {
     xaxis: axis(across),
@@ -165,7 +166,7 @@ function layoutOf(across, up, shapes, look) {
     shapes,
     showlegend: false,
     autosize: true,
-    margin: { l: 56, r: 12, t: 10, b: 46 },
+    margin: { l: 64, r: 12, t: 10, b: 46 },
     font: { family: FONT, size: 12, color: look.ink },
     paper_bgcolor: look.paper,
     plot_bgcolor: look.paper,

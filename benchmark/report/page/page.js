@@ -416,6 +416,6 @@ state = fromFragment(location.hash.slice(1));
 listen();
 draw();
 addEventListener("DOMContentLoaded", () => {
-  draw({ controls: false });
+  if (state.tab === "results") drawFigures(currentView(), look(), pick);
   document.documentElement.dataset.ready = "";
 });
