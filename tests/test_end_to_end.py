@@ -525,7 +525,7 @@ def test_the_folder_shows_one_run_at_a_time_and_the_store_keeps_both(own: Path, 
     whole = files(out)
     (out / "notes.txt").write_text("mine")
     (out / "comparison").mkdir()
-    for name in ("comparison.md", "comparison_summary.csv", "comparison/table2.md"):
+    for name in ("comparison.md", "comparison_summary.csv", "comparison/table2.md", "report.html"):
         (out / name).write_text("of this run")
     assert main([*words, "--no-figures"]) == 0
     assert (out / "comparison.md").exists(), "the same results: their comparison holds"

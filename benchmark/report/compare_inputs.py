@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -100,6 +102,8 @@ class FinishedRun:
         Technique's name to the name of what it is made from: ``"repair_0.25"`` to ``"repair"``.
     cells : int or None
         Planned cells, where the manifest has their number.
+    facts : mapping of str to object
+        The whole manifest, as it was written.
     """
 
     name: str
@@ -117,6 +121,7 @@ class FinishedRun:
     failures: pd.DataFrame
     methods: Mapping[str, str] = field(default_factory=dict)
     cells: int | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
@@ -208,6 +213,7 @@ def read_run(folder: Path) -> FinishedRun:
         failures=_read_csv(folder / "failures.csv", FAILURE_COLUMNS, again),
         methods={technique.name: technique.technique for technique in experiment.techniques},
         cells=manifest.cells.planned,
+        facts=json.loads((folder / MANIFEST_NAME).read_bytes()),
     )
 
 

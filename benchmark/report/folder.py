@@ -33,7 +33,7 @@ MANIFEST_NAME = "manifest.json"
 # What other commands add to a folder: true of the results that it was made from, and of no others.
 _DRAWN_FROM_RESULTS = (
     *("comparison.md", "comparison*.csv", "comparison/*"),
-    *("statistics/*", "statistics/tables/*"),
+    *("statistics/*", "statistics/tables/*", "report.html"),
 )
 
 
@@ -60,9 +60,9 @@ class RunFolder:
 def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: bool = True) -> RunFolder:
     """Write results, failures, report and manifest of a run.
 
-    Files that an earlier run wrote here and this one did not are removed, and so are comparison and
-    statistics of other results, so that the folder never shows two runs at once; the store keeps their
-    numbers. Files of others are left alone.
+    Files that an earlier run wrote here and this one did not are removed, and so are comparison,
+    statistics and page of other results, so that the folder never shows two runs at once; the store keeps
+    their numbers. Files of others are left alone.
 
     Parameters
     ----------

@@ -1,0 +1,223 @@
+"use strict";
+// The two linked figures.
+
+const LIGHT = { ink: "#1b1b1b", soft: "#5a5a5a", paper: "#ffffff", grid: "#e4e4e4", colors: {} };
+// The dark ones of the palette, each with as much contrast to dark paper as it has to white.
+const DARK = {
+  ink: "#ececec",
+  soft: "#ababab",
+  paper: "#161616",
+  grid: "#333333",
+  colors: { "#000000": "#f2f2f2", "#0072B2": "#4ba3dd", "#882255": "#d9749f", "#332288": "#9388e0" },
+};
+
+const MOST_BANDS = 20;
+const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+
+const fixed = (value, digits = 4) => (Number.isFinite(value) ? value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1") : "–");
+const range = (low, high) => (Number.isFinite(low) ? `${fixed(low)} to ${fixed(high)}` : "–");
+const pText = (p) => (Number.isNaN(p) ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
+
+// The plotting library reads some tags and entities in texts: names are neither.
+const plain = (name) => name.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+const colorOf = (technique, look) => look.colors[technique.color] ?? technique.color;
+
+function faded(color, opacity) {
+  const [r, g, b] = [1, 3, 5].map((i) => parseInt(color.slice(i, i + 2), 16));
+  return `rgba(${r},${g},${b},${opacity})`;
+}
+
+function hover(row, baseline) {
+  const lines = [
+    `<b>${plain(row.technique.title)}</b>, β = ${row.beta}`,
+    `${plain(row.metric.title)}: ${fixed(row.mean)} (${range(row.low, row.high)})`,
+    `n = ${row.n}${row.missing ? `, ${row.missing} missing` : ""}`,
+  ];
+  if (!row.isBaseline) {
+    lines.push(`against ${plain(baseline)}: ${fixed(row.difference)}, p = ${pText(row.p)} ${row.verdict}`);
+  }
+  return lines.join("<br>");
+}
+
+function lookOf(technique, view, look) {
+  const other = view.highlight !== null && technique.name !== view.highlight;
+  const own = technique.name === view.highlight;
+  return { color: colorOf(technique, look), opacity: other ? 0.13 : 1, width: own ? 3 : 1.5, own };
+}
+
+function errorBars(rows, color) {
+  return {
+    type: "data",
+    symmetric: false,
+    array: rows.map((row) => row.high - row.mean || 0),
+    arrayminus: rows.map((row) => row.mean - row.low || 0),
+    thickness: 1,
+    width: 0,
+    color,
+  };
+}
+
+function tradeoffTraces(view, look) {
+  return view.techniques.map((technique) => {
+    const { color, opacity, width, own } = lookOf(technique, view, look);
+    const rows = view.all.filter((row) => row.technique === technique);
+    const [across, up] = [view.x, view.y].map((metric) => rows.filter((row) => row.metric === metric));
+    return {
+      meta: technique.name,
+      name: plain(technique.title),
+      x: across.map((row) => row.mean),
+      y: up.map((row) => row.mean),
+      error_x: errorBars(across, color),
+      error_y: errorBars(up, color),
+      mode: "lines+markers",
+      line: { color: faded(color, 0.4), width: Math.max(1, width - 0.5), dash: technique.dash },
+      marker: {
+        color,
+        symbol: technique.symbol,
+        size: across.map((row) => 6 + 7 * row.beta),
+        opacity: 1,
+        line: { color: look.paper, width: 0.7 },
+      },
+      opacity,
+      zorder: own ? 1 : 0,
+      hoverinfo: "text",
+      hovertext: across.map((row, i) => {
+        const second = hover(up[i], view.baselineTitle).split("<br>").slice(1);
+        return [hover(row, view.baselineTitle), ...(view.x === view.y ? [] : second)].join("<br>");
+      }),
+    };
+  });
+}
+
+function curveTraces(view, look) {
+  const bands = [];
+  const lines = [];
+  for (const technique of view.techniques) {
+    const { color, opacity, width, own } = lookOf(technique, view, look);
+    const rows = view.all.filter((row) => row.technique === technique && row.metric === view.over);
+    const whole = rows.filter((row) => Number.isFinite(row.low));
+    if (own || (view.highlight === null && view.techniques.length <= MOST_BANDS)) {
+      const back = [...whole].reverse();
+      bands.push({
+        meta: technique.name,
+        x: [...whole, ...back].map((row) => row.beta),
+        y: [...whole.map((row) => row.high), ...back.map((row) => row.low)],
+        fill: "toself",
+        fillcolor: faded(color, own ? 0.25 : 0.13),
+        line: { width: 0 },
+        mode: "lines",
+        hoverinfo: "skip",
+        showlegend: false,
+      });
+    }
+    lines.push({
+      meta: technique.name,
+      name: plain(technique.title),
+      x: rows.map((row) => row.beta),
+      y: rows.map((row) => row.mean),
+      mode: "lines+markers",
+      line: { color, width, dash: technique.dash },
+      marker: { color, symbol: technique.symbol, size: own ? 9 : 7 },
+      opacity,
+      zorder: own ? 1 : 0,
+      hoverinfo: "text",
+      hovertext: rows.map((row) => hover(row, view.baselineTitle)),
+    });
+  }
+  return [...bands, ...lines];
+}
+
+// A line far from all points would only squeeze them.
+function idealLine(axis, metric, view, look) {
+  const means = view.all.filter((row) => row.metric === metric && row.n > 0).map((row) => row.mean);
+  const [low, high] = [Math.min(...means), Math.max(...means)];
+  const room = 0.35 * (high - low);
+  const near = low - room <= metric.ideal && metric.ideal <= high + room;
+  if (metric.ideal === null || metric.direction === "none" || !near) return [];
+  const along = axis === "x" ? "y" : "x";
+  return [
+    {
+      type: "line",
+      layer: "below",
+      [`${axis}0`]: metric.ideal,
+      [`${axis}1`]: metric.ideal,
+      [`${along}0`]: 0,
+      [`${along}1`]: 1,
+      [`${along}ref`]: "paper",
+      line: { color: look.soft, width: 1.5, dash: "dot" },
+    },
+  ];
+}
+
+function layoutOf(across, up, shapes, look) {
+  const axis = (title) => ({
+    title: { text: plain(title), standoff: 8 },
+    gridcolor: look.grid,
+    linecolor: look.soft,
+    zeroline: false,
+    showline: true,
+    ticks: "outside",
+    tickcolor: look.soft,
+  });
+  return {
+    xaxis: axis(across),
+    yaxis: axis(up),
+    shapes,
+    showlegend: false,
+    autosize: true,
+    margin: { l: 64, r: 12, t: 10, b: 46 },
+    font: { family: FONT, size: 12, color: look.ink },
+    paper_bgcolor: look.paper,
+    plot_bgcolor: look.paper,
+    hovermode: "closest",
+    hoverlabel: { align: "left", bgcolor: look.paper, bordercolor: look.soft, font: { color: look.ink, size: 12 } },
+    // A finger that moves over a figure scrolls the page.
+    dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
+  };
+}
+
+const FIGURES = {
+  tradeoff: (view, look) => ({
+    data: tradeoffTraces(view, look),
+    layout: layoutOf(
+      view.x.title,
+      view.y.title,
+      [...idealLine("x", view.x, view, look), ...idealLine("y", view.y, view, look)],
+      look,
+    ),
+  }),
+  curves: (view, look) => ({
+    data: curveTraces(view, look),
+    layout: layoutOf("Level of bias β", view.over.title, idealLine("y", view.over, view, look), look),
+  }),
+};
+
+function drawFigures(view, look, onPick) {
+  const config = { displayModeBar: false, responsive: true };
+  for (const [name, figure] of Object.entries(FIGURES)) {
+    const { data, layout } = figure(view, look);
+    const isNew = !document.getElementById(name).on;
+    Plotly.react(name, data, layout, config);
+    if (isNew) document.getElementById(name).on("plotly_click", ({ points }) => onPick(points[0].data.meta));
+  }
+}
+
+// A figure for a file: on white paper, with a legend, as wide as two columns.
+function saveFigure(name, format, view) {
+  const { data, layout } = FIGURES[name](view, LIGHT);
+  const most = 18;
+  const drawn = {
+    data,
+    layout: {
+      ...layout,
+      title: { text: plain(view.title), font: { size: 14 }, x: 0.02, xanchor: "left" },
+      margin: { l: 60, r: 20, t: 44, b: 50 },
+      showlegend: true,
+      legend: { font: { size: view.techniques.length > most ? 9 : 11 }, itemsizing: "constant" },
+    },
+  };
+  const height = Math.max(520, 90 + 17 * view.techniques.length);
+  const filename = [run.name, view.file, name].join("_").replace(/[^\w.-]+/g, "_");
+  return Plotly.downloadImage(drawn, { format, filename, width: 960, height, scale: format === "png" ? 3 : 1 });
+}

@@ -1,0 +1,163 @@
+"use strict";
+// What the page shows: cells with their intervals, and differences to a baseline.
+
+const run = JSON.parse(document.getElementById("numbers").textContent);
+
+const unpack = (text) => new Float32Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
+
+// A scenario's arrays are unpacked when it is first looked at.
+const unpacked = new Map();
+function arraysOf(scenario) {
+  if (!unpacked.has(scenario)) {
+    const names = ["n", "mean", "ci_low", "ci_high", "interval", "values"];
+    unpacked.set(scenario, Object.fromEntries(names.map((name) => [name, unpack(scenario[name])])));
+  }
+  return unpacked.get(scenario);
+}
+
+// How far a value is from the metric's ideal: less is better for every metric.
+function distance(value, metric) {
+  if (metric.direction === "higher") return (metric.ideal ?? 0) - value;
+  if (metric.direction === "lower") return value - (metric.ideal ?? 0);
+  return metric.direction === "closer_to_ideal" ? Math.abs(value - metric.ideal) : NaN;
+}
+
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+
+// Mean and Student's interval; fewer than two values have no interval.
+function studentInterval(values) {
+  const n = values.length;
+  const mean = n ? sum(values) / n : NaN;
+  const variance = n > 1 ? sum(values.map((value) => (value - mean) ** 2)) / (n - 1) : NaN;
+  const half = n > 1 ? run.quantiles[n - 2] * Math.sqrt(variance / n) : NaN;
+  return [mean, mean - half, mean + half];
+}
+
+// Signs of every test of n differences: all patterns where they are few, else drawn ones, always the same.
+const drawnSigns = new Map();
+function signsOf(n) {
+  if (drawnSigns.has(n)) return drawnSigns.get(n);
+  const exact = 2 ** n <= run.resamples;
+  const patterns = exact ? 2 ** (n - 1) : run.resamples;
+  const signs = new Int8Array(patterns * n);
+  let state = 0x9e3779b9 ^ n;
+  for (let i = 0; i < signs.length; i++) {
+    if (exact) {
+      // Opposite signs give the same statistic, so the last difference keeps its own.
+      signs[i] = (Math.floor(i / n) >> i % n) & 1 ? -1 : 1;
+    } else {
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      signs[i] = state & 0x10000 ? 1 : -1;
+    }
+  }
+  drawnSigns.set(n, { exact, patterns, signs });
+  return drawnSigns.get(n);
+}
+
+// Two-sided sign-flip p-value of the hypothesis that differences are symmetric about 0.
+function signFlipP(differences) {
+  const n = differences.length;
+  if (n < 2 || differences.some(Number.isNaN)) return NaN;
+  const { exact, patterns, signs } = signsOf(n);
+  // The values have seven digits: sums that differ by less are equal.
+  const least = Math.abs(sum(differences)) - 1e-6 * sum(differences.map(Math.abs));
+  let reached = 0;
+  for (let pattern = 0, i = 0; pattern < patterns; pattern++) {
+    let total = 0;
+    for (let k = 0; k < n; k++) total += signs[i++] * differences[k];
+    if (Math.abs(total) >= least) reached++;
+  }
+  return exact ? reached / patterns : (1 + reached) / (1 + patterns);
+}
+
+// Holm's correction; a NaN is no test.
+function holm(p) {
+  const order = [...p.keys()].filter((i) => !Number.isNaN(p[i])).sort((a, b) => p[a] - p[b]);
+  const corrected = p.map(() => NaN);
+  let highest = 0;
+  order.forEach((i, rank) => {
+    highest = Math.max(highest, Math.min(1, (order.length - rank) * p[i]));
+    corrected[i] = highest;
+  });
+  return corrected;
+}
+
+// Differences of every cell to a baseline, from the repetitions.
+function compareHere(scenario, baseline) {
+  const { values } = arraysOf(scenario);
+  const [T, M, R] = [scenario.techniques.length, run.metrics.length, scenario.width];
+  const own = scenario.techniques.findIndex((t) => run.techniques[t].name === baseline);
+  const size = scenario.betas.length * T * M;
+  const found = { n: [], difference: [], low: [], high: [], improvement: [], p: Array(size).fill(NaN) };
+  const at = (b, t, m) => ((b * T + t) * M + m) * R;
+  const raw = [];
+  for (let cell = 0; cell < size; cell++) {
+    const [b, t, m] = [Math.floor(cell / (T * M)), Math.floor(cell / M) % T, cell % M];
+    const differences = [];
+    const improvements = [];
+    for (let r = 0; r < R && t !== own; r++) {
+      const [mine, other] = [values[at(b, t, m) + r], values[at(b, own, m) + r]];
+      if (Number.isNaN(mine - other)) continue;
+      differences.push(mine - other);
+      improvements.push(distance(other, run.metrics[m]) - distance(mine, run.metrics[m]));
+    }
+    const [mean, low, high] = studentInterval(differences);
+    found.n.push(differences.length);
+    found.difference.push(mean);
+    found.low.push(low);
+    found.high.push(high);
+    found.improvement.push(differences.length ? sum(improvements) / improvements.length : NaN);
+    raw.push(signFlipP(improvements));
+  }
+  run.metrics.forEach((_, m) => {
+    const cells = raw.map((_, cell) => cell).filter((cell) => cell % M === m);
+    holm(cells.map((cell) => raw[cell])).forEach((p, i) => (found.p[cells[i]] = p));
+  });
+  return { ...found, method: "t" };
+}
+
+function compare(scenario, baseline) {
+  const given = scenario.compared[baseline];
+  if (!given) return compareHere(scenario, baseline);
+  return { ...Object.fromEntries(Object.entries(given).map(([k, v]) => [k, unpack(v)])), method: "BCa" };
+}
+
+// All rows of a scenario against a baseline: one per level of bias, technique and metric.
+const rowsFound = new Map();
+function rowsOf(scenario, baseline) {
+  const key = `${run.scenarios.indexOf(scenario)} ${baseline}`;
+  if (rowsFound.has(key)) return rowsFound.get(key);
+  const cells = arraysOf(scenario);
+  const found = compare(scenario, baseline);
+  const [T, M] = [scenario.techniques.length, run.metrics.length];
+  const rows = [...cells.mean.keys()].map((cell) => {
+    const [b, t, m] = [Math.floor(cell / (T * M)), Math.floor(cell / M) % T, cell % M];
+    const technique = run.techniques[scenario.techniques[t]];
+    const significant = found.p[cell] <= 0.05;
+    return {
+      technique,
+      metric: run.metrics[m],
+      position: scenario.techniques[t],
+      beta: scenario.betas[b],
+      n: cells.n[cell],
+      missing: scenario.repetitions - cells.n[cell],
+      mean: cells.mean[cell],
+      low: cells.ci_low[cell],
+      high: cells.ci_high[cell],
+      interval: run.intervals[cells.interval[cell]] ?? "",
+      isBaseline: technique.name === baseline,
+      difference: found.difference[cell],
+      differenceLow: found.low[cell],
+      differenceHigh: found.high[cell],
+      pairs: Number.isNaN(found.n[cell]) ? 0 : found.n[cell],
+      method: found.method,
+      p: found.p[cell],
+      verdict: !significant ? "" : found.improvement[cell] > 0 ? "better" : "worse",
+      reason: scenario.reasons[`${b},${t}`] ?? "",
+    };
+  });
+  rowsFound.set(key, rows);
+  return rows;
+}

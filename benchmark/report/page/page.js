@@ -1,0 +1,421 @@
+"use strict";
+// The view: what is chosen, the table, the link that says so.
+
+const $ = (id) => document.getElementById(id);
+const make = (tag, attributes = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children);
+  return element;
+};
+
+const TABS = [...document.querySelectorAll("[role=tab]")].map((tab) => tab.id.slice("tab-".length));
+
+const COLUMNS = [
+  { key: "technique", title: "Technique", by: (row) => row.technique.title.toLowerCase() },
+  { key: "beta", title: "β", by: (row) => row.beta },
+  { key: "metric", title: "Metric", by: (row) => row.metric.title.toLowerCase() },
+  { key: "mean", title: "Mean", by: (row) => row.mean },
+  { key: "interval", title: "95 % interval", by: (row) => row.high - row.low },
+  { key: "n", title: "n", by: (row) => row.n },
+  { key: "missing", title: "Missing", by: (row) => row.missing },
+  { key: "difference", title: "Difference", by: (row) => row.difference },
+  { key: "difference_interval", title: "95 % interval of it", by: (row) => row.differenceHigh - row.differenceLow },
+  { key: "p", title: "p (Holm)", by: (row) => row.p },
+];
+
+// Paths in a box of 16 by 16, one for each mark.
+const MARKS = {
+  circle: "M8 3a5 5 0 1 0 .01 0z",
+  square: "M3.5 3.5h9v9h-9z",
+  "triangle-up": "M8 2.5l6 10H2z",
+  diamond: "M8 2l6 6-6 6-6-6z",
+  "triangle-down": "M8 13.5l-6-10h12z",
+  cross: "M6 2h4v4h4v4h-4v4H6v-4H2V6h4z",
+  x: "M4.5 2L8 5.5 11.5 2 14 4.5 10.5 8l3.5 3.5-2.5 2.5L8 10.5 4.5 14 2 11.5 5.5 8 2 4.5z",
+  "triangle-left": "M2.5 8l10-6v12z",
+  "triangle-right": "M13.5 8l-10 6V2z",
+};
+
+function defaults(scenario) {
+  const names = run.metrics.map((metric) => metric.name);
+  const x = names.includes("discrimination") ? "discrimination" : names[0];
+  const y = names.includes("accuracy") ? "accuracy" : names[names.length - 1];
+  const techniques = scenario.techniques.map((t) => run.techniques[t].name);
+  return {
+    tab: TABS[0],
+    scenario: run.scenarios.indexOf(scenario),
+    baseline: techniques.includes(scenario.baseline) ? scenario.baseline : techniques[0],
+    x,
+    y,
+    over: x,
+    betas: scenario.betas.map(String),
+    metrics: [...new Set([x, y])],
+    techniques,
+    highlight: null,
+    sort: "",
+    find: "",
+    colours: "",
+  };
+}
+
+let state = defaults(run.scenarios[0]);
+
+// ------------------------------------------------------------------------------------- the fragment
+
+const LISTS = { betas: "beta", metrics: "metric", techniques: "technique" };
+const SINGLE = ["tab", "baseline", "x", "y", "over", "highlight", "sort", "find", "colours"];
+
+// Only what is not the default is said, so that links stay short.
+function toFragment() {
+  const scenario = run.scenarios[state.scenario];
+  const usual = defaults(scenario);
+  const parts = new URLSearchParams();
+  if (state.scenario) {
+    for (const axis of ["dataset", "bias", "classifier"]) parts.set(axis, scenario[axis]);
+  }
+  for (const name of SINGLE) if (state[name] !== usual[name]) parts.set(name, state[name]);
+  for (const [name, key] of Object.entries(LISTS)) {
+    if (state[name].length === usual[name].length && state[name].every((v) => usual[name].includes(v))) continue;
+    if (state[name].length) state[name].forEach((value) => parts.append(key, value));
+    else parts.append(key, "");
+  }
+  return parts.toString();
+}
+
+// What a link asks for and the run does not have is left as it is by default.
+function fromFragment(fragment) {
+  const parts = new URLSearchParams(fragment);
+  const asked = run.scenarios.find((scenario) =>
+    ["dataset", "bias", "classifier"].every((axis) => parts.get(axis) === scenario[axis]),
+  );
+  const scenario = asked ?? run.scenarios[0];
+  const found = defaults(scenario);
+  const metrics = run.metrics.map((metric) => metric.name);
+  const allowed = {
+    tab: TABS,
+    baseline: found.techniques,
+    highlight: found.techniques,
+    x: metrics,
+    y: metrics,
+    over: metrics,
+    betas: found.betas,
+    metrics,
+    techniques: found.techniques,
+    sort: COLUMNS.flatMap(({ key }) => [key, `-${key}`]),
+    colours: ["light", "dark"],
+  };
+  for (const name of SINGLE) {
+    const value = parts.get(name);
+    if (value !== null && (!allowed[name] || allowed[name].includes(value))) found[name] = value;
+  }
+  for (const [name, key] of Object.entries(LISTS)) {
+    if (parts.has(key)) found[name] = allowed[name].filter((value) => parts.getAll(key).includes(value));
+  }
+  return found;
+}
+
+// ----------------------------------------------------------------------------------------- the view
+
+const isDark = () =>
+  state.colours ? state.colours === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+const look = () => (isDark() ? DARK : LIGHT);
+
+function currentView() {
+  const scenario = run.scenarios[state.scenario];
+  const metric = (name) => run.metrics.find((item) => item.name === name);
+  const betas = new Set(state.betas);
+  const techniques = new Set(state.techniques);
+  const all = rowsOf(scenario, state.baseline).filter(
+    (row) => betas.has(String(row.beta)) && techniques.has(row.technique.name),
+  );
+  return {
+    scenario,
+    all,
+    title: `${run.name}: ${scenario.title}${scenario.embedded ? " (embedded network, not real data)" : ""}`,
+    file: scenario.title,
+    techniques: run.techniques.filter((technique) => techniques.has(technique.name)),
+    baselineTitle: run.techniques.find((technique) => technique.name === state.baseline).title,
+    x: metric(state.x),
+    y: metric(state.y),
+    over: metric(state.over),
+    highlight: state.highlight !== null && techniques.has(state.highlight) ? state.highlight : null,
+  };
+}
+
+// Rows of the table: chosen metrics, every word of the filter found, sorted; what has no value comes last.
+function shownRows(view) {
+  const metrics = new Set(state.metrics);
+  const words = state.find.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = view.all.filter((row) => {
+    if (!metrics.has(row.metric.name)) return false;
+    const { technique, metric } = row;
+    const said = [technique.title, technique.name, metric.title, metric.name, row.verdict, row.missing ? row.reason : ""];
+    const text = said.join(" ").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  const down = state.sort.startsWith("-");
+  const column = COLUMNS.find(({ key }) => key === state.sort.replace("-", ""));
+  if (!column) return rows.sort((a, b) => a.position - b.position || a.beta - b.beta);
+  const none = (value) => typeof value === "number" && Number.isNaN(value);
+  return rows.sort((a, b) => {
+    const [first, second] = [column.by(a), column.by(b)];
+    if (none(first) || none(second)) return none(first) - none(second);
+    return (first < second ? -1 : first > second ? 1 : 0) * (down ? -1 : 1);
+  });
+}
+
+function mark(technique) {
+  const drawn = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  drawn.setAttribute("viewBox", "0 0 16 16");
+  drawn.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", MARKS[technique.symbol]);
+  path.setAttribute("fill", colorOf(technique, look()));
+  drawn.append(path);
+  return drawn;
+}
+
+function tableRow(row) {
+  const name = row.technique.name;
+  const pressed = state.highlight === name;
+  const button = make("button", { type: "button", class: "pick", "aria-pressed": String(pressed) });
+  button.append(mark(row.technique), row.technique.title);
+  button.dataset.technique = name;
+  const told = row.interval
+    ? `${row.interval === "bca" ? "BCa" : "Percentile"} interval over ${row.n} repetitions`
+    : row.reason || "no interval";
+  const missing = make("td", { title: row.missing ? row.reason : null }, String(row.missing));
+  if (row.missing && row.reason) missing.append(make("span", { class: "unseen" }, ` (${row.reason})`));
+  const difference = row.isBaseline
+    ? [make("td", { colspan: "3", class: "soft" }, "baseline")]
+    : [
+        make("td", { title: `over ${row.pairs} pairs` }, fixed(row.difference)),
+        make("td", { title: `${row.method} interval over ${row.pairs} pairs` }, range(row.differenceLow, row.differenceHigh)),
+        make("td", { class: row.verdict }, [pText(row.p), row.verdict].filter(Boolean).join(" ")),
+      ];
+  return make(
+    "tr",
+    { class: pressed ? "picked" : null },
+    make("th", { scope: "row" }, button),
+    make("td", {}, String(row.beta)),
+    make("td", { class: "word" }, row.metric.title),
+    make("td", { title: told }, fixed(row.mean)),
+    make("td", { title: told }, range(row.low, row.high)),
+    make("td", {}, String(row.n)),
+    missing,
+    ...difference,
+  );
+}
+
+function drawTable(view) {
+  const rows = shownRows(view);
+  const method = rows.length && rows[0].method === "t" ? "Student t, computed here" : "BCa bootstrap";
+  $("table").caption.textContent =
+    `${view.title}. Differences to ${view.baselineTitle}; their intervals: ${method}. ` +
+    `p: sign-flip test, Holm-corrected.`;
+  $("table").tHead.rows[0].replaceChildren(
+    ...COLUMNS.map(({ key, title }) => {
+      const sorted = state.sort.replace("-", "") === key;
+      const order = sorted ? (state.sort.startsWith("-") ? "descending" : "ascending") : "none";
+      const button = make("button", { type: "button" }, title);
+      button.dataset.sort = key;
+      return make("th", { scope: "col", "aria-sort": order }, button);
+    }),
+  );
+  const shown = rows.length ? rows.map(tableRow) : [make("tr", {}, make("td", { colspan: "10" }, "No row is left."))];
+  $("table").tBodies[0].replaceChildren(...shown);
+  $("count").textContent = `${rows.length} of ${view.scenario.betas.length * view.scenario.techniques.length * run.metrics.length} rows`;
+}
+
+function drawAbout(view) {
+  const told = [];
+  if (view.scenario.embedded) {
+    told.push("Embedded network, not real data: these numbers were measured on samples of the shipped network.");
+  }
+  if (view.scenario.warning) told.push(view.scenario.warning);
+  $("about").replaceChildren(...told.map((text) => make("p", { class: "warning" }, text)));
+  $("tradeoff-title").textContent = `${view.y.title} against ${view.x.title.toLowerCase()}`;
+  $("curves-title").textContent = `${view.over.title} over β`;
+  $("bands-told").textContent =
+    view.techniques.length > MOST_BANDS ? "Of so many techniques, only a selected one has a band. " : "";
+}
+
+// ------------------------------------------------------------------------------------ the controls
+
+function fillSelect(id, options, chosen) {
+  $(id).replaceChildren(
+    ...options.map(([value, title]) => make("option", { value, selected: value === chosen }, title)),
+  );
+}
+
+function fillBoxes(parent, name, options, chosen) {
+  parent.querySelectorAll("label").forEach((label) => label.remove());
+  parent.append(
+    ...options.map(([value, ...shown]) => {
+      const box = make("input", { type: "checkbox", name, value });
+      box.checked = chosen.includes(value);
+      return make("label", { class: "choice" }, box, ...shown);
+    }),
+  );
+}
+
+function drawControls() {
+  const scenario = run.scenarios[state.scenario];
+  const techniques = scenario.techniques.map((t) => run.techniques[t]);
+  const metrics = run.metrics.map(({ name, title }) => [name, title]);
+  const scenarios = run.scenarios.map(({ title, embedded }, i) => [String(i), title + (embedded ? " (embedded)" : "")]);
+  fillSelect("scenario", scenarios, String(state.scenario));
+  fillSelect("baseline", techniques.map(({ name, title }) => [name, title]), state.baseline);
+  for (const id of ["x", "y", "over"]) fillSelect(id, metrics, state[id]);
+  fillBoxes($("betas"), "betas", scenario.betas.map((beta) => [String(beta), String(beta)]), state.betas);
+  fillBoxes($("metrics"), "metrics", metrics, state.metrics);
+  const list = $("techniques").querySelector(".list");
+  fillBoxes(list, "techniques", techniques.map((t) => [t.name, mark(t), t.title]), state.techniques);
+  $("filter").value = state.find;
+  $("theme").value = state.colours;
+}
+
+function showTab() {
+  for (const name of TABS) {
+    const chosen = name === state.tab;
+    $(`panel-${name}`).hidden = !chosen;
+    $(`tab-${name}`).setAttribute("aria-selected", String(chosen));
+    $(`tab-${name}`).tabIndex = chosen ? 0 : -1;
+  }
+}
+
+function draw({ controls = true } = {}) {
+  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+  showTab();
+  const view = currentView();
+  if (controls) drawControls();
+  drawAbout(view);
+  drawTable(view);
+  // The table stands before the plotting library has been read.
+  if (window.Plotly && state.tab === "results") drawFigures(view, look(), pick);
+}
+
+function change(changes, options) {
+  Object.assign(state, changes);
+  draw(options);
+  const fragment = toFragment();
+  history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+}
+
+const pick = (name) => change({ highlight: state.highlight === name ? null : name }, { controls: false });
+const say = (text) => ($("said").textContent = text);
+
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Not every browser lets a page from a disk write to the clipboard in this way.
+    const area = make("textarea", { class: "unseen", "aria-hidden": "true" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  say(`${what} copied`);
+}
+
+function download(content, type, name) {
+  const link = make("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+function csv() {
+  const view = currentView();
+  const { dataset, bias, classifier } = view.scenario;
+  const number = (value) => (Number.isFinite(value) ? String(Number(value.toPrecision(7))) : "");
+  const head =
+    "dataset,bias,beta,technique,classifier,metric,n,missing,mean,ci_low,ci_high,interval,baseline,pairs," +
+    "difference,difference_low,difference_high,difference_interval,p_holm";
+  const lines = shownRows(view).map((row) => {
+    const texts = [row.interval, row.isBaseline ? "" : state.baseline, row.isBaseline ? "" : String(row.pairs)];
+    return [
+      ...[dataset, bias, String(row.beta), row.technique.name, classifier, row.metric.name],
+      ...[row.n, row.missing].map(String),
+      ...[row.mean, row.low, row.high].map(number),
+      ...texts,
+      ...[row.difference, row.differenceLow, row.differenceHigh].map(number),
+      Number.isFinite(row.differenceLow) ? row.method : "",
+      number(row.p),
+    ]
+      .map((cell) => (/[",\n\r]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell))
+      .join(",");
+  });
+  download([head, ...lines, ""].join("\n"), "text/csv", `${run.name}_${view.file}.csv`.replace(/[^\w.-]+/g, "_"));
+}
+
+function listen() {
+  for (const id of ["baseline", "x", "y", "over"]) {
+    $(id).addEventListener("change", (event) => change({ [id]: event.target.value }, { controls: false }));
+  }
+  $("scenario").addEventListener("change", (event) => {
+    const { tab, colours, sort, find, x, y, over, metrics } = state;
+    change({ ...defaults(run.scenarios[event.target.value]), tab, colours, sort, find, x, y, over, metrics });
+  });
+  $("controls").addEventListener("change", ({ target }) => {
+    if (target.type !== "checkbox") return;
+    const boxes = [...$("controls").querySelectorAll(`input[name=${target.name}]`)];
+    change({ [target.name]: boxes.filter((box) => box.checked).map((box) => box.value) }, { controls: false });
+  });
+  $("controls").addEventListener("submit", (event) => event.preventDefault());
+  $("all").addEventListener("click", () => change({ techniques: defaults(run.scenarios[state.scenario]).techniques }));
+  $("none").addEventListener("click", () => change({ techniques: [] }));
+  $("reset").addEventListener("click", () => change({ ...defaults(run.scenarios[0]), colours: state.colours }));
+  $("filter").addEventListener("input", (event) => change({ find: event.target.value }, { controls: false }));
+  $("theme").addEventListener("change", (event) => change({ colours: event.target.value }));
+  $("csv").addEventListener("click", csv);
+  $("copy-link").addEventListener("click", () => copy(location.href, "Link"));
+  for (const button of document.querySelectorAll("button.copy")) {
+    button.addEventListener("click", () => copy(button.closest("figure").querySelector("pre").textContent, "Text"));
+  }
+  for (const button of document.querySelectorAll("[data-format]")) {
+    const { figure, format } = button.dataset;
+    button.addEventListener("click", () => saveFigure(figure, format, currentView()));
+  }
+  $("table").addEventListener("click", ({ target }) => {
+    const button = target.closest("button");
+    if (!button) return;
+    const { sort, technique } = button.dataset;
+    const position = [...$("table").querySelectorAll("button")].indexOf(button);
+    if (technique !== undefined) pick(technique);
+    else change({ sort: state.sort === sort ? `-${sort}` : state.sort === `-${sort}` ? "" : sort }, { controls: false });
+    // The table was made anew: the focus goes on where it was.
+    $("table").querySelectorAll("button")[position]?.focus({ preventScroll: true });
+  });
+  const tablist = document.querySelector("[role=tablist]");
+  tablist.addEventListener("click", ({ target }) => {
+    const tab = target.closest("[role=tab]");
+    if (tab) change({ tab: tab.id.slice("tab-".length) });
+  });
+  tablist.addEventListener("keydown", (event) => {
+    const here = TABS.indexOf(state.tab);
+    const to = { ArrowRight: here + 1, ArrowLeft: here - 1, Home: 0, End: TABS.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    change({ tab: TABS[(to + TABS.length) % TABS.length] });
+    $(`tab-${state.tab}`).focus();
+  });
+  addEventListener("hashchange", () => {
+    state = fromFragment(location.hash.slice(1));
+    draw();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
+}
+
+if (matchMedia("(max-width: 48rem)").matches) $("settings").open = false;
+state = fromFragment(location.hash.slice(1));
+listen();
+draw();
+addEventListener("DOMContentLoaded", () => {
+  if (state.tab === "results") drawFigures(currentView(), look(), pick);
+  document.documentElement.dataset.ready = "";
+});

@@ -1,0 +1,424 @@
+"""The report page in a real Chromium: it works, loads nothing, and is of use by keyboard and to readers."""
+
+from __future__ import annotations
+
+import csv
+import html
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from benchmark.metrics import list_metrics
+from benchmark.report.page import write_page
+from benchmark.report.page.numbers import Undeclared
+from benchmark.statistics import paired_comparisons
+from tests.report.made_up_folder import SCRIPT, TECHNIQUES, made_up_results, write_made_up_folder
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 400, "height": 800}
+TABS = ("Results", "Data", "Methods and citations", "Failures", "Regenerate")
+
+
+def _missing(reason: str) -> None:
+    """Skip for want of a browser, but fail where there must be one."""
+    if os.environ.get("BETABENCH_BROWSER") == "required":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        _missing("there is no Chromium: apt-get install chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _missing("playwright is not installed: pip install 'betabench[dev]'")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_page(write_made_up_folder(tmp_path_factory.mktemp("browser") / "run"))
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page of the paper's experiment, from its committed results."""
+    folder = tmp_path_factory.mktemp("browser") / "paper"
+    folder.mkdir()
+    for name in ("manifest.json", "results.csv", "summary.csv", "failures.csv"):
+        shutil.copy(ROOT / "results" / "paper" / name, folder)
+    return write_page(folder)
+
+
+@dataclass
+class Visit:
+    """Opens pages, and keeps what they said and asked for."""
+
+    browser: Browser
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    pages: list[Page] = field(default_factory=list)
+
+    def __call__(self, path: Path, fragment: str = "", **context: Any) -> Page:
+        opened = self.browser.new_context(**{"viewport": DESKTOP, **context})
+        page = opened.new_page()
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.goto(path.as_uri() + ("#" + fragment if fragment else ""))
+        page.wait_for_selector("html[data-ready]", state="attached")
+        self.pages.append(page)
+        return page
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    """Open pages; afterwards, none of them may have complained or asked for anything but itself."""
+    visits = Visit(browser)
+    yield visits
+    for page in visits.pages:
+        page.context.close()
+    assert visits.said == []
+    assert [url for url in visits.asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert len({url.partition("#")[0] for url in visits.asked if url.startswith("file:")}) <= 1
+
+
+def table(page: Page) -> list[list[str]]:
+    """Return the cells of every row of the table of numbers."""
+    rows: list[list[str]] = page.evaluate(
+        "[...document.querySelectorAll('#table tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
+    )
+    return rows
+
+
+def drawn(page: Page, figure: str) -> list[str]:
+    """Return the techniques that a figure shows."""
+    names: list[str] = page.evaluate(
+        "id => [...new Set(document.getElementById(id).data.map(trace => trace.meta))]", figure
+    )
+    return names
+
+
+def axe_faults(page: Page) -> list[str]:
+    """Return what axe-core calls serious or critical."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{fault['id']}: {fault['nodes'][0]['html'][:200]} {fault['nodes'][0]['failureSummary']}"
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
+
+
+# --------------------------------------------------------------------------------------- what it shows
+
+
+def test_the_page_of_the_paper_shows_tables_and_figures(visit: Visit, paper: Path) -> None:
+    assert paper.stat().st_size < 6_000_000
+    page = visit(paper)
+    assert len(table(page)) == 150
+    assert len(drawn(page, "tradeoff")) == len(drawn(page, "curves")) == 15
+    assert page.locator("#tradeoff .scatterlayer .trace").count() == 15
+    times = page.evaluate(
+        "[performance.getEntriesByName('first-contentful-paint')[0].startTime,"
+        " performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd]"
+    )
+    print(f"first paint after {times[0]:.0f} ms, all drawn after {times[1]:.0f} ms")  # measured, not judged
+
+
+def test_names_are_text(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up)
+    assert page.title() == f"Made up {SCRIPT}"
+    assert SCRIPT in {row[0] for row in table(page)}
+    page.get_by_role("tab", name="Failures").click()
+    page.get_by_role("tab", name="Methods").click()
+    assert page.locator("script").count() == 5
+    assert page.locator("#panel-methods b, #table b, img[src=x]").count() == 0
+    # The plotting library reads some tags: the legend of a saved figure shows the names as they are.
+    page.get_by_role("tab", name="Results").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="SVG of the curves").click()
+    drawing = waiting.value.path().read_text(encoding="utf-8")
+    assert "<script" not in drawing
+    names = [html.unescape(name) for name in re.findall(r'class="legendtext"[^>]*>(.*?)</text>', drawing)]
+    assert names == list(TECHNIQUES.values())
+
+
+def test_filters_change_what_is_shown(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up)
+    assert len(table(page)) == 4 * 3 * 2
+    page.get_by_label("Filter").fill("plain accuracy")
+    assert [row[0] for row in table(page)] == ["Plain, with a comma"] * 3
+    assert page.locator("#count").text_content() == "3 of 36 rows"
+    page.get_by_label("Filter").fill("no such thing")
+    assert table(page) == [["No row is left."]]
+    page.get_by_label("Filter").fill("")
+    page.get_by_label("0.5", exact=True).uncheck()
+    assert {row[1] for row in table(page)} == {"0", "1"}
+    page.locator("#techniques").get_by_label("No technique").uncheck()
+    assert "No technique" not in {row[0] for row in table(page)}
+    assert drawn(page, "tradeoff") == drawn(page, "curves") == ["plain", "hostile", "gone"]
+    page.locator("#metrics").get_by_label("from_elsewhere").check()
+    assert {row[2] for row in table(page)} == {"Discrimination", "Accuracy", "from_elsewhere"}
+    page.get_by_label("Trade-off, across").select_option("from_elsewhere")
+    assert page.locator("#tradeoff-title").text_content() == "Accuracy against from_elsewhere"
+
+
+def test_sorting_sorts(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up)
+    header = page.locator("#table thead th").nth(3)
+    header.get_by_role("button").click()
+    means = [float(row[3]) for row in table(page) if row[3] != "–"]
+    assert means == sorted(means)
+    assert len(means) == 18
+    assert table(page)[-1][3] == "–"  # what has no value comes last
+    assert header.get_attribute("aria-sort") == "ascending"
+    header.get_by_role("button").press("Enter")  # the focus went on to the new heading
+    means = [float(row[3]) for row in table(page) if row[3] != "–"]
+    assert means == sorted(means, reverse=True)
+    assert table(page)[-1][3] == "–"
+    assert header.get_attribute("aria-sort") == "descending"
+    assert page.evaluate("document.activeElement.dataset.sort") == "mean"
+
+
+def test_a_technique_is_brought_out_everywhere(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up)
+    page.locator("#table").get_by_role("button", name="Plain, with a comma").first.click()
+    widths = page.evaluate(
+        "Object.fromEntries(document.getElementById('curves').data.filter(t => t.name)"
+        ".map(t => [t.meta, [t.opacity, t.line.width]]))"
+    )
+    assert widths["plain"] == [1, 3]
+    assert all(widths[name][0] < 0.2 for name in ("none", "hostile", "gone"))
+    pressed = page.locator("#table button[aria-pressed=true]")
+    assert set(pressed.all_text_contents()) == {"Plain, with a comma"}
+    # The same from a figure: a click on a mark.
+    page.reload()
+    page.wait_for_selector("html[data-ready]", state="attached")
+    page.evaluate(
+        "document.getElementById('tradeoff').emit('plotly_click', {points: [{data: {meta: 'plain'}}]})"
+    )
+    assert page.locator("#table button[aria-pressed=true]").count() == 0  # it was, and is let go
+
+
+def test_hovering_says_n_interval_and_p(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up, "beta=0&technique=hostile&technique=plain")
+    mark = page.locator("#tradeoff .scatterlayer .trace:last-child .points path").first
+    mark.hover(force=True)
+    told = page.locator("#tradeoff .hoverlayer").text_content()
+    assert told is not None
+    assert SCRIPT in told
+    for part in ("n = 6", " to ", "p = "):
+        assert part in told
+
+
+# ------------------------------------------------------------------------------------- its statistics
+
+
+def test_other_baselines_are_compared_here(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up)
+    page.get_by_label("Baseline").select_option("hostile")
+    assert "Student t, computed here" in (page.locator("#table caption").text_content() or "")
+    rows = page.evaluate(
+        "rowsOf(run.scenarios[0], 'hostile').map(r => [r.technique.name, r.beta, r.metric.name, r.pairs,"
+        " r.difference, r.differenceLow, r.differenceHigh, r.p])"
+    )
+    found = {(name, beta, metric): rest for name, beta, metric, *rest in rows}
+    results = made_up_results()
+    goals = {**list_metrics(), "from_elsewhere": Undeclared("from_elsewhere")}
+    own = results[results["dataset"] == "adult"]
+    for expected in paired_comparisons(own, "hostile", goals).to_dict("records"):
+        key = (expected["technique"], expected["beta"], expected["metric"])
+        n, difference, low, high, p = found[key]
+        assert n == expected["n"]
+        assert difference == pytest.approx(expected["difference"], abs=1e-6)
+        # With six repetitions all signs are tried, here and there.
+        assert p == pytest.approx(expected["p_permutation_holm"], nan_ok=True)
+        assert low < difference < high
+    # Student's interval of one cell, by its definition.
+    wide = own[(own["beta"] == 0.5) & (own["metric"] == "accuracy")].pivot_table(
+        index="repetition", columns="technique", values="value"
+    )
+    differences = wide["none"] - wide["hostile"]
+    half = 2.570582 * differences.std() / np.sqrt(6)
+    _, mean, low, high, _ = found["none", 0.5, "accuracy"]
+    assert [low, high] == pytest.approx([mean - half, mean + half], abs=1e-6)
+
+
+def test_drawn_signs_agree_with_the_statistics(visit: Visit, made_up: Path) -> None:
+    rng = np.random.default_rng(0)
+    differences = rng.normal(0.35, 1.0, 30)
+    page = visit(made_up)
+    p = page.evaluate("differences => signFlipP(differences)", differences.tolist())
+    from benchmark.statistics.hypothesis_tests import sign_flip_p_values
+
+    expected = sign_flip_p_values(differences[None, :])[0]
+    # Both are shares of 9,999 random patterns: three of their standard deviations apart at most.
+    assert p == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 9999) * np.sqrt(2))
+    assert page.evaluate("holm([0.01, 0.04, NaN, 0.03])")[:2] == pytest.approx([0.03, 0.06])
+
+
+# ------------------------------------------------------------------------------- links and downloads
+
+
+def test_the_fragment_restores_the_view(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up)
+    page.get_by_label("Dataset").select_option(label="dutch:embedded (embedded)")
+    assert page.locator("#about .warning").count() == 2
+    page.get_by_label("Baseline").select_option("plain")
+    page.locator("#over").select_option("accuracy")
+    page.get_by_label("0.5", exact=True).uncheck()
+    page.locator("#techniques").get_by_label("Plain").uncheck()
+    page.get_by_label("Filter").fill("technique & <i>")
+    page.get_by_label("Filter").fill("technique")
+    page.locator("#table thead th").nth(7).get_by_role("button").click()
+    page.get_by_label("Colours").select_option("dark")
+    address = page.url
+    again = visit(made_up, address.partition("#")[2])
+    assert table(again) == table(page)
+    assert len(table(again)) == 4
+    for label in ("scenario", "baseline", "over", "filter", "theme"):
+        assert again.locator(f"#{label}").input_value() == page.locator(f"#{label}").input_value()
+    assert not again.get_by_label("0.5", exact=True).is_checked()
+    assert again.locator("html").get_attribute("data-theme") == "dark"
+    assert again.url.partition("#")[2] == address.partition("#")[2]
+    again.get_by_role("button", name="Reset the view").click()
+    again.get_by_label("Colours").select_option("")
+    assert "#" not in again.url
+
+
+def test_a_fragment_that_speaks_of_what_is_not_there_is_harmless(visit: Visit, made_up: Path) -> None:
+    page = visit(
+        made_up, "dataset=x&x=<script>&technique=nobody&technique=plain&sort=constructor&tab=../&%E0"
+    )
+    assert {row[0] for row in table(page)} == {"Plain, with a comma"}
+    assert page.get_by_role("tab", name="Results").get_attribute("aria-selected") == "true"
+
+
+def test_the_link_is_copied(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up, "find=plain", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link to this view").click()
+    page.wait_for_function("document.getElementById('said').textContent === 'Link copied'")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert page.url.endswith("#find=plain")
+
+
+def test_the_csv_holds_what_is_shown(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up, "sort=-mean&beta=0&beta=1&find=a")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download these rows").click()
+    text = waiting.value.path().read_text(encoding="utf-8")
+    lines = list(csv.DictReader(text.splitlines()))
+    shown = table(page)
+    assert len(lines) == len(shown) > 5
+    titles = {"none": "No technique", "plain": "Plain, with a comma", "hostile": SCRIPT}
+    for line, row in zip(lines, shown, strict=True):
+        if line["technique"] in titles:
+            assert titles[line["technique"]] == row[0]
+        assert line["beta"] == row[1]
+        assert row[3] == (f"{float(line['mean']):.4f}" if line["mean"] else "–")
+        assert line["n"] == row[5]
+    known = made_up_results()
+    cell = next(
+        line
+        for line in lines
+        if (line["technique"], line["metric"], line["beta"]) == ("none", "accuracy", "1")
+    )
+    rows = known[(known["dataset"] == "adult") & (known["technique"] == "none") & (known["beta"] == 1.0)]
+    assert float(cell["mean"]) == pytest.approx(
+        rows.loc[rows["metric"] == "accuracy", "value"].mean(), rel=1e-6
+    )
+    assert cell["baseline"] == "plain"
+    assert cell["difference_interval"] == "BCa"
+    assert float(cell["pairs"]) == 5
+
+
+def test_figures_are_downloaded(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up, "colours=dark")
+    for file_format, start in {"png": b"\x89PNG", "svg": b"<svg"}.items():
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=f"{file_format.upper()} of the trade-off").click()
+        assert waiting.value.suggested_filename == f"made_up_adult_tradeoff.{file_format}"
+        content = waiting.value.path().read_bytes()
+        assert content.startswith(start)
+        assert len(content) > 5000
+
+
+# ---------------------------------------------------------------------------------------- for everybody
+
+
+def test_tabs_by_keyboard(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up)
+    page.get_by_role("tab", name="Results").focus()
+    for name in (*TABS[1:], TABS[0]):
+        page.keyboard.press("ArrowRight")
+        tab = page.get_by_role("tab", name=name)
+        assert tab.get_attribute("aria-selected") == "true"
+        assert page.evaluate("document.activeElement.textContent") == name
+        assert page.get_by_role("tabpanel").count() == 1
+    page.keyboard.press("End")
+    assert page.get_by_role("tabpanel", name="Regenerate").is_visible()
+
+
+def test_a_page_opened_at_another_tab_draws_its_figures_later(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up, "tab=data")
+    page.get_by_role("tab", name="Results").click()
+    assert page.locator("#curves .scatterlayer .trace").count() >= 4
+    width = page.evaluate("document.querySelector('#curves .main-svg').clientWidth")
+    assert width > 300
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_serious(visit: Visit, made_up: Path, colours: str) -> None:
+    page = visit(made_up, f"colours={colours}&highlight=plain")
+    for name in TABS:
+        page.get_by_role("tab", name=name).click()
+        assert axe_faults(page) == [], name
+
+
+def test_axe_finds_nothing_serious_on_the_page_of_the_paper(visit: Visit, paper: Path) -> None:
+    page = visit(paper, "dataset=dutch&bias=cpt&classifier=c45")
+    assert axe_faults(page) == []
+
+
+def test_nothing_is_wider_than_a_phone(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up, viewport=PHONE, has_touch=True, is_mobile=True)
+    assert not page.locator("#controls").is_visible()
+    for name in TABS:
+        page.get_by_role("tab", name=name).click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], name
+
+
+def test_the_system_decides_on_dark_until_the_reader_does(visit: Visit, made_up: Path) -> None:
+    page = visit(made_up, color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 22, 22)"
+    page.get_by_label("Colours").select_option("light")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("document.getElementById('curves').layout.paper_bgcolor") == "#ffffff"
