@@ -25,7 +25,7 @@ EXPERIMENT = """
 name = "kill"
 title = "Enough blocks to be killed in"
 seed = 5
-repetitions = 40
+repetitions = 24
 betas = [0.0, 0.5, 1.0]
 train_rows = 3000
 time_limit = {time_limit}
@@ -231,8 +231,9 @@ def test_the_manifest_names_versions_digests_seeds_and_settings(smoke: tuple[Pat
 
 def test_a_second_start_computes_nothing_and_changes_nothing(smoke: tuple[Path, str], cache: str) -> None:
     output, _ = smoke
-    before = files(output)
-    done = run("--experiment", "smoke", "--output", output, BETABENCH_CACHE=cache)
+    before = {name: content for name, content in files(output).items() if not name.startswith("figures/")}
+    # That the same results give the same figures is tested where they are drawn.
+    done = run("--experiment", "smoke", "--output", output, "--no-figures", BETABENCH_CACHE=cache)
     assert done.returncode == 0
     assert "162 cells, 0 of them computed now" in done.stdout
     assert files(output) == before
@@ -245,7 +246,7 @@ def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
     rng = random.Random(0)
     arguments = ("--experiment", file, "--output", tmp_path, "--workers", "2", "--no-figures", "--offline")
     stored = in_between = 0
-    for kill in range(3):
+    for kill in range(2):
         process = subprocess.Popen(
             command(*arguments),
             stdout=subprocess.DEVNULL,
@@ -264,13 +265,13 @@ def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
         # Whoever writes may undo what the kill left half-written; a mere reader may not.
         stored = count_cells(tmp_path, mode="rw")
         assert stored % 3 == 0, "half a block was stored"
-        in_between += 0 < stored < 360
-        if stored == 360:  # on a busy machine a run can be over before its killer's turn comes
+        in_between += 0 < stored < 216
+        if stored == 216:  # on a busy machine a run can be over before its killer's turn comes
             break
     assert in_between
     done = run(*arguments[:-1], BETABENCH_CACHE=cache, PYTHONHASHSEED="99")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{360 - stored} of them computed now" in done.stdout
+    assert f"{216 - stored} of them computed now" in done.stdout
     assert files(tmp_path) == expected
 
 
@@ -333,9 +334,9 @@ def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
     names = ("hangs", "dies", "raises", "declines", "one_class")
     more = "\n".join(f'[[techniques]]\ntechnique = "{name}"' for name in names)
     file = tmp_path / "disasters.toml"
-    file.write_text(EXPERIMENT.format(time_limit=8, more=more))
+    file.write_text(EXPERIMENT.format(time_limit=5, more=more))
     arguments = ("--experiment", file, "--output", tmp_path / "out", "--plugin", plugin, "--no-figures")
-    small = ("--betas", "0.5", "--repetitions", "1")
+    small = ("--betas", "0.5", "--repetitions", "1", "--workers", "1")
     done = run(*arguments, *small, BETABENCH_CACHE=cache)
     assert done.returncode == 1, done.stdout + done.stderr
     failures = pd.read_csv(tmp_path / "out" / "failures.csv").set_index("technique")
@@ -346,7 +347,7 @@ def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
         "declines": "skipped",
         "one_class": "failed",
     }
-    assert "time limit of 8 seconds" in failures["reason"]["hangs"]
+    assert "time limit of 5 seconds" in failures["reason"]["hangs"]
     assert "SIGKILL" in failures["reason"]["dies"]
     assert "ZeroDivisionError: a bug in the plugin" in failures["reason"]["raises"]
     assert failures["reason"]["declines"] == "it never runs on a Friday"
@@ -360,7 +361,7 @@ def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
     assert set(ours) <= set(whole)
     assert "Without a value: 1 skipped, 2 failed, 1 timeout, 1 crashed" in done.stdout
     # With more time, what timed out is tried again, and nothing else is; asked for, failures are, too.
-    file.write_text(EXPERIMENT.format(time_limit=9, more=more))
+    file.write_text(EXPERIMENT.format(time_limit=6, more=more))
     assert "8 cells, 1 of them computed now" in run(*arguments, *small, BETABENCH_CACHE=cache).stdout
     again = run(*arguments, *small, "--retry-failed", BETABENCH_CACHE=cache)
     assert "8 cells, 4 of them computed now" in again.stdout
@@ -402,7 +403,8 @@ def test_bad_input_ends_with_a_message_and_code_2(
 
 @pytest.mark.real_data
 def test_the_smoke_experiment_on_real_data(data_dir: Path, tmp_path: Path) -> None:
-    done = run("--experiment", "smoke", "--data-dir", data_dir, "--output", tmp_path, "--require-real-data")
+    where = ("--data-dir", data_dir, "--output", tmp_path, "--no-figures")
+    done = run("--experiment", "smoke", *where, "--require-real-data")
     assert done.returncode == 0, done.stdout + done.stderr
     results = pd.read_csv(tmp_path / "results.csv")
     assert set(results["dataset"]) == {"adult", "compas", "dutch"}
@@ -486,7 +488,9 @@ def test_data_biases_and_classifiers_of_ones_own(
 ) -> None:
     monkeypatch.chdir("/")  # the card's path is relative to the experiment file, not to where one stands
     out = tmp_path / "out"
-    assert main(["run", "--experiment", str(own), "--output", str(out), "--no-figures"]) == 0
+    assert (
+        main(["run", "--experiment", str(own), "--output", str(out), "--no-figures", "--workers", "1"]) == 0
+    )
     results = pd.read_csv(out / "results.csv")
     assert set(results["dataset"]) == {"loans"}
     assert set(results["bias"]) == {"deprive", "favor"}
@@ -520,7 +524,7 @@ def test_an_own_card_of_a_shipped_name_never_gets_the_shipped_network(
 
 def test_the_folder_shows_one_run_at_a_time_and_the_store_keeps_both(own: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    words = ["run", "--experiment", str(own), "--output", str(out)]
+    words = ["run", "--experiment", str(own), "--output", str(out), "--workers", "1"]
     assert main(words) == 0
     whole = files(out)
     (out / "notes.txt").write_text("mine")
@@ -556,7 +560,7 @@ def test_bad_input_leaves_a_store_alone(
     own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    words = ["run", "--experiment", str(own), "--output", str(out), "--no-figures"]
+    words = ["run", "--experiment", str(own), "--output", str(out), "--no-figures", "--workers", "1"]
     assert main([*words, "--repetitions", "1"]) == 0
     for text, message in (
         (OWN + '\n[[techniques]]\ntechnique = "repair"\nparameters = { level = 2 }\n', "level"),

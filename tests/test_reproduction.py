@@ -70,7 +70,7 @@ def test_the_committed_run_is_the_shipped_experiment_in_full() -> None:
 @pytest.mark.real_data
 def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path) -> None:
     experiment = narrow(load_experiment("paper"), repetitions=1, betas=[0.5])
-    words = ["run", "--betas", "0.5", "--repetitions", "1", "--no-figures", "--offline"]
+    words = ["run", "--workers", "1", "--betas", "0.5", "--repetitions", "1", "--no-figures", "--offline"]
     main([*words, "--data-dir", str(data_dir), "--output", str(tmp_path)])
     again = pd.read_csv(tmp_path / "results.csv", dtype={"value": str}).set_index(KEYS)["value"]
     committed = pd.read_csv(PAPER / "results.csv", dtype={"value": str}).set_index(KEYS)["value"]

@@ -307,7 +307,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_merged_shards_are_the_whole_run_byte_for_byte(
     quick: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = ["run", "--experiment", str(quick), "--offline", "--no-figures"]
+    run = ["run", "--experiment", str(quick), "--offline", "--no-figures", "--workers", "1"]
     assert main([*run, "--output", "whole"]) == 0
     shards = [f"results/parts_embedded_shard_{number}_of_3" for number in (1, 2, 3)]
     for number, folder in enumerate(shards, 1):
@@ -332,7 +332,8 @@ def test_merged_shards_are_the_whole_run_byte_for_byte(
 
 
 def test_a_shard_in_the_folder_of_a_run_forgets_none_of_its_files(quick: Path) -> None:
-    run = ["run", "--experiment", str(quick), "--offline", "--no-figures", "--output", "out"]
+    run = ["run", "--experiment", str(quick), "--offline", "--no-figures", "--workers", "1"]
+    run += ["--output", "out"]
     small = ["--datasets", "compas", "--techniques", "none"]
     assert main([*run, *small]) == 0
     tables = set(Path("out/tables").iterdir())

@@ -95,13 +95,13 @@ def flip(content: bytes, rng: random.Random) -> bytes:
 def test_a_flipped_bit_anywhere_is_harmless_or_found(sound: bytes, tmp_path: Path) -> None:
     path, rng = tmp_path / "s.sqlite", random.Random(1)
     read, told = [], 0
-    for _ in range(50):
+    for _ in range(24):
         path.write_bytes(flip(sound, rng))
         n_read, news = read_back(path)
         assert news or n_read == len(CELLS), "what is lost is said"
         read.append(n_read)
         told += bool(news)
-    assert told > 25, "too little was damaged to prove anything"
+    assert told > 12, "too little was damaged to prove anything"
     assert np.mean(read) > 0.8 * len(CELLS), "one damaged place costs a part of the store, not most of it"
     kept = sorted(tmp_path.glob("s.*.sqlite"))
     assert kept, "a store that is damaged throughout is kept"
@@ -111,12 +111,12 @@ def test_what_is_left_of_a_truncated_store_is_rescued(sound: bytes, tmp_path: Pa
     path, rng = tmp_path / "s.sqlite", random.Random(2)
     read = {}
     edges = [1, 15, 16, 100, PAGE - 1, PAGE, len(sound) - 1]
-    for length in [*edges, *(rng.randrange(len(sound)) for _ in range(12))]:
+    for length in [*edges, *(rng.randrange(len(sound)) for _ in range(6))]:
         path.write_bytes(sound[:length])
         read[length], news = read_back(path)
         assert "cell(s) were rescued" in news
     assert read[len(sound) - 1] > 0.8 * len(CELLS)
-    assert sum(map(bool, read.values())) > 5
+    assert sum(map(bool, read.values())) > 2
 
 
 @pytest.mark.parametrize(
