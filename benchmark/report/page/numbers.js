@@ -9,7 +9,7 @@ const unpack = (text) => new Float32Array(Uint8Array.from(atob(text), (c) => c.c
 const unpacked = new Map();
 function arraysOf(scenario) {
   if (!unpacked.has(scenario)) {
-    const names = ["n", "mean", "ci_low", "ci_high", "interval", "values"];
+    const names = ["n", "missing", "mean", "ci_low", "ci_high", "interval", "values"];
     unpacked.set(scenario, Object.fromEntries(names.map((name) => [name, unpack(scenario[name])])));
   }
   return unpacked.get(scenario);
@@ -135,14 +135,14 @@ function rowsOf(scenario, baseline) {
   const rows = [...cells.mean.keys()].map((cell) => {
     const [b, t, m] = [Math.floor(cell / (T * M)), Math.floor(cell / M) % T, cell % M];
     const technique = run.techniques[scenario.techniques[t]];
-    const significant = found.p[cell] <= 0.05;
+    const significant = found.p[cell] <= run.alpha;
     return {
       technique,
       metric: run.metrics[m],
       position: scenario.techniques[t],
       beta: scenario.betas[b],
       n: cells.n[cell],
-      missing: scenario.repetitions - cells.n[cell],
+      missing: cells.missing[cell],
       mean: cells.mean[cell],
       low: cells.ci_low[cell],
       high: cells.ci_high[cell],
@@ -155,7 +155,7 @@ function rowsOf(scenario, baseline) {
       method: found.method,
       p: found.p[cell],
       verdict: !significant ? "" : found.improvement[cell] > 0 ? "better" : "worse",
-      reason: scenario.reasons[`${b},${t}`] ?? "",
+      reason: scenario.reasons[`${b},${t},${m}`] ?? scenario.reasons[`${b},${t}`] ?? "",
     };
   });
   rowsFound.set(key, rows);
