@@ -221,7 +221,10 @@ def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.Ca
     assert "There is no technique called 'no_such'" in capsys.readouterr().err
     assert not (output / "statistics").exists()
     assert main(["report", str(output), "--metrics", "accuracy", "discrimination"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
+    printed = capsys.readouterr().out
+    assert printed.endswith(f"The interactive page: {output / 'report.html'}\n")
+    assert 'href="./statistics/README.md"' in (output / "report.html").read_text(encoding="utf-8")
+    shown = " ".join(printed.split())
     assert "begin with README.md" in shown
     assert "EMBEDDED NETWORK, NOT REAL DATA" in shown
     assert "1 dataset is too few for a claim beyond them" in shown
@@ -230,8 +233,10 @@ def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.Ca
     assert fairea["n"].eq(3).all(), "the manifest has what Fairea's baseline needs"
     assert main(["report", str(output), "--baseline", "none", "--output", str(tmp_path / "other")]) == 0
     assert set(pd.read_csv(tmp_path / "other" / "comparisons.csv")["baseline"]) == {"none"}
+    assert (tmp_path / "other" / "report.html").exists()
     assert main([*words, "--repetitions", "2"]) == 0
     assert not (output / "statistics").exists(), "they were of other results"
+    assert not (output / "report.html").exists()
 
 
 def test_a_comparison_of_nothing_says_what_is_missing(

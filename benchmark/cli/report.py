@@ -1,8 +1,9 @@
-"""``betabench report``: which technique holds up at which level of bias, and how sure that is."""
+"""``betabench report``: which technique holds up at which level of bias, and how sure that is, as a page."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ def add(commands: Any) -> None:
         commands,
         "report",
         _report,
-        "say which techniques of a finished run hold up at which level of bias, with intervals and tests",
+        "say which techniques of a finished run hold up at which level of bias, with intervals and tests, "
+        "as tables and as one interactive page, FOLDER/report.html",
         "betabench report results/paper",
     )
     option = parser.add_argument
@@ -48,15 +50,32 @@ def add(commands: Any) -> None:
         metavar="LEVEL",
         help="level of significance; default: %(default)s",
     )
-    option("--output", type=Path, metavar="DIR", help="write here, not to FOLDER/statistics")
+    option(
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="write tables and page here, not to FOLDER/statistics and FOLDER",
+    )
+    option(
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="file that registers metrics of this run; without it, no value of them is better than another",
+    )
 
 
 def _report(options: argparse.Namespace) -> int:
     from rich.console import Console
 
+    from benchmark.report.page import write_page
     from benchmark.report.statistics_files import print_statistics, write_statistics
     from benchmark.report.statistics_numbers import folder_statistics
+    from benchmark.techniques import load_plugin
 
+    with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
+        for plugin in options.plugin:
+            load_plugin(plugin)
     statistics = folder_statistics(
         options.folder,
         baseline=options.baseline,
@@ -66,5 +85,9 @@ def _report(options: argparse.Namespace) -> int:
     )
     output = options.output or options.folder / "statistics"
     written = write_statistics(output, statistics)
-    print_statistics(Console(), statistics, output=output, written=written)
+    # The page comes last, because it links what lies beside it.
+    page = write_page(options.output or options.folder, statistics)
+    console = Console()
+    print_statistics(console, statistics, output=output, written=written)
+    console.print(f"The interactive page: {page}", highlight=False, markup=False, soft_wrap=True)
     return EXIT_OK

@@ -13,6 +13,7 @@ from benchmark.errors import ReportError, StatisticsError, UnknownNameError
 from benchmark.metrics import Metric, list_metrics
 from benchmark.report.compare_inputs import FinishedRun, read_results, read_run
 from benchmark.statistics import (
+    Goal,
     average_ranks,
     bayesian_comparisons,
     cell_intervals,
@@ -32,11 +33,17 @@ from benchmark.statistics.across import ALPHA, smallest_p_value
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.bootstrap import N_RESAMPLES
 from benchmark.statistics.fairea import FAIREA_COLUMNS
-from benchmark.statistics.frames import goal_of
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
 
-__all__ = ["ACCURACY", "N_POSTERIOR", "RunStatistics", "folder_statistics", "run_statistics"]
+__all__ = [
+    "ACCURACY",
+    "N_POSTERIOR",
+    "RunStatistics",
+    "Undeclared",
+    "folder_statistics",
+    "run_statistics",
+]
 
 ACCURACY = "accuracy"
 """Metric that the others are traded off against."""
@@ -51,6 +58,17 @@ _OVER = (("dataset",), ("dataset", "beta"))
 _NO_GROUPS = "the manifest does not say how many test rows are favorable"
 
 
+@dataclass(frozen=True)
+class Undeclared:
+    """Stands for a metric of a plugin that is not loaded: nobody knows which of its values are good."""
+
+    name: str
+    title: str
+    range: tuple[float, float] = (-np.inf, np.inf)
+    ideal: float | None = None
+    direction: str = "none"
+
+
 @dataclass(frozen=True, eq=False)
 class RunStatistics:
     """Statistics of a run; ``results/README.md`` says what the columns hold.
@@ -59,7 +77,9 @@ class RunStatistics:
     ----------
     run : FinishedRun
         What they are of.
-    metrics : mapping of str to Metric
+    results : DataFrame
+        The values that they are of, as :func:`run_statistics` got them.
+    metrics : mapping of str to Metric or Undeclared
         Each metric's name in the results, and its declaration.
     baselines : mapping of str to str
         Name of each dataset in the results, and the technique that its others are compared with.
@@ -70,7 +90,8 @@ class RunStatistics:
     """
 
     run: FinishedRun
-    metrics: Mapping[str, Metric]
+    results: pd.DataFrame
+    metrics: Mapping[str, Metric | Undeclared]
     baselines: Mapping[str, str]
     alpha: float
     rope: float
@@ -173,7 +194,7 @@ def run_statistics(
     StatisticsError
         If a setting is impossible.
     UnknownNameError
-        If the baseline or a metric is unknown.
+        If the baseline is unknown.
     """
     if not 0 < alpha < 1:
         raise StatisticsError(
@@ -186,8 +207,8 @@ def run_statistics(
             got="1",
             remedy="run the experiment with more --repetitions; 30 are a good number",
         )
-    goals = list_metrics()
-    metrics = {name: _declared(goals, name) for name in results["metric"].unique()}
+    metrics = {name: _declared(name) for name in results["metric"].unique()}
+    goals = {own.name: own for own in metrics.values()}
     baselines = _baselines(run, results, baseline)
     parts = [(name, results[results["dataset"].isin(own)]) for name, own in _datasets_of(baselines).items()]
     comparisons = [paired_comparisons(part, name, goals) for name, part in parts]
@@ -197,6 +218,7 @@ def run_statistics(
     references = {pair: tuple(_worst(metrics[name]) for name in pair) for pair in pairs}
     return RunStatistics(
         run=run,
+        results=results,
         metrics=metrics,
         baselines=baselines,
         alpha=alpha,
@@ -219,9 +241,9 @@ def run_statistics(
     )
 
 
-def _declared(goals: Mapping[str, Metric], name: str) -> Metric:
-    goal_of(goals, name)  # raises with the names that there are
-    return goals[name.partition("[")[0]]
+def _declared(name: str) -> Metric | Undeclared:
+    base = name.partition("[")[0]
+    return list_metrics().get(base) or Undeclared(base, base)
 
 
 def _baselines(run: FinishedRun, results: pd.DataFrame, baseline: str | None) -> dict[str, str]:
@@ -277,7 +299,7 @@ def _panels(results: pd.DataFrame) -> Iterator[pd.DataFrame]:
         yield results[results["dataset"].isin(datasets) & results["technique"].isin(techniques)]
 
 
-def _ranks(panel: pd.DataFrame, goals: Mapping[str, Metric], alpha: float) -> pd.DataFrame:
+def _ranks(panel: pd.DataFrame, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
     tables = []
     for over in _OVER:
         ranks = average_ranks(panel, goals, over=over)
@@ -295,7 +317,7 @@ def _ranks(panel: pd.DataFrame, goals: Mapping[str, Metric], alpha: float) -> pd
     return whole.assign(groups=whole["groups"].fillna(""))
 
 
-def _pairs(panel: pd.DataFrame, goals: Mapping[str, Metric], alpha: float, rope: float) -> pd.DataFrame:
+def _pairs(panel: pd.DataFrame, goals: Mapping[str, Goal], alpha: float, rope: float) -> pd.DataFrame:
     tables = []
     for over in _OVER:
         tests = pairwise_tests(panel, goals, over=over, alpha=alpha)
@@ -317,7 +339,7 @@ def _labelled(table: pd.DataFrame, panel: pd.DataFrame, over: Sequence[str]) -> 
     return pd.DataFrame(labels, index=table.index).join(rest)
 
 
-def _trade_offs(metrics: Mapping[str, Metric]) -> list[tuple[str, str]]:
+def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> list[tuple[str, str]]:
     """Return each metric with accuracy, as far as both have a worst value, which hypervolumes refer to."""
     if ACCURACY not in metrics:
         return []
@@ -326,7 +348,7 @@ def _trade_offs(metrics: Mapping[str, Metric]) -> list[tuple[str, str]]:
     ]
 
 
-def _worst(metric: Metric) -> float:
+def _worst(metric: Metric | Undeclared) -> float:
     """Return the greatest distance to the ideal that the metric's range allows."""
     return float(distance(np.array(metric.range, dtype=float), metric).max())
 

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from benchmark.experiment.export import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.report.page import write_page
+from benchmark.report.statistics_numbers import folder_statistics
 from benchmark.report.summary import SUMMARY_COLUMNS, csv_text
 
 SCRIPT = "<script>document.title='run'</script>"
@@ -124,3 +126,8 @@ def write_made_up_folder(folder: Path, manifest: dict[str, Any] | None = None) -
     (folder / "failures.csv").write_text(csv_text(made_up_failures()))
     (folder / "summary.csv").write_text(csv_text(pd.DataFrame(columns=list(SUMMARY_COLUMNS))))
     return folder
+
+
+def write_made_up_page(folder: Path) -> Path:
+    """Write the page of a run's folder, and return it."""
+    return write_page(folder, folder_statistics(folder))

@@ -5,8 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import itertools
 import json
+import os
 import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,12 +21,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.errors import ReportError, StatisticsError
+from benchmark.errors import ReportError
 from benchmark.experiment.export import RESULT_COLUMNS
 from benchmark.metrics import list_metrics
 from benchmark.report.compare_inputs import read_results, read_run
 from benchmark.report.page import write_page
-from benchmark.report.page.numbers import Undeclared, as_script, page_numbers
+from benchmark.report.page.numbers import as_script
+from benchmark.report.statistics_files import write_statistics
+from benchmark.report.statistics_numbers import RunStatistics, Undeclared, folder_statistics
+from benchmark.report.summary import SUMMARY_COLUMNS, csv_text
 from benchmark.statistics import cell_intervals, paired_comparisons
 from tests.report.made_up_folder import (
     BETAS,
@@ -33,6 +42,7 @@ from tests.report.made_up_folder import (
     made_up_manifest,
     made_up_results,
     write_made_up_folder,
+    write_made_up_page,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,8 +81,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def page(folder: Path) -> str:
-    return write_page(folder).read_text(encoding="utf-8")
+def statistics(folder: Path) -> RunStatistics:
+    return folder_statistics(folder)
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path, statistics: RunStatistics) -> str:
+    return write_page(folder, statistics).read_text(encoding="utf-8")
+
+
+def page_of(folder: Path, statistics: RunStatistics) -> str:
+    """Return the page of a folder that differs from the made-up one in its manifest or failures only."""
+    return write_page(folder, replace(statistics, run=read_run(folder))).read_text(encoding="utf-8")
+
+
+def numbers_of(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="numbers">(.*?)</script>', page, re.DOTALL)
+    assert found
+    loaded: dict[str, Any] = json.loads(found[1])
+    return loaded
 
 
 @pytest.fixture(scope="module")
@@ -82,17 +109,14 @@ def elements(page: str) -> Elements:
 
 @pytest.fixture(scope="module")
 def numbers(page: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="numbers">(.*?)</script>', page, re.DOTALL)
-    assert found
-    loaded: dict[str, Any] = json.loads(found[1])
-    return loaded
+    return numbers_of(page)
 
 
 # ------------------------------------------------------------------------------------------ the numbers
 
 
 def test_means_and_intervals_are_those_of_the_statistics(numbers: dict[str, Any]) -> None:
-    expected = cell_intervals(made_up_results(), seed=7)
+    expected = cell_intervals(made_up_results())
     scenario = numbers["scenarios"][0]
     own = expected[expected["dataset"] == "adult"]
     for name in ("mean", "ci_low", "ci_high", "n"):
@@ -109,7 +133,13 @@ def test_a_technique_without_any_result_has_rows_without_numbers(numbers: dict[s
     assert (unpacked(scenario["n"]).reshape(SHAPE)[:, 3] == 0).all()
     assert np.isnan(unpacked(scenario["mean"]).reshape(SHAPE)[:, 3]).all()
     assert scenario["reasons"]["0,3"] == f"{REPETITIONS} skipped: {REASON}"
-    assert scenario["reasons"]["2,1"] == "1 undefined: only 0 rows"
+    # The value of one metric is missing: no reason for another.
+    assert scenario["reasons"]["2,1,1"] == "1 undefined: only 0 rows"
+    assert not {"2,1", "2,1,0", "2,1,2"} & set(scenario["reasons"])
+    missing = unpacked(scenario["missing"]).reshape(SHAPE)
+    assert (missing[:, 3] == REPETITIONS).all()
+    assert missing[2, 1].tolist() == [0, 1, 0]
+    assert missing[:, :3].sum() == 1
 
 
 def test_every_value_travels_in_its_place(numbers: dict[str, Any]) -> None:
@@ -127,12 +157,12 @@ def test_differences_to_the_baseline_and_to_nothing_are_those_of_the_statistics(
     numbers: dict[str, Any],
 ) -> None:
     results = made_up_results()
-    goals = {**list_metrics(), "from_elsewhere": Undeclared("from_elsewhere")}
+    goals = {**list_metrics(), "from_elsewhere": Undeclared("from_elsewhere", "from_elsewhere")}
     assert set(numbers["scenarios"][0]["compared"]) == {"plain", "none"}
     assert set(numbers["scenarios"][1]["compared"]) == {"none"}
     own = results[results["dataset"] == "adult"]
     for baseline, found in numbers["scenarios"][0]["compared"].items():
-        expected = paired_comparisons(own, baseline, goals, seed=7)
+        expected = paired_comparisons(own, baseline, goals)
         key = ["beta", "technique", "metric"]
         cells = pd.MultiIndex.from_product([BETAS, TECHNIQUES, METRICS], names=key)
         expected = expected.set_index(key).reindex(cells)
@@ -158,13 +188,80 @@ def test_baseline_order_and_looks(numbers: dict[str, Any]) -> None:
     assert numbers["quantiles"][4] == pytest.approx(2.570582)
 
 
-def test_a_scenario_with_failures_only_is_shown(tmp_path: Path) -> None:
-    folder = write_made_up_folder(tmp_path / "run")
-    results = made_up_results()
-    run = read_run(folder)
-    found = page_numbers(run, results[results["dataset"] == "adult"])
-    assert [scenario["dataset"] for scenario in found["scenarios"]] == ["adult", "dutch:embedded"]
-    assert (unpacked(found["scenarios"][1]["n"]) == 0).all()
+def test_page_and_files_say_the_same(folder: Path, statistics: RunStatistics, tmp_path: Path) -> None:
+    """The page of ``betabench report`` against the CSV files that it writes beside it."""
+    strict = folder_statistics(folder, baseline="hostile", metrics=["accuracy", "discrimination"], alpha=0.2)
+    for found in (statistics, strict):
+        write_statistics(tmp_path / "statistics", found)
+        page = write_page(tmp_path, found).read_text(encoding="utf-8")
+        shown = numbers_of(page)
+        assert shown["alpha"] == found.alpha
+        assert f"The corrected p is at most {found.alpha:g}, and" in page
+        names = [technique["name"] for technique in shown["techniques"]]
+        metrics = [metric["name"] for metric in shown["metrics"]]
+        assert metrics == list(found.metrics)
+        scenarios = {scenario["dataset"]: scenario for scenario in shown["scenarios"]}
+        files = {
+            "intervals": {name: name for name in ("n", "missing", "mean", "ci_low", "ci_high")},
+            "comparisons": {
+                "n": "n",
+                "difference": "difference",
+                "low": "difference_low",
+                "high": "difference_high",
+                "improvement": "improvement",
+                "p": "p_permutation_holm",
+            },
+        }
+        for file, columns in files.items():
+            table = pd.read_csv(tmp_path / "statistics" / f"{file}.csv", keep_default_na=False)
+            assert len(table) > 30
+            for dataset, rows in table.groupby("dataset"):
+                own = scenarios[dataset]
+                if file == "comparisons":
+                    assert set(rows["baseline"]) == {own["baseline"]}
+                    own = own["compared"][own["baseline"]]
+                where = np.ravel_multi_index(
+                    (
+                        rows["beta"].map(BETAS.index),
+                        rows["technique"].map(names.index),
+                        rows["metric"].map(metrics.index),
+                    ),
+                    (len(BETAS), len(names), len(metrics)),
+                )
+                for name, column in columns.items():
+                    expected = pd.to_numeric(rows[column].replace("", None)).to_numpy(dtype=float)
+                    # Six digits there, seven here.
+                    np.testing.assert_allclose(unpacked(own[name])[where], expected, rtol=6e-6, atol=1e-12)
+
+
+def fail_all(folder: Path, datasets: Sequence[str]) -> Path:
+    """Make every cell of some datasets of the made-up folder a failure."""
+    results, failures = (pd.read_csv(folder / f"{name}.csv") for name in ("results", "failures"))
+    lost = results["dataset"].isin(datasets)
+    cells = results.loc[lost, list(RESULT_COLUMNS[:6])].drop_duplicates()
+    failures = failures[~(failures["dataset"].isin(datasets) & failures["metric"].notna())]
+    failed = cells.assign(metric="", status="failed", reason="out of luck")
+    (folder / "failures.csv").write_text(csv_text(pd.concat([failures, failed])))
+    (folder / "results.csv").write_text(csv_text(results[~lost]))
+    tried = itertools.product(datasets, ["cpt"], BETAS, TECHNIQUES, ["c45"], METRICS)
+    summary = pd.DataFrame(tried, columns=list(SUMMARY_COLUMNS[:6])).reindex(columns=list(SUMMARY_COLUMNS))
+    (folder / "summary.csv").write_text(csv_text(summary.assign(n=0)))
+    return folder
+
+
+@pytest.mark.parametrize("datasets", [["dutch:embedded"], ["adult", "dutch:embedded"]])
+def test_what_failed_as_a_whole_is_shown(tmp_path: Path, datasets: list[str]) -> None:
+    page = write_made_up_page(fail_all(write_made_up_folder(tmp_path / "run"), datasets))
+    shown = numbers_of(page.read_text(encoding="utf-8"))
+    assert [scenario["dataset"] for scenario in shown["scenarios"]] == ["adult", "dutch:embedded"]
+    for scenario in shown["scenarios"]:
+        n, missing = (unpacked(scenario[name]).reshape(SHAPE) for name in ("n", "missing"))
+        assert (n + missing == REPETITIONS).all()
+        assert (n == 0).all() == (scenario["dataset"] in datasets)
+        told = scenario["reasons"].get("1,0")
+        assert told == (f"{REPETITIONS} failed: out of luck" if scenario["dataset"] in datasets else None)
+    failed = 3 * 3 * REPETITIONS * len(datasets)
+    assert f"out of luck</th><td>failed</td><td>{failed}</td>" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("hostile", [CLOSING, "<!--", "<script>", "\u2028", "</SCRIPT >", '"\\'])
@@ -192,13 +289,30 @@ def test_nothing_is_loaded_and_only_these_scripts_run(elements: Elements, page: 
     assert not any("src" in script for script in elements.of("script"))
     assert [link["href"] for link in elements.of("link")] == ["data:,"]
     assert not elements.of("iframe")
-    assert not elements.of("a")
     policy = next(m["content"] for m in elements.of("meta") if m.get("http-equiv"))
     assert policy is not None
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     for script in re.findall(r"<script>(.*?)</script>", page, re.DOTALL):
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
+
+
+def test_files_are_linked_that_are_there(folder: Path, statistics: RunStatistics, tmp_path: Path) -> None:
+    alone = Elements(write_page(tmp_path / "alone", statistics).read_text(encoding="utf-8"))
+    assert not alone.of("a")
+    names = ["odd & <b>#?.csv", "statistics/README.md", "tables/a/b.tex"]
+    others = ["results.sqlite", ".hidden.csv", "mine/private.csv", "report.html"]
+    for name in (*names, *others):
+        path = tmp_path / "beside" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    page = Elements(write_page(tmp_path / "beside", statistics).read_text(encoding="utf-8"))
+    assert [link["href"] for link in page.of("a")] == [
+        "./odd%20%26%20%3Cb%3E%23%3F.csv",
+        "./statistics/README.md",
+        "./tables/a/b.tex",
+    ]
+    assert not page.of("b")
 
 
 def test_embedded_networks_are_called_so(page: str) -> None:
@@ -214,7 +328,7 @@ def test_real_data_are_not_called_embedded(tmp_path: Path) -> None:
     for name in ("results.csv", "failures.csv"):
         path = folder / name
         path.write_text(path.read_text().replace("dutch:embedded", "dutch"))
-    page = write_page(folder).read_text(encoding="utf-8")
+    page = write_made_up_page(folder).read_text(encoding="utf-8")
     assert "Embedded networks, not real data" not in page
     assert "--require-real-data" in page
 
@@ -227,10 +341,12 @@ def test_the_data_are_described(elements: Elements, page: str) -> None:
     assert "0.2250" in page  # discrimination at beta 1
 
 
-def test_a_card_that_is_not_at_hand_leaves_what_the_run_recorded(tmp_path: Path) -> None:
+def test_a_card_that_is_not_at_hand_leaves_what_the_run_recorded(
+    statistics: RunStatistics, tmp_path: Path
+) -> None:
     manifest = made_up_manifest()
     manifest["experiment"]["datasets"][0]["card"] = "no_such_card.toml"
-    page = write_page(write_made_up_folder(tmp_path / "run", manifest)).read_text(encoding="utf-8")
+    page = page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
     assert "The card is not at hand" in page
     assert Elements(page).of("img")
     assert "age</th><td>relationship" in page
@@ -255,11 +371,11 @@ def test_failures_are_grouped_by_reason(page: str) -> None:
     assert "only 1 rows</th>" not in page
 
 
-def test_a_run_without_failures_says_so(tmp_path: Path) -> None:
+def test_a_run_without_failures_says_so(statistics: RunStatistics, tmp_path: Path) -> None:
     folder = write_made_up_folder(tmp_path / "run")
     path = folder / "failures.csv"
     path.write_text(path.read_text().splitlines()[0] + "\n")
-    assert "Every cell has a result" in write_page(folder).read_text(encoding="utf-8")
+    assert "Every cell has a result" in page_of(folder, statistics)
 
 
 def test_how_to_get_the_numbers_again(page: str) -> None:
@@ -268,10 +384,12 @@ def test_how_to_get_the_numbers_again(page: str) -> None:
         assert fact in page
 
 
-def test_the_command_of_a_narrowed_shipped_experiment_says_how(tmp_path: Path) -> None:
+def test_the_command_of_a_narrowed_shipped_experiment_says_how(
+    statistics: RunStatistics, tmp_path: Path
+) -> None:
     manifest = made_up_manifest()
     manifest["experiment"]["name"] = "paper"
-    page = write_page(write_made_up_folder(tmp_path / "run", manifest)).read_text(encoding="utf-8")
+    page = page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
     assert (
         "betabench run --experiment paper --datasets adult dutch --techniques none plain hostile gone "
         "--betas 0 0.5 1 --repetitions 6"
@@ -279,39 +397,28 @@ def test_the_command_of_a_narrowed_shipped_experiment_says_how(tmp_path: Path) -
 
 
 def test_the_same_folder_gives_the_same_bytes(folder: Path, page: str) -> None:
-    assert write_page(folder).read_text(encoding="utf-8") == page
+    code = (
+        "from tests.report.made_up_folder import write_made_up_page; from pathlib import Path; import sys; "
+        "sys.stdout.write(write_made_up_page(Path(sys.argv[1])).read_text(encoding='utf-8'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", code, str(folder)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.decode() == page
 
 
 # -------------------------------------------------------------------------------------------- errors
 
 
-def test_a_folder_without_a_run(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="There is no folder"):
-        write_page(tmp_path / "nothing")
-
-
-def test_a_folder_without_results(tmp_path: Path) -> None:
-    folder = write_made_up_folder(tmp_path / "run")
-    (folder / "results.csv").unlink()
-    with pytest.raises(ReportError, match=r"results\.csv cannot be read"):
-        write_page(folder)
-
-
-def test_a_run_in_which_nothing_worked(tmp_path: Path) -> None:
-    manifest = made_up_manifest()
-    manifest["cells"]["planned"] = 36
-    folder = write_made_up_folder(tmp_path / "run", manifest)
-    path = folder / "results.csv"
-    path.write_text(path.read_text().splitlines()[0] + "\n")
-    with pytest.raises(StatisticsError, match="There are no results"):
-        write_page(folder)
-
-
-def test_a_manifest_that_lacks_a_fact(tmp_path: Path) -> None:
+def test_a_manifest_that_lacks_a_fact(statistics: RunStatistics, tmp_path: Path) -> None:
     manifest = made_up_manifest()
     del manifest["platform"]
     with pytest.raises(ReportError, match="no 'platform'"):
-        write_page(write_made_up_folder(tmp_path / "run", manifest))
+        page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
 
 
 def test_results_are_read_with_every_bit(folder: Path) -> None:

@@ -28,16 +28,22 @@ function faded(color, opacity) {
   return `rgba(${r},${g},${b},${opacity})`;
 }
 
-function hover(row, baseline) {
+// What is known of a cell, in lines.
+function linesOf(row, baseline) {
   const lines = [
-    `<b>${plain(row.technique.title)}</b>, β = ${row.beta}`,
-    `${plain(row.metric.title)}: ${fixed(row.mean)} (${range(row.low, row.high)})`,
+    `${row.technique.title}, β = ${row.beta}`,
+    `${row.metric.title}: ${fixed(row.mean)} (${range(row.low, row.high)})`,
     `n = ${row.n}${row.missing ? `, ${row.missing} missing` : ""}`,
   ];
   if (!row.isBaseline) {
-    lines.push(`against ${plain(baseline)}: ${fixed(row.difference)}, p = ${pText(row.p)} ${row.verdict}`);
+    lines.push(`against ${baseline}: ${fixed(row.difference)}, p = ${pText(row.p)} ${row.verdict}`);
   }
-  return lines.join("<br>");
+  return lines;
+}
+
+function hover(rows, baseline) {
+  const [first, ...lines] = [...linesOf(rows[0], baseline), ...rows.slice(1).flatMap((row) => linesOf(row, baseline).slice(1))];
+  return [`<b>${plain(first)}</b>`, ...lines.map(plain)].join("<br>");
 }
 
 function lookOf(technique, view, look) {
@@ -82,10 +88,7 @@ function tradeoffTraces(view, look) {
       opacity,
       zorder: own ? 1 : 0,
       hoverinfo: "text",
-      hovertext: across.map((row, i) => {
-        const second = hover(up[i], view.baselineTitle).split("<br>").slice(1);
-        return [hover(row, view.baselineTitle), ...(view.x === view.y ? [] : second)].join("<br>");
-      }),
+      hovertext: across.map((row, i) => hover([...new Set([row, up[i]])], view.baselineTitle)),
     };
   });
 }
@@ -122,7 +125,7 @@ function curveTraces(view, look) {
       opacity,
       zorder: own ? 1 : 0,
       hoverinfo: "text",
-      hovertext: rows.map((row) => hover(row, view.baselineTitle)),
+      hovertext: rows.map((row) => hover([row], view.baselineTitle)),
     });
   }
   return [...bands, ...lines];
@@ -193,15 +196,32 @@ const FIGURES = {
   }),
 };
 
-function drawFigures(view, look, onPick) {
-  const config = { displayModeBar: false, responsive: true };
-  for (const [name, figure] of Object.entries(FIGURES)) {
-    const { data, layout } = figure(view, look);
-    const isNew = !document.getElementById(name).on;
-    Plotly.react(name, data, layout, config);
-    if (isNew) document.getElementById(name).on("plotly_click", ({ points }) => onPick(points[0].data.meta));
-  }
+// What a figure has still to show when it comes into view.
+const waiting = new Map();
+const onScreen = new IntersectionObserver((entries) => {
+  entries.filter((entry) => entry.isIntersecting).forEach(({ target }) => waiting.get(target.id)?.());
+});
+
+const isInView = (element) => {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom >= 0 && top <= innerHeight;
+};
+
+function drawFigure(name, view, look, onPick) {
+  const element = document.getElementById(name);
+  const draw = () => {
+    waiting.delete(name);
+    const { data, layout } = FIGURES[name](view, look);
+    const isNew = !element.on;
+    Plotly.react(element, data, layout, { displayModeBar: false, responsive: true });
+    if (isNew) element.on("plotly_click", ({ points }) => onPick(points[0].data.meta));
+  };
+  waiting.set(name, draw);
+  onScreen.observe(element);
+  if (isInView(element)) draw();
 }
+
+const drawFigures = (...shown) => Object.keys(FIGURES).forEach((name) => drawFigure(name, ...shown));
 
 // A figure for a file: on white paper, with a legend, as wide as two columns.
 function saveFigure(name, format, view) {

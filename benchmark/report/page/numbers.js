@@ -9,7 +9,7 @@ const unpack = (text) => new Float32Array(Uint8Array.from(atob(text), (c) => c.c
 const unpacked = new Map();
 function arraysOf(scenario) {
   if (!unpacked.has(scenario)) {
-    const names = ["n", "mean", "ci_low", "ci_high", "interval", "values"];
+    const names = ["n", "missing", "mean", "ci_low", "ci_high", "interval", "values"];
     unpacked.set(scenario, Object.fromEntries(names.map((name) => [name, unpack(scenario[name])])));
   }
   return unpacked.get(scenario);
@@ -135,29 +135,77 @@ function rowsOf(scenario, baseline) {
   const rows = [...cells.mean.keys()].map((cell) => {
     const [b, t, m] = [Math.floor(cell / (T * M)), Math.floor(cell / M) % T, cell % M];
     const technique = run.techniques[scenario.techniques[t]];
-    const significant = found.p[cell] <= 0.05;
+    const significant = found.p[cell] <= run.alpha;
     return {
       technique,
       metric: run.metrics[m],
       position: scenario.techniques[t],
       beta: scenario.betas[b],
       n: cells.n[cell],
-      missing: scenario.repetitions - cells.n[cell],
+      missing: cells.missing[cell],
       mean: cells.mean[cell],
       low: cells.ci_low[cell],
       high: cells.ci_high[cell],
       interval: run.intervals[cells.interval[cell]] ?? "",
       isBaseline: technique.name === baseline,
       difference: found.difference[cell],
+      improvement: found.improvement[cell],
       differenceLow: found.low[cell],
       differenceHigh: found.high[cell],
       pairs: Number.isNaN(found.n[cell]) ? 0 : found.n[cell],
       method: found.method,
       p: found.p[cell],
       verdict: !significant ? "" : found.improvement[cell] > 0 ? "better" : "worse",
-      reason: scenario.reasons[`${b},${t}`] ?? "",
+      reason: scenario.reasons[`${b},${t},${m}`] ?? scenario.reasons[`${b},${t}`] ?? "",
     };
   });
   rowsFound.set(key, rows);
   return rows;
+}
+
+// Whether any test of a metric could be significant: not with few pairs and many tests, whatever the results.
+function isTestable(rows) {
+  const tested = rows.filter((row) => !Number.isNaN(row.p));
+  const pairs = Math.max(0, ...tested.map((row) => row.pairs));
+  const least = Math.max(2 / 2 ** pairs, 1 / (run.resamples + 1));
+  return { testable: !tested.length || least * tested.length <= run.alpha, pairs, tests: tested.length };
+}
+
+// Which cells of a metric differ from the baseline's. Where no test can tell: by more than the region of practical
+// equivalence.
+function marksOf(scenario, baseline, metric) {
+  const rows = rowsOf(scenario, baseline).filter((row) => row.metric === metric);
+  const reach = isTestable(rows);
+  const marks = rows.map((row) => {
+    const differs = reach.testable ? row.p <= run.alpha : Math.abs(row.improvement) > run.rope;
+    return { row, mark: !differs || row.isBaseline ? "" : row.improvement > 0 ? "better" : "worse" };
+  });
+  return { ...reach, marks };
+}
+
+// Which techniques are better than the baseline up to which level of bias, and whether they are less accurate there:
+// those first that are better longest, without losing accuracy, and by most.
+function holdingUp(scenario, baseline, metric) {
+  const { marks, ...reach } = marksOf(scenario, baseline, metric);
+  const accuracy = run.metrics.find(({ name }) => name === "accuracy");
+  const lost = accuracy && metric !== accuracy ? marksOf(scenario, baseline, accuracy).marks : [];
+  const techniques = scenario.techniques.map((t) => {
+    const technique = run.techniques[t];
+    const cells = marks.filter(({ row }) => row.technique === technique);
+    const better = cells.filter(({ mark }) => mark === "better").map(({ row }) => row.beta);
+    const costs = lost.filter(({ row, mark }) => row.technique === technique && mark === "worse" && better.includes(row.beta));
+    return {
+      technique,
+      cells,
+      upTo: better.length ? Math.max(...better) : null,
+      notAt: cells.filter(({ row }) => row.beta < Math.max(...better) && !better.includes(row.beta)).map(({ row }) => row.beta),
+      lessAccurateAt: costs.map(({ row }) => row.beta),
+      gain: sum(cells.map(({ row }) => row.improvement || 0)),
+    };
+  });
+  techniques.sort(
+    (a, b) =>
+      (b.upTo ?? -1) - (a.upTo ?? -1) || (a.lessAccurateAt.length > 0) - (b.lessAccurateAt.length > 0) || b.gain - a.gain,
+  );
+  return { ...reach, techniques, traded: lost.length > 0 };
 }

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from benchmark.metrics import Metric, list_metrics
 from benchmark.report.compare_inputs import FinishedRun, RunDataset
-from benchmark.statistics import Goal, cell_intervals, paired_comparisons
+from benchmark.report.statistics_numbers import RunStatistics
+from benchmark.statistics import paired_comparisons
 from benchmark.statistics.bootstrap import CONFIDENCE, N_RESAMPLES
 from benchmark.statistics.frames import SCENARIO
 
-__all__ = ["UNTREATED", "Undeclared", "as_script", "goals_of", "page_numbers"]
+__all__ = ["UNTREATED", "as_script", "page_numbers"]
 
 UNTREATED = "none"
 """The technique that every dataset is compared with besides its own baseline, where the run has it."""
@@ -44,46 +43,27 @@ _SYMBOLS = {
 }
 
 
-@dataclass(frozen=True)
-class Undeclared:
-    """Stands for a metric of a plugin that is not loaded: nobody knows which of its values are good."""
-
-    title: str
-    ideal: float | None = None
-    direction: str = "none"
-
-
-def goals_of(metrics: Sequence[str]) -> dict[str, Metric | Undeclared]:
-    """Return the declaration of each metric."""
-    known = list_metrics()
-    return {name: known.get(name) or Undeclared(name) for name in metrics}
-
-
-def page_numbers(run: FinishedRun, results: pd.DataFrame) -> dict[str, Any]:
+def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
     """Return what the page shows and computes with, ready for JSON.
 
     Parameters
     ----------
-    run : FinishedRun
-        What :func:`~benchmark.report.compare_inputs.read_run` returns.
-    results : DataFrame
-        What :func:`~benchmark.report.compare_inputs.read_results` returns.
+    statistics : RunStatistics
+        From :func:`~benchmark.report.statistics_numbers.folder_statistics`.
 
     Returns
     -------
     dict
-        Names, looks, and for each scenario the intervals of
-        :func:`~benchmark.statistics.cell_intervals`, the differences of
-        :func:`~benchmark.statistics.paired_comparisons` to its baseline and to doing nothing, and all
-        values, with which the page compares to any other technique.
+        Names, looks, and for each scenario the intervals of the statistics, the differences to its baseline
+        and to doing nothing, and all values, with which the page compares to any other technique.
     """
-    metrics = list(dict.fromkeys(results["metric"]))
-    goals = goals_of(metrics)
-    intervals = cell_intervals(results, seed=run.seed)
-    compared = list(_comparisons(run, results, goals))
-    n_most = int(results["repetition"].max()) + 1
+    run = statistics.run
+    compared = _comparisons(statistics)
+    n_most = int(statistics.results["repetition"].max()) + 1
     return {
         "name": run.name,
+        "alpha": statistics.alpha,
+        "rope": statistics.rope,
         "confidence": CONFIDENCE,
         "resamples": N_RESAMPLES,
         "intervals": _INTERVALS,
@@ -96,16 +76,16 @@ def page_numbers(run: FinishedRun, results: pd.DataFrame) -> dict[str, Any]:
         "metrics": [
             {
                 "name": name,
-                "title": goal.title,
+                "title": statistics.title(name),
                 "ideal": None if goal.ideal is None or np.isinf(goal.ideal) else goal.ideal,
                 "direction": goal.direction,
             }
-            for name, goal in goals.items()
+            for name, goal in statistics.metrics.items()
         ],
         "scenarios": [
-            _scenario(run, dataset, key, results, intervals, compared)
+            _scenario(statistics, dataset, key, compared)
             for dataset in run.datasets
-            for key in _keys(run, dataset, results)
+            for key in _keys(run, dataset, statistics.results)
         ],
     }
 
@@ -125,39 +105,36 @@ def _look(position: int) -> dict[str, str]:
     return {"color": style["color"], "symbol": _SYMBOLS[style["marker"]], "dash": dash}
 
 
-def _comparisons(
-    run: FinishedRun, results: pd.DataFrame, goals: Mapping[str, Goal]
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    baselines = {dataset.name: {dataset.baseline, UNTREATED} for dataset in run.datasets}
-    for baseline in run.techniques:
-        of = [name for name, wanted in baselines.items() if baseline in wanted]
-        own = results[results["dataset"].isin(of)]
-        if (own["technique"] == baseline).any():
-            yield baseline, paired_comparisons(own, baseline, goals, seed=run.seed)
+def _comparisons(statistics: RunStatistics) -> list[pd.DataFrame]:
+    """Return the differences to each dataset's baseline, and to doing nothing where that is another one."""
+    results = statistics.results
+    others = [name for name, baseline in statistics.baselines.items() if baseline != UNTREATED]
+    own = results[results["dataset"].isin(others)]
+    if UNTREATED not in set(own["technique"]):
+        return [statistics.comparisons]
+    goals = {metric.name: metric for metric in statistics.metrics.values()}
+    return [statistics.comparisons, paired_comparisons(own, UNTREATED, goals)]
 
 
 def _keys(run: FinishedRun, dataset: RunDataset, results: pd.DataFrame) -> list[tuple[str, str, str]]:
     """Return dataset, bias and classifier of all that was tried, in the order of the experiment."""
-    tried = pd.concat([results[list(SCENARIO)], run.failures[list(SCENARIO)]]).drop_duplicates()
-    found = set(tried.itertuples(index=False, name=None))
+    found = set(results[list(SCENARIO)].drop_duplicates().itertuples(index=False, name=None))
     keys = [(dataset.name, bias, classifier) for bias in dataset.biases for classifier in run.classifiers]
     return [key for key in keys if key in found]
 
 
 def _scenario(
-    run: FinishedRun,
+    statistics: RunStatistics,
     dataset: RunDataset,
     key: tuple[str, str, str],
-    results: pd.DataFrame,
-    intervals: pd.DataFrame,
-    compared: Sequence[tuple[str, pd.DataFrame]],
+    compared: Sequence[pd.DataFrame],
 ) -> dict[str, Any]:
-    own, failures = _rows(results, key), _rows(run.failures, key)
-    tried = {*own["technique"], *failures["technique"]}
+    run, metrics = statistics.run, list(statistics.metrics)
+    own = _rows(statistics.results, key)
+    tried = set(own["technique"])
     techniques = [name for name in run.techniques if name in tried]
-    metrics = list(dict.fromkeys(results["metric"]))
     cells = pd.MultiIndex.from_product([run.betas, techniques, metrics], names=_AXES)
-    shown = _on(cells, _rows(intervals, key))
+    shown = _on(cells, _rows(statistics.intervals, key))
     values = own.pivot_table(
         index=list(_AXES), columns="repetition", values="value", sort=False, dropna=False
     )
@@ -169,23 +146,22 @@ def _scenario(
         "bias": key[1],
         "classifier": key[2],
         "title": ", ".join(names),
-        "baseline": dataset.baseline,
+        "baseline": statistics.baselines[dataset.name],
         "embedded": dataset.embedded,
         "warning": dataset.warning,
         "betas": list(run.betas),
         "techniques": [list(run.techniques).index(name) for name in techniques],
-        "repetitions": run.repetitions,
-        "n": _packed(shown["n"].fillna(0)),
+        **{name: _packed(shown[name].fillna(0)) for name in ("n", "missing")},
         **{name: _packed(shown[name]) for name in ("mean", "ci_low", "ci_high")},
         "interval": _packed(shown["interval"].map({name: i for i, name in enumerate(_INTERVALS)})),
         "values": _packed(values.reindex(cells)),
         "width": values.shape[1],
         "compared": {
-            baseline: _compared(_on(cells, found))
-            for baseline, frame in compared
-            if len(found := _rows(frame, key))
+            str(baseline): _compared(_on(cells, found))
+            for frame in compared
+            for baseline, found in _rows(frame, key).groupby("baseline")
         },
-        "reasons": _reasons(failures, run.betas, techniques),
+        "reasons": _reasons(_rows(run.failures, key), run.betas, techniques, metrics),
     }
 
 
@@ -215,15 +191,29 @@ def _packed(values: pd.DataFrame | pd.Series[Any]) -> str:
     return base64.b64encode(values.to_numpy(dtype="<f4", na_value=np.nan).tobytes()).decode()
 
 
-def _reasons(failures: pd.DataFrame, betas: Sequence[float], techniques: Sequence[str]) -> dict[str, str]:
-    """Return by position of beta and technique why values are missing: the most frequent reason first."""
+def _reasons(
+    failures: pd.DataFrame, betas: Sequence[float], techniques: Sequence[str], metrics: Sequence[str]
+) -> dict[str, str]:
+    """Return by position of beta, technique and metric why values are missing: the most frequent reason.
+
+    A reason that concerns every metric, because the whole cell failed, has no position of a metric.
+    """
     found = {}
     for (beta, technique), own in failures.groupby(["beta", "technique"], sort=False):
-        once = own.drop_duplicates(["repetition", "status", "reason"])
-        counts = (
-            once.groupby(["status", "reason"], sort=False).size().sort_values(ascending=False, kind="stable")
-        )
-        (status, reason), number = counts.index[0], int(counts.iloc[0])
-        others = f"; {int(counts.iloc[1:].sum())} for other reasons" if len(counts) > 1 else ""
-        found[f"{betas.index(beta)},{techniques.index(technique)}"] = f"{number} {status}: {reason}{others}"
+        where = f"{betas.index(beta)},{techniques.index(technique)}"
+        whole = own[own["metric"] == ""]
+        if len(whole):
+            found[where] = _counted(whole)
+        for i, metric in enumerate(metrics):
+            if (own["metric"] == metric).any():
+                found[f"{where},{i}"] = _counted(own[own["metric"].isin(["", metric])])
     return found
+
+
+def _counted(failures: pd.DataFrame) -> str:
+    counts = (
+        failures.groupby(["status", "reason"], sort=False).size().sort_values(ascending=False, kind="stable")
+    )
+    (status, reason), number = counts.index[0], int(counts.iloc[0])
+    others = f"; {int(counts.iloc[1:].sum())} for other reasons" if len(counts) > 1 else ""
+    return f"{number} {status.replace('_', ' ')}: {reason}{others}"

@@ -41,7 +41,9 @@ const MARKS = {
 
 function defaults(scenario) {
   const names = run.metrics.map((metric) => metric.name);
-  const x = names.includes("discrimination") ? "discrimination" : names[0];
+  // A difference between the groups, which is what bias changes.
+  const difference = run.metrics.find(({ direction }) => direction === "lower" || direction === "closer_to_ideal");
+  const x = names.includes("discrimination") ? "discrimination" : (difference?.name ?? names[0]);
   const y = names.includes("accuracy") ? "accuracy" : names[names.length - 1];
   const techniques = scenario.techniques.map((t) => run.techniques[t].name);
   return {
@@ -178,12 +180,17 @@ function mark(technique) {
   return drawn;
 }
 
+function picker(technique) {
+  const pressed = String(state.highlight === technique.name);
+  const button = make("button", { type: "button", class: "pick", "aria-pressed": pressed });
+  button.append(mark(technique), technique.title);
+  button.dataset.technique = technique.name;
+  return button;
+}
+
+const rowClass = (technique) => ({ class: state.highlight === technique.name ? "picked" : null });
+
 function tableRow(row) {
-  const name = row.technique.name;
-  const pressed = state.highlight === name;
-  const button = make("button", { type: "button", class: "pick", "aria-pressed": String(pressed) });
-  button.append(mark(row.technique), row.technique.title);
-  button.dataset.technique = name;
   const told = row.interval
     ? `${row.interval === "bca" ? "BCa" : "Percentile"} interval over ${row.n} repetitions`
     : row.reason || "no interval";
@@ -198,8 +205,8 @@ function tableRow(row) {
       ];
   return make(
     "tr",
-    { class: pressed ? "picked" : null },
-    make("th", { scope: "row" }, button),
+    rowClass(row.technique),
+    make("th", { scope: "row" }, picker(row.technique)),
     make("td", {}, String(row.beta)),
     make("td", { class: "word" }, row.metric.title),
     make("td", { title: told }, fixed(row.mean)),
@@ -230,6 +237,60 @@ function drawTable(view) {
   $("count").textContent = `${rows.length} of ${view.scenario.betas.length * view.scenario.techniques.length * run.metrics.length} rows`;
 }
 
+const MARKED = { better: ["▲", "better"], worse: ["▼", "worse"] };
+const MOST_NAMED = 4;
+
+// A title within a sentence: names such as AUC stay as they are.
+const inSentence = (title) => (/^\p{Lu}\p{Ll}/u.test(title) ? title[0].toLowerCase() + title.slice(1) : title);
+
+// In short: who is better than the baseline up to the greatest level of bias.
+function answer(view, found) {
+  const compared = `than ${view.baselineTitle} in ${inSentence(view.over.title)}`;
+  const upTo = found.techniques[0]?.upTo ?? null;
+  if (upTo === null) return `No technique is better ${compared} at any β.`;
+  const best = found.techniques.filter((item) => item.upTo === upTo);
+  const keeping = best.filter((item) => !item.lessAccurateAt.length);
+  const named = (items) =>
+    items.slice(0, MOST_NAMED).map(({ technique }) => technique.title).join("; ") +
+    (items.length > MOST_NAMED ? `; and ${items.length - MOST_NAMED} more` : "");
+  const first = `Better ${compared} up to β = ${upTo}${found.testable ? "" : ", on average and untested"}: `;
+  if (!found.traded) return `${first}${named(best)}.`;
+  if (!keeping.length) return `${first}${named(best)}. All of them lose accuracy at some β.`;
+  return `${first}${named(keeping)}${keeping.length < best.length ? `. At the cost of accuracy: ${best.length - keeping.length} more` : ""}.`;
+}
+
+function drawHolding(view) {
+  const all = holdingUp(view.scenario, state.baseline, view.over);
+  const shown = new Set(view.techniques);
+  const found = { ...all, techniques: all.techniques.filter(({ technique }) => shown.has(technique)) };
+  $("answer").textContent = answer(view, found);
+  $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.title)}`;
+  $("holding").caption.textContent =
+    `${view.title}. Means; ▲ better and ▼ worse than ${view.baselineTitle}, ` +
+    (found.testable
+      ? `where the corrected p is at most ${run.alpha}.`
+      : `by more than ${run.rope} on average: with ${found.pairs} pairs and ${found.tests} tests, no corrected p can be ` +
+        `at most ${run.alpha}.`);
+  const head = ["Technique", ...view.scenario.betas.map((beta) => `β = ${beta}`), "Better up to β"];
+  $("holding").tHead.rows[0].replaceChildren(...head.map((title) => make("th", { scope: "col" }, title)));
+  if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy there"));
+  $("holding").tBodies[0].replaceChildren(
+    ...found.techniques.map(({ technique, cells, upTo, lessAccurateAt }) => {
+      const own = technique.name === state.baseline;
+      const means = cells.map(({ row, mark: which }) => {
+        const cell = make("td", { class: which, title: linesOf(row, view.baselineTitle).join("\n") }, fixed(row.mean));
+        const [sign, word] = MARKED[which] ?? ["", ""];
+        if (sign) cell.append(make("span", { "aria-hidden": "true" }, ` ${sign}`), make("span", { class: "unseen" }, ` ${word}`));
+        return cell;
+      });
+      const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : upTo === null ? "–" : String(upTo))];
+      const cost = lessAccurateAt.length ? `worse at ${lessAccurateAt.join(", ")}` : upTo === null ? "" : "kept";
+      if (found.traded) last.push(make("td", { class: lessAccurateAt.length ? "word worse" : "word" }, cost));
+      return make("tr", rowClass(technique), make("th", { scope: "row" }, picker(technique)), ...means, ...last);
+    }),
+  );
+}
+
 function drawAbout(view) {
   const told = [];
   if (view.scenario.embedded) {
@@ -237,7 +298,7 @@ function drawAbout(view) {
   }
   if (view.scenario.warning) told.push(view.scenario.warning);
   $("about").replaceChildren(...told.map((text) => make("p", { class: "warning" }, text)));
-  $("tradeoff-title").textContent = `${view.y.title} against ${view.x.title.toLowerCase()}`;
+  $("tradeoff-title").textContent = `${view.y.title} against ${inSentence(view.x.title)}`;
   $("curves-title").textContent = `${view.over.title} over β`;
   $("bands-told").textContent =
     view.techniques.length > MOST_BANDS ? "Of so many techniques, only a selected one has a band. " : "";
@@ -287,15 +348,16 @@ function showTab() {
   }
 }
 
-function draw({ controls = true } = {}) {
+function draw({ controls = true, figures = true } = {}) {
   document.documentElement.dataset.theme = isDark() ? "dark" : "light";
   showTab();
   const view = currentView();
   if (controls) drawControls();
   drawAbout(view);
+  drawHolding(view);
   drawTable(view);
-  // The table stands before the plotting library has been read.
-  if (window.Plotly && state.tab === "results") drawFigures(view, look(), pick);
+  // The tables stand before the plotting library has been read.
+  if (figures && window.Plotly && state.tab === "results") drawFigures(view, look(), pick);
 }
 
 function change(changes, options) {
@@ -353,6 +415,9 @@ function csv() {
   download([head, ...lines, ""].join("\n"), "text/csv", `${run.name}_${view.file}.csv`.replace(/[^\w.-]+/g, "_"));
 }
 
+// What concerns the rows of the table only.
+const ROWS_ONLY = { controls: false, figures: false };
+
 function listen() {
   for (const id of ["baseline", "x", "y", "over"]) {
     $(id).addEventListener("change", (event) => change({ [id]: event.target.value }, { controls: false }));
@@ -370,7 +435,7 @@ function listen() {
   $("all").addEventListener("click", () => change({ techniques: defaults(run.scenarios[state.scenario]).techniques }));
   $("none").addEventListener("click", () => change({ techniques: [] }));
   $("reset").addEventListener("click", () => change({ ...defaults(run.scenarios[0]), colours: state.colours }));
-  $("filter").addEventListener("input", (event) => change({ find: event.target.value }, { controls: false }));
+  $("filter").addEventListener("input", (event) => change({ find: event.target.value }, ROWS_ONLY));
   $("theme").addEventListener("change", (event) => change({ colours: event.target.value }));
   $("csv").addEventListener("click", csv);
   $("copy-link").addEventListener("click", () => copy(location.href, "Link"));
@@ -381,16 +446,20 @@ function listen() {
     const { figure, format } = button.dataset;
     button.addEventListener("click", () => saveFigure(figure, format, currentView()));
   }
-  $("table").addEventListener("click", ({ target }) => {
-    const button = target.closest("button");
-    if (!button) return;
+  const pressed = (table, button) => {
     const { sort, technique } = button.dataset;
-    const position = [...$("table").querySelectorAll("button")].indexOf(button);
+    const position = [...table.querySelectorAll("button")].indexOf(button);
     if (technique !== undefined) pick(technique);
-    else change({ sort: state.sort === sort ? `-${sort}` : state.sort === `-${sort}` ? "" : sort }, { controls: false });
+    else change({ sort: state.sort === sort ? `-${sort}` : state.sort === `-${sort}` ? "" : sort }, ROWS_ONLY);
     // The table was made anew: the focus goes on where it was.
-    $("table").querySelectorAll("button")[position]?.focus({ preventScroll: true });
-  });
+    table.querySelectorAll("button")[position]?.focus({ preventScroll: true });
+  };
+  for (const table of [$("table"), $("holding")]) {
+    table.addEventListener("click", ({ target }) => {
+      const button = target.closest("button");
+      if (button) pressed(table, button);
+    });
+  }
   const tablist = document.querySelector("[role=tablist]");
   tablist.addEventListener("click", ({ target }) => {
     const tab = target.closest("[role=tab]");

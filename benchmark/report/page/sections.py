@@ -23,7 +23,7 @@ from benchmark.experiment.plan import load_experiment
 from benchmark.metrics import Metric
 from benchmark.report.audit_text import printable
 from benchmark.report.compare_inputs import FinishedRun, RunDataset
-from benchmark.report.page.numbers import goals_of
+from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.techniques import list_techniques
 
 __all__ = ["data_section", "failures_section", "methods_section", "regeneration_section", "text"]
@@ -71,9 +71,9 @@ def data_section(run: FinishedRun) -> str:
     return "".join(_dataset(run, dataset, i) for i, dataset in enumerate(run.datasets))
 
 
-def methods_section(run: FinishedRun, metrics: Sequence[str]) -> str:
+def methods_section(statistics: RunStatistics) -> str:
     """Return what was measured and how, and whom to cite."""
-    declared = goals_of(metrics)
+    run = statistics.run
     known = list_techniques()
     rows = []
     for entry in run.facts["experiment"]["techniques"]:
@@ -89,13 +89,16 @@ def methods_section(run: FinishedRun, metrics: Sequence[str]) -> str:
             )
         )
     return (
-        files("benchmark.report.page").joinpath("methods.html").read_text(encoding="utf-8")
+        files("benchmark.report.page")
+        .joinpath("methods.html")
+        .read_text(encoding="utf-8")
+        .replace("@alpha@", f"{statistics.alpha:g}")
         + "<h3>Metrics</h3>"
         + _table(
             "Metrics of this page; y+ is the favorable label, ŷ a prediction, g the deprived group, ḡ the "
             "favored one",
             ("metric", "formula", "range", "ideal", "better", "source"),
-            (_metric(name, item) for name, item in declared.items()),
+            (_metric(name, statistics.title(name), item) for name, item in statistics.metrics.items()),
         )
         + "<h3>Techniques</h3>"
         + _table("Techniques of this run", ("technique", "method", "parameters", "published in"), rows)
@@ -299,14 +302,14 @@ def _cards(run: FinishedRun) -> dict[str, Card]:
 # --------------------------------------------------------------------------------------------- methods
 
 
-def _metric(name: str, item: object) -> tuple[str, ...]:
+def _metric(name: str, title: str, item: object) -> tuple[str, ...]:
     if not isinstance(item, Metric):
         return (_head(name), "declared by a plugin that is not loaded here", "", "", "", "")
     low, high = (f"{value:g}".replace("inf", "∞") for value in item.range)
     ideal = "" if item.ideal is None else f"{item.ideal:g}"
     note = f'<br><span class="soft">{text(item.note)}</span>' if item.note else ""
     return (
-        f'<th scope="row">{text(item.title)}<br>{_code(name)}</th>',
+        f'<th scope="row">{text(title)}<br>{_code(name)}</th>',
         text(item.formula) + note,
         f"{low} to {high}",
         ideal,

@@ -1,0 +1,162 @@
+"""The runs below a folder, and a page that lists them."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from benchmark.report.audit_text import printable
+
+__all__ = ["MANIFEST", "RunEntry", "find_runs", "index_page"]
+
+MANIFEST = "manifest.json"
+"""File that makes a folder that of a run."""
+
+_REPORT = "report.html"
+_COUNTED_ELSEWHERE = ("planned", "computed_in_this_run")
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """What an index says of a run.
+
+    Parameters
+    ----------
+    name : str
+        Its folder, relative to the one that was searched, with slashes; ``"."`` for that one itself.
+    title : str
+        Title of the experiment, or the name of the folder where the manifest has none.
+    facts : tuple of str
+        What the manifest says of it, for readers.
+    has_report : bool
+        Whether its page was written.
+    can_report : bool
+        Whether it has what a page is made from.
+    documents : tuple of str
+        Pages in Markdown, relative to its folder.
+    finished : str
+        When, as ISO 8601; empty where the manifest does not say it.
+    """
+
+    name: str
+    title: str
+    facts: tuple[str, ...]
+    has_report: bool
+    can_report: bool
+    documents: tuple[str, ...]
+    finished: str
+
+
+def find_runs(folder: Path) -> list[RunEntry]:
+    """Find the runs in a folder and below it: the last finished first.
+
+    Hidden folders and symbolic links are not followed, and no run is looked for inside of another.
+    """
+    found = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if MANIFEST in names:
+            folders.clear()
+            found.append(_entry(folder, Path(place)))
+    return sorted(sorted(found, key=lambda run: run.name), key=lambda run: run.finished, reverse=True)
+
+
+def _entry(folder: Path, place: Path) -> RunEntry:
+    name = place.relative_to(folder).as_posix()
+    documents = [path.name for path in place.glob("*.md")]
+    documents += ["statistics/README.md"] if (place / "statistics" / "README.md").is_file() else []
+    try:
+        manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        title, finished = str(manifest["experiment"]["title"]), str(manifest.get("finished", ""))
+        facts = tuple(_facts(manifest, finished))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        title, finished, facts = place.resolve().name, "", ("its manifest cannot be read",)
+    return RunEntry(
+        name=name,
+        title=title,
+        facts=facts,
+        has_report=(place / _REPORT).is_file(),
+        can_report=all((place / f"{part}.csv").is_file() for part in ("results", "summary", "failures")),
+        documents=tuple(sorted(documents)),
+        finished=finished,
+    )
+
+
+def _facts(manifest: Mapping[str, Any], finished: str) -> Iterator[str]:
+    """Yield what a manifest says; an audit has neither cells nor techniques."""
+    if finished:
+        yield f"finished {finished[:16].replace('T', ' ')}"
+    if datasets := list(manifest.get("datasets", ())):
+        yield f"{_counted(len(datasets), 'dataset')}: {', '.join(datasets)}"
+    if techniques := manifest["experiment"].get("techniques"):
+        yield _counted(len(techniques), "technique")
+    if cells := manifest.get("cells"):
+        yield _counted(cells["planned"], "cell")
+        lost = {status: n for status, n in cells.items() if status not in _COUNTED_ELSEWHERE}
+        told = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in lost.items())
+        yield f"without a result: {told}" if told else "all with a result"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def index_page(folder: Path, runs: Sequence[RunEntry]) -> str:
+    """Return a page that lists runs with links to their reports, as HTML without scripts.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder that was searched, as the reader would name it.
+    runs : sequence of RunEntry
+        From :func:`find_runs`.
+    """
+    style = files("benchmark.report.page").joinpath("page.css").read_text(encoding="utf-8")
+    shown = "".join(_article(folder, run) for run in runs)
+    empty = (
+        f"<p>There is no run in {_text(folder)} yet. <code>betabench run --experiment smoke</code> makes one "
+        "in seconds; reload this page afterwards.</p>"
+    )
+    title = f"Runs in {_text(folder)}"
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n'
+        f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f'<header><div><h1>{title}</h1><p class="soft">{_counted(len(runs), "run")}, the last finished first'
+        f"</p></div></header>\n<main>\n{shown or empty}</main>\n</body>\n</html>\n"
+    )
+
+
+def _article(folder: Path, run: RunEntry) -> str:
+    title = _text(run.title)
+    if run.has_report:
+        title = _link(run.name, _REPORT, run.title)
+        told = ""
+    elif run.can_report:
+        command = shlex.join(["betabench", "report", str(folder / run.name)])
+        told = f"<p>No report yet: <code>{_text(command)}</code> writes it.</p>"
+    else:
+        told = "<p>It has not the files that a report is made from.</p>"
+    facts = " · ".join(_text(fact) for fact in (run.name, *run.facts))
+    links = " · ".join(_link(run.name, name, name) for name in run.documents)
+    return (
+        f'<article class="dataset"><h2>{title}</h2><p class="soft">{facts}</p>{told}'
+        f"{f'<p>{links}</p>' if links else ''}</article>\n"
+    )
+
+
+def _link(name: str, file: str, shown: str) -> str:
+    return f'<a href="/{quote(file if name == "." else f"{name}/{file}")}">{_text(shown)}</a>'
+
+
+def _text(value: object) -> str:
+    return html.escape(printable(value))
