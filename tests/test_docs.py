@@ -169,7 +169,14 @@ def test_formulas_became_mathml(site: Path) -> None:
 
 def test_a_page_says_what_its_declaration_says(site: Path) -> None:
     dutch = (site / "datasets" / "dutch" / "index.html").read_text(encoding="utf-8")
-    for fact in ("60,420", "sex → occupation", "0.2985", "Only 18,438 of the 60,420 rows are distinct"):
+    for fact in (
+        "60,420",
+        "sex → occupation",
+        "<td>22</td>",
+        "0.6256, 0.3271",
+        "0.2985",
+        "Only 18,438 of the 60,420 rows are distinct",
+    ):
         assert fact in dutch
     paper = (site / "experiments" / "paper" / "index.html").read_text(encoding="utf-8")
     assert "7,050" in paper
@@ -290,7 +297,10 @@ def test_what_a_notebook_shows() -> None:
         return {"cell_type": "code", "source": source, "outputs": list(outputs), "metadata": metadata}
 
     shown = {"output_type": "display_data", "data": {"image/png": "iVBORw==", "text/plain": "<Figure>"}}
-    frame = {"text/html": "<div><style scoped>td {}</style><table></table></div>", "text/plain": "x"}
+    frame = {
+        "text/html": '<div><style scoped>td {}</style><table border="1"></table></div>',
+        "text/plain": "x",
+    }
     cells = [
         {"cell_type": "markdown", "source": "# Title"},
         code("print(1)", {"output_type": "stream", "text": "1\n"}),

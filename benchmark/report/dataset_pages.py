@@ -159,8 +159,8 @@ def _network_facts(network: Network) -> Iterator[tuple[str, str]]:
     schema = network.schema
     parents = [schema.names[parent] for parent in network.parents[schema.label_index]]
     favored, deprived = group_rates(network)
-    yield "P(y+ | favored), P(y+ | deprived)", f"{favored:.4f}, {deprived:.4f}"
+    yield "edges", str(len(network.edges))
     yield "free parameters", f"{network.n_parameters:,}"
     yield "parents of the label", ", ".join(map(code, parents)) or "none"
-    yield "P(y+ \\| favored), P(y+ \\| deprived)", f"{favored:.4f}, {deprived:.4f}"
+    yield "P(y+ | favored), P(y+ | deprived)", f"{favored:.4f}, {deprived:.4f}"
     yield "discrimination, equation 1", f"{favored - deprived:.4f}"

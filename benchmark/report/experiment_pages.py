@@ -159,8 +159,12 @@ def _results(name: str, folder: Path, root: Path) -> Iterator[str]:
     if links:
         yield "## Committed results"
         yield "\n".join(links)
-    for path in sorted(home.glob("figures/**/*.png")):
-        link = link_to(path, folder, root)
-        if link and not path.stem.startswith("technique_"):
+    figures = [
+        path for path in sorted(home.glob("figures/**/*.png")) if not path.stem.startswith("technique_")
+    ]
+    if links and figures:
+        yield "## Figures"
+    for path in figures:
+        if link := link_to(path, folder, root):
             words = " ".join(path.relative_to(home / "figures").with_suffix("").parts).replace("_", " ")
             yield f"![{plain(f'{name}: {words}')}]({link})"

@@ -9,7 +9,7 @@ A page says nothing that the code does not say: what is wrong with it is correct
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmark.audit import AEQUITAS_COUNTS
@@ -77,7 +77,7 @@ def metric_pages(*, linked: bool = False) -> dict[str, str]:
     Parameters
     ----------
     linked : bool, default False
-        Whether names lead to :func:`metric_page`, in ``<name>.md`` beside them.
+        Whether names lead to :func:`metric_page`, in ``<name>.md`` beside them, which says the rest.
     """
     ours = _ours()
     return {METRICS_PAGE: _metrics(ours, linked), EQUIVALENTS_PAGE: _equivalents(ours)}
@@ -147,15 +147,18 @@ def _metrics(metrics: dict[str, Metric], linked: bool) -> str:
         family = own[0].family
         text = _FAMILIES.get(family, ("", ""))[1]
         blocks += [f"## {plain(title)}", f"Family {code(family)}. {plain(text)}".rstrip()]
-        blocks.append(table(_HEAD, [_linked(item) if linked else _row(item) for item in own]))
+        blocks.append(_linked(own) if linked else table(_HEAD, map(_row, own)))
     return "\n\n".join(blocks) + "\n"
 
 
 _HEAD = ("metric", "formula", "range", "ideal", "better", "needs", "groups", "source", "remark")
 
 
-def _linked(item: Metric) -> tuple[str, ...]:
-    return (f"[{code(item.name)}]({item.name}.md)<br>{plain(item.title)}", *_row(item)[1:])
+def _linked(metrics: Sequence[Metric]) -> str:
+    """Return a table of the columns that are not left to the metrics' own pages."""
+    names = (f"[{code(item.name)}]({item.name}.md)<br>{plain(item.title)}" for item in metrics)
+    rows = [(name, *_row(item)[1:5]) for name, item in zip(names, metrics, strict=True)]
+    return table(_HEAD[:5], rows)
 
 
 def _row(item: Metric) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import html
 import io
 import re
 from collections.abc import Iterable
-from importlib import resources
+from importlib import metadata
 
 __all__ = ["math_font", "with_mathml"]
 
@@ -50,8 +50,9 @@ def math_font(pages: Iterable[str]) -> bytes:
 
     formulas = "".join(math for page in pages for math in re.findall(r"<math.*?</math>", page, re.DOTALL))
     used = {ord(sign) for sign in html.unescape(re.sub(r"<[^>]*>", "", formulas))}
-    with resources.files("ziamath.fonts").joinpath("STIXTwoMath-Regular.ttf").open("rb") as file:
-        font = TTFont(file)
+    # Found without importing the package that carries it.
+    file = metadata.distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf")
+    with TTFont(str(file)) as font:
         subsetter = Subsetter(Options(hinting=False, layout_features=["ssty"], drop_tables=["DSIG"]))
         subsetter.populate(unicodes=used | set(_STYLED) | {ord("ℎ")})
         subsetter.subset(font)

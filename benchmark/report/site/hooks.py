@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
-__all__ = ["on_files", "on_page_content", "on_page_markdown", "on_post_build"]
+__all__ = ["on_files", "on_page_content", "on_page_markdown", "on_post_build", "on_post_page"]
 
 _FROM_THE_TOP = ("CHANGELOG.md", "CONTRIBUTING.md", "results/README.md")
 """Pages of the repository that the site's navigation names, and that none of its pages need link to."""
@@ -141,6 +141,12 @@ def on_page_content(html: str, **_: Any) -> str:
     if "<math" in page:
         _with_formulas.append(page)
     return page
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Give the theme's search dialog the name that it lacks."""
+    dialog = 'data-md-component="search" role="dialog"'
+    return output.replace(dialog, f'{dialog} aria-label="Search"', 1)
 
 
 def on_post_build(config: MkDocsConfig) -> None:

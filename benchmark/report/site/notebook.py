@@ -36,7 +36,13 @@ def run_notebook(path: Path, *, timeout: int = 600) -> Mapping[str, Any]:
 
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(path.parent)}}
-    client = NotebookClient(notebook, timeout=timeout, kernel_name="python3", resources=resources)
+    client = NotebookClient(
+        notebook,
+        timeout=timeout,
+        kernel_name="python3",
+        resources=resources,
+        extra_arguments=["--log-level=ERROR"],  # on one machine, a kernel need not encrypt what it is told
+    )
     executed: Mapping[str, Any] = client.execute()
     return executed
 
@@ -71,12 +77,12 @@ def _shown(output: Mapping[str, Any], name: str, figures: dict[str, bytes], alt:
         file = f"{name}_{len(figures) + 1}.png"
         figures[file] = base64.b64decode(data["image/png"])
         return f"![{alt}]({file})"
-    if "text/html" in data:  # a data frame, whose own style knows nothing of dark pages
-        return _STYLE.sub("", data["text/html"])
+    if "text/html" in data:  # a data frame, whose own looks know nothing of the site's
+        return _LOOKS.sub("", data["text/html"])
     return _text(data["text/plain"])
 
 
-_STYLE = re.compile(r"<style.*?</style>", re.DOTALL)
+_LOOKS = re.compile(r"<style.*?</style>\n?|(?<=<table) border.*?(?=>)", re.DOTALL)
 
 
 def _text(text: str) -> str:
