@@ -189,6 +189,7 @@ def test_a_page_says_what_its_declaration_says(site: Path) -> None:
 def test_the_notebook_was_run_and_says_where_its_rows_come_from(site: Path) -> None:
     page = (site / "from_card_to_figure" / "index.html").read_text(encoding="utf-8")
     assert "No real data here: 48,842 rows" in page
+    assert ">massaging</th>" in page
     assert "<td>massaging</td>" in page
     assert (site / "from_card_to_figure_1.png").read_bytes().startswith(b"\x89PNG")
 
