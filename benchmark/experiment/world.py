@@ -25,6 +25,7 @@ from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network, merge_settings
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
+from benchmark.registry import load_plugin
 from benchmark.seeding import generator
 
 __all__ = [
@@ -110,6 +111,25 @@ class World:
     experiment: Experiment
     scenes: Mapping[str, Scene]
     plugins: tuple[str, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # First, because scenes may hold kinds of bias that plugins declare.
+        return {"plugins": _Plugins(self.plugins), "experiment": self.experiment, "scenes": self.scenes}
+
+
+class _Plugins(tuple[str, ...]):
+    """Files of plugins, which are loaded where a pickle of their names is."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (tuple(self),)
+
+
+def _loaded(plugins: tuple[str, ...]) -> tuple[str, ...]:
+    for plugin in plugins:
+        load_plugin(plugin)
+    return plugins
 
 
 def embedded_network_path(card: Card) -> Path | None:

@@ -1,11 +1,14 @@
-"""Text, code and tables as Markdown, whatever characters they hold."""
+"""Text, code, links and tables as Markdown, whatever characters they hold."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+from urllib.parse import quote
 
-__all__ = ["code", "plain", "table"]
+__all__ = ["code", "link_to", "plain", "table"]
 
 
 def plain(text: str) -> str:
@@ -21,6 +24,12 @@ def code(value: object) -> str:
         return f"`{text}`"
     fence = "`" * (max(map(len, re.findall("`+", text))) + 1)
     return f"{fence} {text} {fence}"
+
+
+def link_to(path: Path, folder: Path, root: Path) -> str | None:
+    """Return a link from a folder to a file, or None if the folder lies outside of the source tree."""
+    start = folder.resolve()
+    return quote(Path(os.path.relpath(path, start)).as_posix()) if start.is_relative_to(root) else None
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

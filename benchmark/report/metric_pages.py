@@ -1,4 +1,7 @@
-"""Two pages about metrics, from their declarations: what each is, and what others call it.
+"""Pages about metrics, from their declarations: what each is, and what others call it.
+
+Two are kept beside the code: all metrics in tables, and their names elsewhere. The documentation site has one
+page more for each metric.
 
 A page says nothing that the code does not say: what is wrong with it is corrected in a metric's declaration.
 """
@@ -6,7 +9,7 @@ A page says nothing that the code does not say: what is wrong with it is correct
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmark.audit import AEQUITAS_COUNTS
@@ -14,7 +17,14 @@ from benchmark.metrics import COMPARISONS, Equivalent, Metric, list_families, li
 from benchmark.report.files import write_atomically
 from benchmark.report.markdown import code, plain, table
 
-__all__ = ["EQUIVALENTS_PAGE", "METRICS_PAGE", "metric_pages", "write_metric_pages"]
+__all__ = [
+    "EQUIVALENTS_PAGE",
+    "METRICS_PAGE",
+    "metric_families",
+    "metric_page",
+    "metric_pages",
+    "write_metric_pages",
+]
 
 METRICS_PAGE = "README.md"
 EQUIVALENTS_PAGE = "equivalents.md"
@@ -61,11 +71,16 @@ _RELATIONS = {"same": "=", "negated": "= -"}
 _SOURCES = ("Clarify", "Aequitas", "AUC gap", "Alelyani", "fairlearn", "AIF360")
 
 
-def metric_pages() -> dict[str, str]:
-    """Return the pages about the metrics of this package, by file name."""
-    package = Metric.__module__.rpartition(".")[0] + "."
-    ours = {n: m for n, m in list_metrics().items() if m.compute.__module__.startswith(package)}
-    return {METRICS_PAGE: _metrics(ours), EQUIVALENTS_PAGE: _equivalents(ours)}
+def metric_pages(*, linked: bool = False) -> dict[str, str]:
+    """Return the two pages about the metrics of this package, by file name.
+
+    Parameters
+    ----------
+    linked : bool, default False
+        Whether names lead to :func:`metric_page`, in ``<name>.md`` beside them, which says the rest.
+    """
+    ours = _ours()
+    return {METRICS_PAGE: _metrics(ours, linked), EQUIVALENTS_PAGE: _equivalents(ours)}
 
 
 def write_metric_pages(folder: Path) -> list[Path]:
@@ -73,9 +88,46 @@ def write_metric_pages(folder: Path) -> list[Path]:
     return [write_atomically(folder / name, text) for name, text in metric_pages().items()]
 
 
-def _metrics(metrics: dict[str, Metric]) -> str:
+def metric_families() -> dict[str, tuple[Metric, ...]]:
+    """Return the metrics of this package by the title of their family, in the order of the page."""
     families = [f for f in _FAMILIES if f in list_families()]
     families += [f for f in list_families() if f not in families]
+    ours = _ours().values()
+    grouped = {_family_title(f): tuple(item for item in ours if item.family == f) for f in families}
+    return {title: items for title, items in grouped.items() if items}
+
+
+def metric_page(item: Metric) -> str:
+    """Return the page of one metric as Markdown."""
+    names = ("name", *_HEAD[1:])
+    facts = zip(names, (code(item.name), *_row(item)[1:]), strict=True)
+    blocks = [
+        f"# {plain(item.title)}",
+        f"`{item.formula}`",
+        table(("property", "value"), [(name, text) for name, text in facts if text and name != "formula"]),
+        f'In an experiment file: `metrics = ["{item.name}"]`, or with all of its family '
+        f'`metrics = ["{item.family}"]`. In formulas, y+ is the favorable label and ŷ+ the favorable '
+        "prediction, g the deprived group or the group in question, ḡ the favored one or those that it is "
+        "compared with.",
+        f"Groups: {code(item.compare)}, that is: {plain(COMPARISONS[item.compare])}.",
+    ]
+    if item.equivalents:
+        rows = [(plain(other.source), *_pair(other, item)) for other in item.equivalents]
+        blocks += ["## What others call it", table(("program", "theirs", "ours", "test", "remark"), rows)]
+    blocks.append(f"[All metrics]({METRICS_PAGE})")
+    return "\n\n".join(blocks) + "\n"
+
+
+def _ours() -> dict[str, Metric]:
+    package = Metric.__module__.rpartition(".")[0] + "."
+    return {n: m for n, m in list_metrics().items() if m.compute.__module__.startswith(package)}
+
+
+def _family_title(family: str) -> str:
+    return _FAMILIES.get(family, (family.replace("_", " ").capitalize(), ""))[0]
+
+
+def _metrics(metrics: dict[str, Metric], linked: bool) -> str:
     blocks = [
         _MARK,
         "# Metrics",
@@ -91,17 +143,22 @@ def _metrics(metrics: dict[str, Metric]) -> str:
         "What a metric does with more than two groups:",
         "\n".join(f"- {code(name)}: {plain(text)}" for name, text in COMPARISONS.items()),
     ]
-    for family in families:
-        title, text = _FAMILIES.get(family, (family.replace("_", " ").capitalize(), ""))
-        own = [item for item in metrics.values() if item.family == family]
-        if own:
-            blocks += [f"## {plain(title)}", f"Family {code(family)}. {plain(text)}".rstrip(), _family(own)]
+    for title, own in metric_families().items():
+        family = own[0].family
+        text = _FAMILIES.get(family, ("", ""))[1]
+        blocks += [f"## {plain(title)}", f"Family {code(family)}. {plain(text)}".rstrip()]
+        blocks.append(_linked(own) if linked else table(_HEAD, map(_row, own)))
     return "\n\n".join(blocks) + "\n"
 
 
-def _family(metrics: list[Metric]) -> str:
-    head = ("metric", "formula", "range", "ideal", "better", "needs", "groups", "source", "remark")
-    return table(head, [_row(item) for item in metrics])
+_HEAD = ("metric", "formula", "range", "ideal", "better", "needs", "groups", "source", "remark")
+
+
+def _linked(metrics: Sequence[Metric]) -> str:
+    """Return a table of the columns that are not left to the metrics' own pages."""
+    names = (f"[{code(item.name)}]({item.name}.md)<br>{plain(item.title)}" for item in metrics)
+    rows = [(name, *_row(item)[1:5]) for name, item in zip(names, metrics, strict=True)]
+    return table(_HEAD[:5], rows)
 
 
 def _row(item: Metric) -> tuple[str, ...]:
@@ -149,10 +206,14 @@ def _counts() -> Iterator[tuple[str, ...]]:
 
 def _pairs(pairs: list[tuple[Equivalent, Metric]]) -> Iterator[tuple[str, ...]]:
     for other, item in sorted(pairs, key=lambda pair: pair[0].name.lower()):
-        file, _, test = other.test.partition("::")
-        yield (
-            code(other.name),
-            f"{_RELATIONS[other.relation]} {code(item.name)}",
-            f"[{code(test)}](../../{file})",
-            plain(other.note),
-        )
+        yield _pair(other, item)
+
+
+def _pair(other: Equivalent, item: Metric) -> tuple[str, ...]:
+    file, _, test = other.test.partition("::")
+    return (
+        code(other.name),
+        f"{_RELATIONS[other.relation]} {code(item.name)}",
+        f"[{code(test)}](../../{file})",
+        plain(other.note),
+    )

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import re
 import textwrap
 import typing
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from benchmark.declarations import list_declarations
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import load_experiment
 from benchmark.report.describe import file_name
 from benchmark.report.files import write_atomically
-from benchmark.report.markdown import code, plain, table
+from benchmark.report.markdown import code, link_to, plain, table
 from benchmark.techniques import Technique, list_techniques
 from benchmark.techniques.base import Stage, parameter_rules
 
@@ -191,14 +189,8 @@ def _source(technique: type[Technique], folder: Path, root: Path) -> str:
     if not path.is_relative_to(root):
         return code(path.name)
     text = code(path.relative_to(root).as_posix())
-    link = _link(path, folder, root)
+    link = link_to(path, folder, root)
     return f"[{text}]({link})" if link else text
-
-
-def _link(path: Path, folder: Path, root: Path) -> str | None:
-    """Return a link from a folder to a file, or None if they do not lie in one source tree."""
-    start = folder.resolve()
-    return quote(Path(os.path.relpath(path, start)).as_posix()) if start.is_relative_to(root) else None
 
 
 def _figures(technique: type[Technique], folder: Path, root: Path) -> Iterator[str]:
@@ -207,7 +199,7 @@ def _figures(technique: type[Technique], folder: Path, root: Path) -> Iterator[s
         for name, title in _entries_of(experiment, technique.name):
             pattern = f"results/{experiment}/figures/tradeoff/*/technique_{file_name(name)}.png"
             for path in sorted(root.glob(pattern)):
-                if link := _link(path, folder, root):
+                if link := link_to(path, folder, root):
                     text = f"{title}: discrimination against accuracy, {path.parent.name}, {experiment}"
                     found.append(f"![{plain(text)}]({link})")
     if found:

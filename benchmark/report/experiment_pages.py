@@ -1,0 +1,170 @@
+"""One Markdown page for each shipped experiment, from its file and its committed results, and an index."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmark.audit.alternation_experiment import is_alternation, load_alternation
+from benchmark.bias import make_bias
+from benchmark.data.card import load_card
+from benchmark.declarations import list_declarations
+from benchmark.experiment.plan import BiasEntry, DatasetEntry, Experiment, load_experiment, plan_blocks
+from benchmark.report.markdown import code, link_to, plain, table
+
+__all__ = ["EXPERIMENTS_PAGE", "experiment_page", "experiment_pages"]
+
+EXPERIMENTS_PAGE = "README.md"
+
+
+def experiment_pages(folder: Path, root: Path) -> dict[str, str]:
+    """Return the pages of all shipped experiments, and the index, by file name.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are to lie, beside the folders of the pages on techniques and datasets: links start there.
+    root : Path
+        Source tree, whose ``results/`` are shown.
+    """
+    names = list(list_declarations("experiments"))
+    pages = {f"{name}.md": experiment_page(name, folder, root) for name in names}
+    return {EXPERIMENTS_PAGE: _index_page(names), **pages}
+
+
+def experiment_page(name: str, folder: Path, root: Path) -> str:
+    """Return the page of one experiment as Markdown; further parameters as for :func:`experiment_pages`."""
+    if is_alternation(name):
+        title, description, body = _alternation(name)
+    else:
+        experiment = load_experiment(name)
+        title, description, body = experiment.title, experiment.description, list(_crossed(experiment))
+    path = list_declarations("experiments")[name]
+    blocks = [
+        f"# {plain(title)}",
+        plain(description),
+        f"```\nbetabench run --experiment {name}\n```",
+        *body,
+        *_results(name, folder, root),
+        "## The file",
+        f"`experiments/{path.name}`",
+        f"```toml\n{path.read_text(encoding='utf-8').strip()}\n```",
+        f"[All experiments]({EXPERIMENTS_PAGE})",
+    ]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _index_page(names: list[str]) -> str:
+    rows = []
+    for name in names:
+        if is_alternation(name):
+            found = load_alternation(name)
+            title, size = found.title, f"{len(found.cases)} cases, {found.folds} folds"
+        else:
+            title, size = load_experiment(name).title, f"{_n_cells(load_experiment(name)):,}"
+        rows.append((f"[{plain(title)}]({name}.md)", code(name), size))
+    intro = (
+        "Each is one TOML file in `experiments/`; `betabench run --experiment NAME` runs it, and takes the "
+        "path of a file of your own as well. A cell is one technique with one classifier on one sample."
+    )
+    return "\n\n".join(["# Experiments", intro, table(("experiment", "name", "cells"), rows)]) + "\n"
+
+
+def _n_cells(experiment: Experiment) -> int:
+    return sum(len(block.cells) for block in plan_blocks(experiment))
+
+
+def _crossed(experiment: Experiment) -> Iterator[str]:
+    """Say what an experiment crosses."""
+    rows = experiment.train_rows
+    yield table(
+        ("property", "value"),
+        [
+            ("cells", f"{_n_cells(experiment):,}"),
+            ("levels of bias β", ", ".join(f"{beta:g}" for beta in experiment.betas)),
+            ("repetitions", str(experiment.repetitions)),
+            ("rows of a training sample", "as many as the data" if rows == "data" else f"{rows:,}"),
+            ("classifiers", ", ".join(code(entry.name) for entry in experiment.classifiers)),
+            ("metrics", ", ".join(map(code, experiment.metrics))),
+            ("limit for one cell", f"{experiment.time_limit:g} s, {experiment.memory_limit:,.0f} MiB"),
+            ("seed", str(experiment.seed)),
+        ],
+    )
+    yield "## Datasets"
+    head = ("dataset", "card", "planted bias", "baseline", "techniques")
+    yield table(head, [_dataset(entry) for entry in experiment.datasets])
+    yield "## Techniques"
+    yield table(
+        ("name", "technique", "parameters"),
+        [
+            (
+                code(entry.name),
+                _declared("techniques", entry.technique),
+                ", ".join(code(f"{name} = {json.dumps(value)}") for name, value in entry.parameters.items()),
+            )
+            for entry in experiment.techniques
+        ],
+    )
+
+
+def _dataset(entry: DatasetEntry) -> tuple[str, ...]:
+    card = load_card(entry.card).name
+    return (
+        code(entry.name),
+        _declared("datasets", card),
+        "; ".join(f"{code(bias.name)}: {_bias(bias)}" for bias in entry.bias),
+        code(entry.baseline),
+        ", ".join(map(code, entry.techniques)) or "all",
+    )
+
+
+def _bias(bias: BiasEntry) -> str:
+    edits = [edit.to_edit() for edit in bias.edits]
+    return plain(", ".join(map(str, edits)) or make_bias(bias.kind).summary)
+
+
+def _declared(kind: str, name: str) -> str:
+    return f"[{code(name)}](../{kind}/{name}.md)"
+
+
+def _alternation(name: str) -> tuple[str, str, list[str]]:
+    experiment = load_alternation(name)
+    facts = [
+        ("dataset", _declared("datasets", load_card(experiment.card).name)),
+        ("predicted", f"{code(experiment.target)} ({plain(experiment.unit)})"),
+        ("exchanged", ", ".join(map(code, experiment.attributes))),
+        ("folds", str(experiment.folds)),
+        ("seed", str(experiment.seed)),
+    ]
+    cases = [
+        (code(case.name), plain(case.title), ", ".join(case.variants), ", ".join(map(code, case.features)))
+        for case in experiment.cases
+    ]
+    head = ("case", "rows and model", "variants", "features")
+    body = [table(("property", "value"), facts), "## Cases", table(head, cases)]
+    return experiment.title, experiment.description, body
+
+
+def _results(name: str, folder: Path, root: Path) -> Iterator[str]:
+    """Link what is committed of an experiment's results; show its figures but those of single techniques."""
+    home = root / "results" / name
+    shown = ("*.md", "*/README.md", "tables/all_*.md", "summary.csv", "manifest.json")
+    files = [path for pattern in shown for path in sorted(home.glob(pattern))]
+    links = [
+        f"- [{plain(path.relative_to(home).as_posix())}]({link})"
+        for path in files
+        if (link := link_to(path, folder, root))
+    ]
+    if links:
+        yield "## Committed results"
+        yield "\n".join(links)
+    figures = [
+        path for path in sorted(home.glob("figures/**/*.png")) if not path.stem.startswith("technique_")
+    ]
+    if links and figures:
+        yield "## Figures"
+    for path in figures:
+        if link := link_to(path, folder, root):
+            words = " ".join(path.relative_to(home / "figures").with_suffix("").parts).replace("_", " ")
+            yield f"![{plain(f'{name}: {words}')}]({link})"
