@@ -241,6 +241,17 @@ def test_names_are_text(visit: Visits, made_up: Path) -> None:
     assert names == list(TECHNIQUES.values())
 
 
+def test_what_has_no_result_is_shown_with_the_reason(visit: Visits, made_up: Path) -> None:
+    page = visit(made_up, "technique=gone")
+    rows = table(page)
+    assert len(rows) == 3 * 2
+    for row in rows:
+        assert row[3:6] == ["–", "–", "0"]
+        assert row[6] == f"6 (6 skipped: {REASON})"
+    assert drawn(page, "tradeoff") == drawn(page, "curves") == ["gone"]
+    assert "No technique is better" in (page.locator("#answer").text_content() or "")
+
+
 def test_filters_change_what_is_shown(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
     assert len(table(page)) == 4 * 3 * 2
