@@ -26,6 +26,7 @@ from benchmark.report.statistics_numbers import RunStatistics, Undeclared, folde
 from benchmark.report.statistics_text import survivors
 from benchmark.statistics import paired_comparisons
 from tests.report.made_up_folder import (
+    REASON,
     SCRIPT,
     TECHNIQUES,
     made_up_results,
