@@ -18,11 +18,20 @@ __all__ = [
     "find_declaration",
     "list_declarations",
     "read_experiment_file",
+    "title_of",
 ]
 
 M = TypeVar("M", bound="BaseModel")
 
 Kind = Literal["datasets", "experiments"]
+
+_ACRONYMS = frozenset({"fnr", "fpr", "lfr", "pfr", "smote", "tpr"})
+
+
+def title_of(name: str) -> str:
+    """Return a technique's name as a title: ``"Fair SMOTE"`` for ``"fair_smote"``."""
+    words = name.replace("_", " ").capitalize().split(" ")
+    return " ".join(word.upper() if word.lower() in _ACRONYMS else word for word in words)
 
 
 def declaration_dir(kind: Kind) -> Path:

@@ -24,6 +24,7 @@ from benchmark.declarations import (
     find_declaration,
     list_declarations,
     read_experiment_file,
+    title_of,
 )
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.network.bias import BiasEdit
@@ -171,7 +172,7 @@ class TechniqueEntry(_Strict):
     def _default_names(cls, data: Any) -> Any:
         if isinstance(data, dict) and "technique" in data:
             name = data.get("name", data["technique"])
-            return {"title": str(name).replace("_", " ").capitalize(), **data, "name": name}
+            return {"title": title_of(str(name)), **data, "name": name}
         return data
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmark.declarations import list_declarations
+from benchmark.declarations import list_declarations, title_of
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import load_experiment
 from benchmark.report.describe import file_name
@@ -144,7 +144,7 @@ def _mark(origin: str) -> str:
 
 
 def _title(technique: type[Technique]) -> str:
-    return plain(technique.name.replace("_", " ").capitalize())
+    return plain(title_of(technique.name))
 
 
 def _parameters(technique: type[Technique]) -> Iterator[str]:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.audit.alternation_experiment import is_alternation
-from benchmark.declarations import list_declarations
+from benchmark.declarations import list_declarations, title_of
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
 
@@ -38,6 +38,17 @@ def test_every_shipped_experiment_is_valid_and_named_like_its_file(name: str) ->
     assert experiment.name == name
     names = [t.name for t in experiment.techniques]
     assert all(dataset.baseline in names for dataset in experiment.datasets)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        *(("lfr", "LFR"), ("fair_smote", "Fair SMOTE"), ("zafar_2017_fpr", "Zafar 2017 FPR")),
+        *(("repair_0.25", "Repair 0.25"), ("none", "None"), ("prefer", "Prefer")),
+    ],
+)
+def test_names_make_titles(name: str, title: str) -> None:
+    assert title_of(name) == title
 
 
 def test_the_paper_experiment_is_the_papers() -> None:

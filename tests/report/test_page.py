@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmark.cli import main
 from benchmark.errors import ReportError
 from benchmark.experiment.export import RESULT_COLUMNS
 from benchmark.metrics import list_metrics
@@ -232,6 +233,25 @@ def test_page_and_files_say_the_same(folder: Path, statistics: RunStatistics, tm
                     expected = pd.to_numeric(rows[column].replace("", None)).to_numpy(dtype=float)
                     # Six digits there, seven here.
                     np.testing.assert_allclose(unpacked(own[name])[where], expected, rtol=6e-6, atol=1e-12)
+
+
+PLUGIN = """
+from benchmark.metrics import metric
+
+@metric(title="Elsewhere", formula="?", range=(0.0, 1.0), ideal=1.0, direction="higher", source="?", needs=())
+def from_elsewhere(groups):
+    return 0.5
+"""
+
+
+def test_metrics_of_a_loaded_plugin_are_tested(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    words = ["--plugin", str(tmp_path / "mine.py"), "--output", str(tmp_path / "out")]
+    assert main(["report", str(folder), *words, "--metrics", "from_elsewhere"]) == 0
+    numbers = numbers_of((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
+    assert [metric["title"] for metric in numbers["metrics"]] == ["Elsewhere"]
+    p = unpacked(numbers["scenarios"][0]["compared"]["none"]["p"]).reshape(len(BETAS), len(TECHNIQUES))
+    assert np.isfinite(p[:, 1]).all()
 
 
 def fail_all(folder: Path, datasets: Sequence[str]) -> Path:

@@ -93,6 +93,7 @@ def methods_section(statistics: RunStatistics) -> str:
         .joinpath("methods.html")
         .read_text(encoding="utf-8")
         .replace("@alpha@", f"{statistics.alpha:g}")
+        .replace("@rope@", f"{statistics.rope:g}")
         + "<h3>Metrics</h3>"
         + _table(
             "Metrics of this page; y+ is the favorable label, ŷ a prediction, g the deprived group, ḡ the "
@@ -127,7 +128,7 @@ def failures_section(run: FinishedRun) -> str:
             f'<th scope="row" class="reason">{text(own["reason"].iloc[0])}</th>',
             text(own["status"].iloc[0].replace("_", " ")),
             f"{len(own):,}",
-            text(", ".join(_titles(run, own["technique"]))),
+            text("; ".join(_titles(run, own["technique"]))),  # titles have commas
             text(", ".join(own["dataset"].unique())),
             text(", ".join(f"{beta:g}" for beta in sorted(own["beta"].unique()))),
             text(", ".join(metric or "all" for metric in own["metric"].unique())),
@@ -168,7 +169,11 @@ def regeneration_section(run: FinishedRun) -> str:
             {
                 "root seed": run.seed,
                 "repetitions": run.repetitions,
-                "cells": ", ".join(f"{what.replace('_', ' ')}: {n:,}" for what, n in facts["cells"].items()),
+                "cells": ", ".join(
+                    f"{what.replace('_', ' ')}: {n:,}"
+                    for what, n in facts["cells"].items()
+                    if what != "computed_in_this_run"  # the others were stored before
+                ),
                 "time of all cells": f"{seconds / 60:,.1f} minutes, one after the other",
                 "finished": facts["finished"],
                 "system": f"{facts['platform']['system']}, {facts['platform']['cores']} cores",
