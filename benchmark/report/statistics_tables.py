@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,7 @@ __all__ = [
     "compared_metrics",
     "data_notes",
     "method_notes",
+    "place_notes",
     "places",
     "statistics_tables",
 ]
@@ -170,6 +171,12 @@ def data_notes(run: FinishedRun) -> Iterator[str]:
                 f"{dataset.name}: of the test rows, {sizes.deprived_favorable:,} of {sizes.deprived:,} "
                 f"deprived and {sizes.favored_favorable:,} of {sizes.favored:,} favored ones are favorable."
             )
+
+
+def place_notes(statistics: RunStatistics, place: Place) -> list[str]:
+    """Return the :func:`data_notes` of a place's dataset."""
+    own = tuple(dataset for dataset in statistics.run.datasets if dataset.name == place.dataset)
+    return list(data_notes(replace(statistics.run, datasets=own)))
 
 
 class _Builder:

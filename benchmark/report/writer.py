@@ -95,8 +95,8 @@ def _draw_figures(
     summary: pd.DataFrame, results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
 ) -> Iterator[tuple[str, Figure]]:
     # matplotlib is loaded only when something is drawn.
-    from benchmark.report.figures import draw_over_beta
     from benchmark.report.network_figure import draw_network
+    from benchmark.report.over_beta_figure import draw_over_beta
 
     for dataset in description.datasets:
         yield f"network/{file_name(dataset.name)}", draw_network(dataset)
@@ -128,7 +128,7 @@ def _draw_tradeoffs(
     scenario: Scenario,
     description: RunDescription,
 ) -> Iterator[tuple[str, Figure]]:
-    from benchmark.report.figures import TRADEOFF, draw_tradeoff, tradeoff_limits, tradeoff_points
+    from benchmark.report.tradeoff_figure import TRADEOFF, draw_tradeoff, tradeoff_limits, tradeoff_points
 
     if any(description.metric(name) is None for name in TRADEOFF):
         return
