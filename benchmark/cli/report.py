@@ -49,6 +49,7 @@ def add(commands: Any) -> None:
         help="level of significance; default: %(default)s",
     )
     option("--output", type=Path, metavar="DIR", help="write here, not to FOLDER/statistics")
+    option("--no-figures", action="store_true", help="write no figures")
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -65,6 +66,6 @@ def _report(options: argparse.Namespace) -> int:
         rope=options.rope,
     )
     output = options.output or options.folder / "statistics"
-    written = write_statistics(output, statistics)
+    written = write_statistics(output, statistics, figures=not options.no_figures)
     print_statistics(Console(), statistics, output=output, written=written)
     return EXIT_OK

@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 
 from benchmark.report.heat_grid import NUMBER_SIZE, draw_cells, short_number
 from benchmark.report.statistics_numbers import RunStatistics
-from benchmark.report.statistics_tables import Place, place_notes, places
+from benchmark.report.statistics_tables import Place, place_notes, places, reach_notes
 from benchmark.report.style import GREY, SIZES, STEPS, Page, beta_ticks, styled, text_width, wrap
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ _STEPS = (1, 3, 10, 30)  # times the region of practical equivalence
 _DEFAULT_STEP = 0.01
 _MOST_BETAS = 5
 _ROW = 0.19
+_MINUS = "\N{MINUS SIGN}"
 _BETTER, _WORSE = "#0072B2", "#D55E00"
 
 
@@ -52,7 +53,7 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
         practical equivalence; signs mark what is significant, so that better and worse differ in grey as
         well. The baseline's cells are framed.
     """
-    own = statistics.intervals[statistics.intervals["metric"] == metric]
+    own = _of_metric(statistics.intervals, metric)
     columns = [
         (place, float(beta)) for place in places(statistics) for beta in np.unique(place.rows(own)["beta"])
     ]
@@ -75,7 +76,10 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
             title=f"{statistics.title(metric)}: techniques against the baseline",
             subtitle="Means; columns: β and dataset. Colour: by how much a technique is nearer to the ideal "
             f"than the baseline (framed). + significantly better, {_MINUS} significantly worse.",
-            notes=[note for place, _, _ in blocks for note in place_notes(statistics, place)],
+            notes=[
+                *reach_notes(_of_metric(statistics.out_of_reach(), metric)),
+                *(note for place, _, _ in blocks for note in place_notes(statistics, place)),
+            ],
             left=0.3 + max(text_width(line, SIZES["tick"]) for lines in labels for line in lines),
             right=1.0,
             below=below,
@@ -96,7 +100,8 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
     return page.figure
 
 
-_MINUS = "\N{MINUS SIGN}"
+def _of_metric(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
+    return frame[frame["metric"] == metric]
 
 
 def _blocks(columns: Sequence[tuple[Place, float]]) -> list[tuple[Place, int, int]]:
@@ -127,8 +132,7 @@ def _cells(
     """Return improvement and text of each cell; a cell that was not tried is empty."""
     key = ["dataset", "bias", "classifier", "beta", "technique"]
     means = dict(zip(rows[key].itertuples(index=False, name=None), rows["mean"], strict=True))
-    compared = statistics.comparisons
-    compared = compared[compared["metric"] == rows["metric"].iloc[0]]
+    compared = _of_metric(statistics.comparisons, str(rows["metric"].iloc[0]))
     against = {
         tuple(where): (improvement, improvement if p <= statistics.alpha else 0.0)
         for *where, improvement, p in compared[[*key, "improvement", "p_permutation_holm"]].itertuples(
@@ -199,8 +203,7 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
         A panel for each level of bias, or for five of many; a row for each technique. Improvements are paired
         differences on the same samples; the band is the region of practical equivalence.
     """
-    rows = place.rows(statistics.comparisons)
-    rows = rows[rows["metric"] == metric]
+    rows = _of_metric(place.rows(statistics.comparisons), metric)
     betas = beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
     tried = rows["technique"].unique()
     names = [name for name in statistics.run.techniques if name in tried]

@@ -58,7 +58,11 @@ def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
     tried = rows["technique"].unique()
     names = [name for name in statistics.run.techniques if name in tried]
     keys = {name: str(number) for number, name in enumerate(names, 1)}
-    listed = [f"{keys[name]}  {statistics.run.techniques[name]}" for name in names]
+    present = set(rows.loc[np.isfinite(rows["first_distance"]), "technique"])
+    listed = [
+        f"{keys[name]}  {statistics.run.techniques[name]}" + ("" if name in present else " (no value)")
+        for name in names
+    ]
     panels = []
     for metric in metrics:
         own = _with_intervals(rows[rows["first"] == metric], statistics, place, metric)

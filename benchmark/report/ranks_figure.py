@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 from matplotlib.colors import Normalize
 from matplotlib.ticker import MaxNLocator
@@ -61,8 +62,8 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
             columns,
             panel=(2.6, max(0.5, height * max(map(len, tables)))),
             title=f"Mean ranks on {', '.join(datasets)}",
-            subtitle="1 is best. Large: over datasets and β; small: over the datasets at each β. Bars at the "
-            "right join techniques that do not differ (Wilcoxon, Holm).",
+            subtitle="1 is best. Large: over datasets and β; small: over the datasets at each β, on the "
+            "same scale. Bars at the right join techniques that do not differ (Wilcoxon, Holm).",
             notes=_notes(statistics, ranks),
             left=room,
             right=0.9 + for_bars,
@@ -119,8 +120,10 @@ def _draw_panel(
 ) -> None:
     rows = {name: row for row, name in enumerate(table["technique"])}
     each = each[each["technique"].isin(rows) & each["mean_rank"].notna()].sort_values("beta", kind="stable")
+    # Fewer techniques may be ranked over all levels than at one: on one scale, the last is the last.
+    shrunk = (len(table) - 1) / np.maximum(each["n_techniques"] - 1, 1)
     axes.scatter(
-        each["mean_rank"],
+        1 + (each["mean_rank"] - 1) * shrunk,
         each["technique"].map(rows),
         c=each["beta"],
         cmap=BETA_COLORS,
@@ -131,7 +134,7 @@ def _draw_panel(
     )
     axes.plot(table["mean_rank"], range(len(table)), "o", mfc="none", mec="black", mew=1.3, ms=7, zorder=3)
     axes.set_ylim(n_rows - 0.5, -0.5)
-    axes.set_xlim(0.5, max([2, *table["n_techniques"], *each["n_techniques"]]) + 0.5)
+    axes.set_xlim(0.5, max([2, *table["n_techniques"]]) + 0.5)
     axes.set_yticks(range(len(table)), labels=["\n".join(wrapped) for wrapped in labels])
     axes.tick_params(axis="y", length=0)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=(1, 2, 5, 10)))

@@ -36,6 +36,7 @@ __all__ = [
     "method_notes",
     "place_notes",
     "places",
+    "reach_notes",
     "statistics_tables",
 ]
 
@@ -145,13 +146,16 @@ def method_notes(statistics: RunStatistics) -> list[str]:
         "It is the training samples that differ: all are scored on the same test rows, and no interval or "
         "p-value holds what other test rows would change.",
     ]
-    reach = statistics.out_of_reach()
-    for (n, n_tests, smallest), own in reach.groupby(["n", "n_tests", "smallest"], sort=False):
-        notes.append(
-            f"No difference can be significant on {', '.join(own['dataset'].unique())}: with {n} repetitions "
-            f"and {n_tests} tests in a family, the smallest p-value after the correction is {smallest:.3g}."
-        )
-    return notes
+    return [*notes, *reach_notes(statistics.out_of_reach())]
+
+
+def reach_notes(reach: pd.DataFrame) -> list[str]:
+    """Say where no difference can be significant, of rows of :meth:`RunStatistics.out_of_reach`."""
+    return [
+        f"No difference can be significant on {', '.join(own['dataset'].unique())}: with {n} repetitions "
+        f"and {n_tests} tests in a family, the smallest p-value after the correction is {smallest:.3g}."
+        for (n, n_tests, smallest), own in reach.groupby(["n", "n_tests", "smallest"], sort=False)
+    ]
 
 
 def data_notes(run: FinishedRun) -> Iterator[str]:

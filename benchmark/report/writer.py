@@ -68,8 +68,10 @@ def write_report(
     summary = summarise(results, failures, description)
     written = [write_atomically(output_dir / "summary.csv", csv_text(summary))]
     if figures:
+        from benchmark.report.figure_files import write_figures
+
         pages = _draw_auc(summary, results, failures, description)
-        written += _write_figures(output_dir / "figures", pages)
+        written += write_figures(output_dir / "figures", pages)
     description = description.shown
     summary, results, failures = (
         only_described_metrics(frame, description) for frame in (summary, results, failures)
@@ -79,16 +81,8 @@ def write_report(
             written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))
     if figures:
         pages = _draw_figures(summary, results, failures, description)
-        written += _write_figures(output_dir / "figures", pages)
+        written += write_figures(output_dir / "figures", pages)
     return written
-
-
-def _write_figures(folder: Path, figures: Iterator[tuple[str, Figure]]) -> Iterator[Path]:
-    from benchmark.report.style import FORMATS, render
-
-    for name, figure in figures:
-        for file_format in FORMATS:
-            yield write_atomically(folder / f"{name}.{file_format}", render(figure, file_format))
 
 
 def _draw_figures(
