@@ -27,6 +27,7 @@ __all__ = ["draw_forest", "draw_heat"]
 
 _CELL = (0.45, 0.21)
 _LINE = 1.3 * SIZES["tick"] / 72
+_LEGEND, _NARROWEST = 1.4, 1.6
 _NAME_WIDTH = 2.4
 _STEPS = (1, 3, 10, 30)  # times the region of practical equivalence
 _DEFAULT_STEP = 0.01
@@ -61,10 +62,12 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
     names = [name for name in statistics.run.techniques if name in tried]
     labels = [wrap(statistics.run.techniques[name], _NAME_WIDTH, SIZES["tick"]) for name in names]
     tallest = max(map(len, labels))
-    height = max(_CELL[1], 0.06 + tallest * _LINE)
+    # A map of few techniques still has to be as tall as its legend.
+    height = max(_CELL[1], 0.06 + tallest * _LINE, _LEGEND / len(names))
+    width = max(_CELL[0], _NARROWEST / len(columns))
     blocks = _blocks(columns)
     headings = [
-        wrap(place.heading, (last - first + 1) * _CELL[0], SIZES["tick"]) for place, first, last in blocks
+        wrap(place.heading, (last - first + 1) * width, SIZES["tick"]) for place, first, last in blocks
     ]
     below = (max(map(len, headings)) + 1) * _LINE + 0.2
     bounds = _bounds(statistics.rope)
@@ -72,7 +75,7 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
         page = Page(
             1,
             1,
-            panel=(_CELL[0] * len(columns), height * len(names)),
+            panel=(width * len(columns), height * len(names)),
             title=f"{statistics.title(metric)}: techniques against the baseline",
             subtitle="Means; columns: β and dataset. Colour: by how much a technique is nearer to the ideal "
             f"than the baseline (framed). + significantly better, {_MINUS} significantly worse.",
@@ -177,7 +180,7 @@ def _frame(axes: Axes, names: Sequence[str], baseline: str, first: int, last: in
 
 
 def _add_colorbar(page: Page, norm: BoundaryNorm, colors: ListedColormap, bounds: Sequence[float]) -> None:
-    height = max(1.2, min(page.grid_top - page.grid_bottom, 3.0))
+    height = min(page.grid_top - page.grid_bottom, 3.0)
     axes = page.figure.add_axes(page.place(page.grid_right + 0.16, page.grid_top - height, 0.12, height))
     bar = page.figure.colorbar(ScalarMappable(norm, colors), cax=axes, spacing="uniform")
     bar.set_ticks(list(bounds), labels=[f"{bound:+g}".replace("-", _MINUS) for bound in bounds])
@@ -221,6 +224,7 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
             notes=[
                 f"Improvement: by how much a technique is nearer to the ideal than the baseline, on the same "
                 f"training sample. Band: differences of up to {statistics.rope:g}, practically none.",
+                *reach_notes(_of_metric(place.rows(statistics.out_of_reach()), metric)),
                 *place_notes(statistics, place),
             ],
             left=0.3

@@ -131,7 +131,9 @@ def _draw_lines(
                 continue
             coloured = {technique.name for technique, _ in group.techniques}
             values = own[own["metric"] == metrics[i].name]
-            _draw_behind(axes, values[~values["technique"].isin(coloured)])
+            others = values[~values["technique"].isin(coloured)]
+            if len(others):
+                _draw_behind(axes, others)
             for technique, position in group.techniques:
                 _draw_line(axes, values[values["technique"] == technique.name], position)
             lowest = i + columns >= len(metrics) and (g == len(groups) - 1)
