@@ -1,4 +1,4 @@
-"""The cells of a heat map: colours, and a number in each."""
+"""The parts of heat maps: cells with numbers, names of blocks of columns, legends of stepped colours."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import BoundaryNorm, ListedColormap
 from numpy.typing import NDArray
+
+from benchmark.report.style import SIZES, Page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["NUMBER_SIZE", "draw_cells", "short_number"]
+__all__ = ["LINE", "add_step_colorbar", "draw_cells", "name_block", "short_number"]
 
-NUMBER_SIZE = 7.0
-"""Size of the numbers in points."""
+LINE = 1.3 * SIZES["tick"] / 72
+"""Height of a line of labels in inches."""
+
+_NUMBER_SIZE = 7.0
 
 
 def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence[str]]) -> None:
@@ -37,11 +43,35 @@ def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence
         for j, text in enumerate(row):
             if text:
                 color = "white" if dark[i, j] else "black"
-                axes.text(j, i, text, ha="center", va="center", size=NUMBER_SIZE, color=color)
+                axes.text(j, i, text, ha="center", va="center", size=_NUMBER_SIZE, color=color)
     axes.grid(visible=False)
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_visible(False)
+
+
+def name_block(axes: Axes, name: str, x: float, n_rows: int) -> None:
+    """Write the name of a block of columns below the lowest row and the columns' own labels."""
+    axes.annotate(
+        name,
+        (x, n_rows - 0.5),
+        xytext=(0, -72 * (LINE + 0.1)),
+        textcoords="offset points",
+        ha="center",
+        va="top",
+        size=SIZES["tick"],
+    )
+
+
+def add_step_colorbar(page: Page, norm: BoundaryNorm, colors: ListedColormap) -> None:
+    """Add the legend of colours that change at signed bounds, at the right of the panels."""
+    height = min(page.grid_top - page.grid_bottom, 3.2)
+    axes = page.figure.add_axes(page.place(page.grid_right + 0.16, page.grid_top - height, 0.12, height))
+    bar = page.figure.colorbar(ScalarMappable(norm, colors), cax=axes, spacing="uniform")
+    bounds = [float(bound) for bound in norm.boundaries]
+    bar.set_ticks(bounds, labels=[f"{bound:+g}".replace("-", "\N{MINUS SIGN}") for bound in bounds])
+    bar.ax.tick_params(length=0)
+    bar.outline.set_visible(False)
 
 
 def short_number(value: float, *, signed: bool = False) -> str:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from matplotlib import colormaps
-from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from benchmark.report.heat_grid import NUMBER_SIZE, draw_cells, short_number
+from benchmark.report.heat_grid import LINE, add_step_colorbar, draw_cells, name_block, short_number
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.report.statistics_tables import Place, place_notes, places, reach_notes
 from benchmark.report.style import GREY, SIZES, STEPS, Page, beta_ticks, styled, text_width, wrap
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["draw_forest", "draw_heat"]
 
 _CELL = (0.45, 0.21)
-_LINE = 1.3 * SIZES["tick"] / 72
 _LEGEND, _NARROWEST = 1.4, 1.6
 _NAME_WIDTH = 2.4
 _STEPS = (1, 3, 10, 30)  # times the region of practical equivalence
@@ -63,13 +61,13 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
     labels = [wrap(statistics.run.techniques[name], _NAME_WIDTH, SIZES["tick"]) for name in names]
     tallest = max(map(len, labels))
     # A map of few techniques still has to be as tall as its legend.
-    height = max(_CELL[1], 0.06 + tallest * _LINE, _LEGEND / len(names))
+    height = max(_CELL[1], 0.06 + tallest * LINE, _LEGEND / len(names))
     width = max(_CELL[0], _NARROWEST / len(columns))
     blocks = _blocks(columns)
     headings = [
         wrap(place.heading, (last - first + 1) * width, SIZES["tick"]) for place, first, last in blocks
     ]
-    below = (max(map(len, headings)) + 1) * _LINE + 0.2
+    below = (max(map(len, headings)) + 1) * LINE + 0.2
     bounds = _bounds(statistics.rope)
     with styled():
         page = Page(
@@ -97,9 +95,11 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
         axes.set_xticks(range(len(columns)), labels=[f"{beta:g}" for _, beta in columns])
         axes.set_yticks(range(len(names)), labels=["\n".join(lines) for lines in labels])
         for lines, (place, first, last) in zip(headings, blocks, strict=True):
-            _head_block(axes, "\n".join(lines), (first, last), len(names))
+            name_block(axes, "\n".join(lines), (first + last) / 2, len(names))
+            if first:
+                axes.axvline(first - 0.5, color="black", lw=0.8)
             _frame(axes, names, statistics.baselines[place.dataset], first, last)
-        _add_colorbar(page, norm, colors, bounds)
+        add_step_colorbar(page, norm, colors)
     return page.figure
 
 
@@ -155,20 +155,6 @@ def _cells(
     return values, texts
 
 
-def _head_block(axes: Axes, name: str, reach: tuple[int, int], n_rows: int) -> None:
-    axes.annotate(
-        name,
-        (sum(reach) / 2, n_rows - 0.5),
-        xytext=(0, -72 * (_LINE + 0.1)),
-        textcoords="offset points",
-        ha="center",
-        va="top",
-        size=SIZES["tick"],
-    )
-    if reach[0]:
-        axes.axvline(reach[0] - 0.5, color="black", lw=0.8)
-
-
 def _frame(axes: Axes, names: Sequence[str], baseline: str, first: int, last: int) -> None:
     if baseline in names:
         corner = (first - 0.5, names.index(baseline) - 0.5)
@@ -177,15 +163,6 @@ def _frame(axes: Axes, names: Sequence[str], baseline: str, first: int, last: in
                 corner, last - first + 1, 1, fill=False, edgecolor="black", lw=1.4, zorder=3, gid="frame"
             )
         )
-
-
-def _add_colorbar(page: Page, norm: BoundaryNorm, colors: ListedColormap, bounds: Sequence[float]) -> None:
-    height = min(page.grid_top - page.grid_bottom, 3.0)
-    axes = page.figure.add_axes(page.place(page.grid_right + 0.16, page.grid_top - height, 0.12, height))
-    bar = page.figure.colorbar(ScalarMappable(norm, colors), cax=axes, spacing="uniform")
-    bar.set_ticks(list(bounds), labels=[f"{bound:+g}".replace("-", _MINUS) for bound in bounds])
-    bar.ax.tick_params(length=0, labelsize=NUMBER_SIZE)
-    bar.outline.set_visible(False)
 
 
 def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
@@ -211,7 +188,7 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
     tried = rows["technique"].unique()
     names = [name for name in statistics.run.techniques if name in tried]
     labels = [wrap(statistics.run.techniques[name], _NAME_WIDTH, SIZES["tick"]) for name in names]
-    height = max(_ROW, 0.05 + max(map(len, labels)) * _LINE)
+    height = max(_ROW, 0.05 + max(map(len, labels)) * LINE)
     baseline = statistics.run.techniques[statistics.baselines[place.dataset]]
     with styled():
         page = Page(
