@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from matplotlib.colors import to_rgb
-from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
@@ -68,7 +67,7 @@ def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
         own = _with_intervals(rows[rows["first"] == metric], statistics, place, metric)
         panels += [(own[own["beta"] == beta], metric) for beta in betas]
     titles = [_title(own, float(beta)) for (own, _), beta in zip(panels, betas * len(metrics), strict=True)]
-    left, right, gap = 0.66, 0.2, 0.5
+    left, right, gap = 0.8, 0.2, 0.6
     # Room for the longest name: a single panel is narrower than that.
     needed = max(text_width(text, SIZES["tick"]) for text in listed) + 0.6 - left - right
     width = max(_PANEL[0], (needed - (len(betas) - 1) * gap) / len(betas))
@@ -188,7 +187,7 @@ def _name(
             weight="bold" if i < n_front else "normal",
             color="black" if i < n_front else GREY,
             zorder=4,
-            path_effects=[withStroke(linewidth=1.6, foreground="white")],
+            bbox={"boxstyle": "square,pad=0.04", "facecolor": "white", "edgecolor": "none", "alpha": 0.75},
             arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.4, "shrinkA": 1, "shrinkB": 2}
             if np.hypot(x - points[i][0], y - points[i][1]) > _FAR
             else None,
