@@ -232,7 +232,12 @@ def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.Ca
     fairea = pd.read_csv(output / "statistics" / "fairea.csv")
     assert set(fairea["original"]) == {"drop_sensitive"}
     assert fairea["n"].eq(3).all(), "the manifest has what Fairea's baseline needs"
-    assert main(["report", str(output), "--baseline", "none", "--output", str(tmp_path / "other")]) == 0
+    assert (
+        main(
+            ["report", str(output), "--baseline", "none", "--no-figures", "--output", str(tmp_path / "other")]
+        )
+        == 0
+    )
     assert set(pd.read_csv(tmp_path / "other" / "comparisons.csv")["baseline"]) == {"none"}
     assert (tmp_path / "other" / "report.html").exists()
     assert main([*words, "--repetitions", "2"]) == 0

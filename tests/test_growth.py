@@ -75,7 +75,7 @@ def test_section_judges_what_was_measured(measured: Path) -> None:
 
 def test_figure_is_written_in_both_formats(measured: Path) -> None:
     files = draw(measured)
-    assert [path.name for path in files] == ["growth.png", "growth.pdf"]
+    assert [path.name for path in files] == ["growth.png", "growth.pdf", "growth.svg"]
     assert all(path.stat().st_size > 1000 for path in files)
 
 

@@ -63,6 +63,7 @@ def add(commands: Any) -> None:
         metavar="FILE",
         help="file that registers metrics of this run; without it, no value of them is better than another",
     )
+    option("--no-figures", action="store_true", help="write no figures; the page draws its own")
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -84,7 +85,7 @@ def _report(options: argparse.Namespace) -> int:
         rope=options.rope,
     )
     output = options.output or options.folder / "statistics"
-    written = write_statistics(output, statistics)
+    written = write_statistics(output, statistics, figures=not options.no_figures)
     # The page comes last, because it links what lies beside it.
     page = write_page(options.output or options.folder, statistics)
     console = Console()

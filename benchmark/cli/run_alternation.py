@@ -69,10 +69,7 @@ def _write(
     ]
     if figures:
         from benchmark.report.alternation_figures import draw_figures
-        from benchmark.report.style import FORMATS, render
+        from benchmark.report.figure_files import write_figures
 
-        for name, figure in draw_figures(experiment, outcome):
-            for file_format in FORMATS:
-                path = output / "figures" / f"{name}.{file_format}"
-                written.append(write_atomically(path, render(figure, file_format)))
+        written += write_figures(output / "figures", draw_figures(experiment, outcome))
     return written

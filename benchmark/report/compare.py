@@ -98,7 +98,7 @@ def write_comparison(folder: Path, comparison: Comparison, *, figures: bool = Tr
     if len(comparison.variants):
         texts["comparison_variants.csv"] = csv_text(comparison.variants)
     written = [write_atomically(folder / name, text) for name, text in texts.items()]
-    drawn = list(_write_figures(folder / "comparison", comparison)) if figures else []
+    drawn = list(_write_figure(folder / "comparison", comparison)) if figures else []
     # The summary links to everything else, so it comes last.
     summary = summary_markdown(
         comparison,
@@ -112,14 +112,12 @@ def write_comparison(folder: Path, comparison: Comparison, *, figures: bool = Tr
     return written
 
 
-def _write_figures(folder: Path, comparison: Comparison) -> Iterator[Path]:
+def _write_figure(folder: Path, comparison: Comparison) -> Iterator[Path]:
     # matplotlib is loaded only when something is drawn.
     from benchmark.report.compare_figure import draw_differences
-    from benchmark.report.style import FORMATS, render
+    from benchmark.report.figure_files import write_figures
 
-    figure = draw_differences(comparison)
-    for file_format in FORMATS:
-        yield write_atomically(folder / f"differences.{file_format}", render(figure, file_format))
+    yield from write_figures(folder, [("differences", draw_differences(comparison))])
 
 
 def print_comparison(

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from matplotlib import colormaps
-from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 
 from benchmark.report.compare_numbers import TOLERANCES, Comparison
 from benchmark.report.compare_text import metric_title, technique_title
-from benchmark.report.style import GREY, SIZES, Page, styled, text_width, wrap
+from benchmark.report.heat_grid import LINE, add_step_colorbar, draw_cells, name_block, short_number
+from benchmark.report.style import SIZES, Page, styled, text_width, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,10 +22,8 @@ __all__ = ["draw_differences"]
 
 _CELL = (0.4, 0.21)
 _NARROWEST = 1.6
-_NUMBER_SIZE = 7.0
 _STEPS = (*TOLERANCES, 0.1, 0.2)
 _BOUNDS = (*(-step for step in reversed(_STEPS)), *_STEPS)
-_LINE = 1.3 * SIZES["tick"] / 72
 
 
 def _colors() -> ListedColormap:
@@ -63,7 +61,7 @@ def draw_differences(comparison: Comparison) -> Figure:
         labels = {metric: _labels(own, comparison) for metric, own in lines.items()}
         widest = max(text_width(text, SIZES["tick"]) for own in labels.values() for text in own)
         names = [wrap(name, (last - first + 1) * cell_width, SIZES["tick"]) for name, first, last in blocks]
-        below = (max(map(len, names)) + 1) * _LINE + 0.16
+        below = (max(map(len, names)) + 1) * LINE + 0.16
         page = Page(
             len(metrics),
             1,
@@ -82,8 +80,8 @@ def draw_differences(comparison: Comparison) -> Figure:
             _draw_panel(axes, own, lines[metric], columns, n_lines)
             _label_panel(axes, lines[metric], labels[metric], columns)
             for wrapped, (_, first, last) in zip(names, blocks, strict=True):
-                _name_block(axes, "\n".join(wrapped), (first + last) / 2, n_lines)
-        _add_colorbar(page)
+                name_block(axes, "\n".join(wrapped), (first + last) / 2, n_lines)
+        add_step_colorbar(page, _NORM, _COLORS)
     return page.figure
 
 
@@ -124,30 +122,23 @@ def _draw_panel(
         grid[place], published[place] = difference, True
     colors = _COLORS(_NORM(np.nan_to_num(grid)))
     colors[np.isnan(grid)] = (1.0, 1.0, 1.0, 1.0)
-    x, y = np.meshgrid(range(len(columns)), range(len(lines)))
-    axes.pcolormesh(
-        np.arange(len(columns) + 1) - 0.5,
-        np.arange(len(lines) + 1) - 0.5,
+    draw_cells(
+        axes,
         colors,
-        edgecolors="white",
-        linewidth=0.6,
+        [
+            [
+                "" if not was else "–" if np.isnan(value) else short_number(value, signed=True)
+                for was, value in zip(*row, strict=True)
+            ]
+            for row in zip(published, grid, strict=True)
+        ],
     )
-    dark = colors[..., :3] @ np.array([0.2126, 0.7152, 0.0722]) < 0.45
-    for i, j, value, was, on_dark in zip(y.flat, x.flat, grid.flat, published.flat, dark.flat, strict=True):
-        if was:
-            color = "white" if on_dark else "black"
-            text, color = ("–", GREY) if np.isnan(value) else (_signed(value), color)
-            axes.text(j, i, text, ha="center", va="center", size=_NUMBER_SIZE, color=color)
     axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(n_lines - 0.5, -0.5))
 
 
 def _label_panel(
     axes: Axes, lines: list[tuple[int, str]], labels: list[str], columns: list[tuple[str, float]]
 ) -> None:
-    axes.grid(visible=False)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    axes.tick_params(length=0)
     axes.set_xticks(range(len(columns)), labels=[f"{beta:g}" for _, beta in columns])
     axes.set_yticks(range(len(lines)), labels=labels)
     for _, first, _ in _blocks(columns)[1:]:
@@ -155,35 +146,6 @@ def _label_panel(
     for i in range(1, len(lines)):
         if lines[i][0] != lines[i - 1][0]:
             axes.axhline(i - 0.5, color="black", lw=0.8)
-
-
-def _name_block(axes: Axes, name: str, x: float, n_lines: int) -> None:
-    axes.annotate(
-        name,
-        (x, n_lines - 0.5),
-        xytext=(0, -72 * (_LINE + 0.1)),
-        textcoords="offset points",
-        ha="center",
-        va="top",
-        size=SIZES["tick"],
-    )
-
-
-def _signed(value: float) -> str:
-    """Return a difference with sign, without the zero before the point: it has to fit its cell."""
-    text = f"{value:+.3f}"
-    if float(text) == 0:
-        return ".000"
-    return (text[0] + text[1:].removeprefix("0")).replace("-", "\N{MINUS SIGN}")
-
-
-def _add_colorbar(page: Page) -> None:
-    height = min(page.grid_top - page.grid_bottom, 3.2)
-    axes = page.figure.add_axes(page.place(page.grid_right + 0.16, page.grid_top - height, 0.12, height))
-    bar = page.figure.colorbar(ScalarMappable(_NORM, _COLORS), cax=axes, spacing="uniform")
-    bar.set_ticks(_BOUNDS, labels=[f"{bound:+g}".replace("-", "\N{MINUS SIGN}") for bound in _BOUNDS])
-    bar.ax.tick_params(length=0)
-    bar.outline.set_visible(False)
 
 
 def _subtitle(comparison: Comparison) -> str:

@@ -15,6 +15,7 @@ from typing import Literal
 from benchmark.errors import ReportError
 
 __all__ = [
+    "STAGES",
     "DatasetDescription",
     "GroupSizes",
     "MetricDescription",
@@ -24,6 +25,9 @@ __all__ = [
 ]
 
 TestData = Literal["real data", "sample of the learned network"]
+
+STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processing", "": "Techniques"}
+"""Titles of the stages at which techniques act, in the order of training, and of an unknown one."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,14 @@ class TechniqueDescription:
     method : str, optional
         The registered technique that ``name`` is a parametrisation of: ``"repair"``. It decides which of the
         paper's tables show the technique. Default: ``name`` itself.
+    stage : str, default ""
+        Key of :data:`STAGES`, where it is known: figures show the techniques of a stage together.
     """
 
     name: str
     title: str
     method: str = ""
+    stage: str = ""
 
     def __post_init__(self) -> None:
         if not self.method:

@@ -21,6 +21,7 @@ from benchmark.report.describe import RunDescription
 from benchmark.report.files import write_atomically
 from benchmark.report.from_world import describe_run
 from benchmark.report.summary import csv_text
+from benchmark.report.world_figures import draw_world
 from benchmark.report.writer import write_report
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ MANIFEST_NAME = "manifest.json"
 # What other commands add to a folder: true of the results that it was made from, and of no others.
 _DRAWN_FROM_RESULTS = (
     *("comparison.md", "comparison*.csv", "comparison/*"),
-    *("statistics/*", "statistics/tables/*", "report.html"),
+    *("statistics/*", "statistics/tables/*", "statistics/figures/*", "report.html"),
 )
 
 
@@ -95,6 +96,10 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
         write_atomically(output / "failures.csv", csv_text(failures)),
         *write_report(output, *reported, description, figures=figures),
     ]
+    if figures:
+        from benchmark.report.figure_files import write_figures
+
+        written += write_figures(output / "figures", draw_world(world, description))
     if others:
         more = metrics_frame(outcome.cells, others)
         written.append(write_atomically(output / "metrics.csv", csv_text(more)))

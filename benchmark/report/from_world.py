@@ -19,6 +19,7 @@ from benchmark.report.describe import (
     RunDescription,
     TechniqueDescription,
 )
+from benchmark.techniques import list_techniques
 
 __all__ = ["describe_run"]
 
@@ -32,7 +33,10 @@ def describe_run(world: World) -> RunDescription:
         seed=experiment.seed,
         repetitions=experiment.repetitions,
         betas=experiment.betas,
-        techniques=tuple(TechniqueDescription(t.name, t.title, t.technique) for t in experiment.techniques),
+        techniques=tuple(
+            TechniqueDescription(t.name, t.title, t.technique, list_techniques()[t.technique].stage)
+            for t in experiment.techniques
+        ),
         metrics=tuple(_describe_metrics(world)),
         datasets=tuple(_describe_scene(entry, world.scenes[entry.name]) for entry in experiment.datasets),
         versions=_shown_versions(package_versions()),

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from benchmark.report.files import write_atomically
 from benchmark.report.markup import MARKUPS
+from benchmark.report.statistics_figures import draw_statistics
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.report.statistics_tables import compared_metrics, statistics_tables
 from benchmark.report.statistics_text import statistics_page, survivor_text, survivors
@@ -20,21 +21,27 @@ __all__ = ["print_statistics", "write_statistics"]
 
 PAGE = "README.md"
 
-_TABLES = ("significance_*", "robustness_*")
+_EARLIER = (
+    *("tables/significance_*", "tables/robustness_*"),
+    *("figures/heat_*", "figures/forest_*", "figures/pareto_*", "figures/ranks_*"),
+)
 _MOST_SHOWN = 4
 
 
-def write_statistics(output: Path, statistics: RunStatistics) -> list[Path]:
+def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool = True) -> list[Path]:
     """Write statistics: the same ones give the same bytes, and each file appears whole.
 
-    Tables of earlier statistics that are not among these are removed.
+    Tables and figures of earlier statistics that are not among these are removed.
 
     Parameters
     ----------
     output : Path
-        Folder; made if it does not exist. Gets a CSV file for each frame, ``tables/`` and ``README.md``.
+        Folder; made if it does not exist. Gets a CSV file for each frame, ``tables/``, ``figures/`` and
+        ``README.md``.
     statistics : RunStatistics
         From :func:`~benchmark.report.statistics_numbers.folder_statistics`.
+    figures : bool, default True
+        Whether to draw figures.
 
     Returns
     -------
@@ -48,10 +55,17 @@ def write_statistics(output: Path, statistics: RunStatistics) -> list[Path]:
     for table in tables:
         for ending, markup in MARKUPS.items():
             written.append(write_atomically(output / "tables" / (table.name + ending), markup(table)))
-    page = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables])
+    drawn: list[Path] = []
+    if figures:
+        from benchmark.report.figure_files import write_figures
+
+        drawn += write_figures(output / "figures", draw_statistics(statistics))
+    written += drawn
+    images = [path.relative_to(output).as_posix() for path in drawn if path.suffix == ".png"]
+    page = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables], images)
     written.append(write_atomically(output / PAGE, page))
-    for pattern in _TABLES:
-        for path in set((output / "tables").glob(pattern)) - set(written):
+    for pattern in _EARLIER:
+        for path in set(output.glob(pattern)) - set(written):
             path.unlink()
     return written
 

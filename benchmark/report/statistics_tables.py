@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,9 @@ __all__ = [
     "compared_metrics",
     "data_notes",
     "method_notes",
+    "place_notes",
     "places",
+    "reach_notes",
     "statistics_tables",
 ]
 
@@ -144,13 +146,16 @@ def method_notes(statistics: RunStatistics) -> list[str]:
         "It is the training samples that differ: all are scored on the same test rows, and no interval or "
         "p-value holds what other test rows would change.",
     ]
-    reach = statistics.out_of_reach()
-    for (n, n_tests, smallest), own in reach.groupby(["n", "n_tests", "smallest"], sort=False):
-        notes.append(
-            f"No difference can be significant on {', '.join(own['dataset'].unique())}: with {n} repetitions "
-            f"and {n_tests} tests in a family, the smallest p-value after the correction is {smallest:.3g}."
-        )
-    return notes
+    return [*notes, *reach_notes(statistics.out_of_reach())]
+
+
+def reach_notes(reach: pd.DataFrame) -> list[str]:
+    """Say where no difference can be significant, of rows of :meth:`RunStatistics.out_of_reach`."""
+    return [
+        f"No difference can be significant on {', '.join(own['dataset'].unique())}: with {n} repetitions "
+        f"and {n_tests} tests in a family, the smallest p-value after the correction is {smallest:.3g}."
+        for (n, n_tests, smallest), own in reach.groupby(["n", "n_tests", "smallest"], sort=False)
+    ]
 
 
 def data_notes(run: FinishedRun) -> Iterator[str]:
@@ -170,6 +175,12 @@ def data_notes(run: FinishedRun) -> Iterator[str]:
                 f"{dataset.name}: of the test rows, {sizes.deprived_favorable:,} of {sizes.deprived:,} "
                 f"deprived and {sizes.favored_favorable:,} of {sizes.favored:,} favored ones are favorable."
             )
+
+
+def place_notes(statistics: RunStatistics, place: Place) -> list[str]:
+    """Return the :func:`data_notes` of a place's dataset."""
+    own = tuple(dataset for dataset in statistics.run.datasets if dataset.name == place.dataset)
+    return list(data_notes(replace(statistics.run, datasets=own)))
 
 
 class _Builder:

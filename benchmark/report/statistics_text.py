@@ -30,6 +30,12 @@ FILES = {
 }
 """What each CSV file holds."""
 
+_FIGURES = {
+    "heat": "Means and improvements over the baseline",
+    "pareto": "Trade-offs and Pareto fronts",
+    "forest": "Improvements over the baseline, with intervals",
+    "ranks": "Mean ranks",
+}
 _MOST_RANKED = 3
 
 
@@ -83,7 +89,7 @@ def survivor_text(title: str, not_at: str) -> str:
     return title + (f" (not at {', '.join(not_at.split())})" if not_at else "")
 
 
-def statistics_page(statistics: RunStatistics, tables: Sequence[str]) -> str:
+def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: Sequence[str] = ()) -> str:
     """Return the page that answers which technique holds up, how sure that is, and where the numbers are.
 
     Parameters
@@ -92,6 +98,8 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str]) -> str:
         From :func:`~benchmark.report.statistics_numbers.run_statistics`.
     tables : sequence of str
         Files of the tables in Markdown, relative to the page.
+    figures : sequence of str, default ()
+        Files of the figures in PNG, relative to the page.
 
     Returns
     -------
@@ -103,6 +111,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str]) -> str:
         [f"# Statistics of {markdown.plain(run.name)}", "", markdown.plain(run.title) + "."],
         ["## Which technique holds up at which level of bias", "", *_survivors_section(statistics)],
         ["## How sure that is", "", *_certainty_section(statistics)],
+        *([["## Figures", "", *_figures_section(figures)]] if figures else []),
         ["## Where the numbers are", "", *_files_section(tables)],
     ]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
@@ -187,6 +196,22 @@ def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
             "; ".join(f"{markdown.plain(statistics.run.techniques[t])} {rank:.2f}" for t, rank in ranked),
             "–" if pd.isna(p) else f"{p:.2g}",
         ]
+
+
+def _figures_section(figures: Sequence[str]) -> Iterator[str]:
+    yield "Each is there as PNG, PDF and SVG. The first of each kind is shown."
+    for kind, text in _FIGURES.items():
+        own = [path for path in figures if path.startswith(f"figures/{kind}_")]
+        if own:
+            yield ""
+            yield f"**{text}**: " + ", ".join(f"[{_stem(path, kind)}]({path})" for path in own)
+            yield ""
+            yield f"![{text}]({own[0]})"
+
+
+def _stem(path: str, kind: str) -> str:
+    name = path.removeprefix(f"figures/{kind}_").removesuffix(".png")
+    return markdown.plain(name.replace("__", ", "))
 
 
 def _files_section(tables: Sequence[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib.style
 import numpy as np
-from matplotlib.colors import ListedColormap
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
+from matplotlib.ticker import NullLocator
 
 from benchmark.report.fonts import font_family
 
@@ -28,12 +31,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BETA_COLORS",
+    "FAINT",
     "FORMATS",
     "GREY",
     "SIZES",
+    "STEPS",
     "LineStyle",
     "Page",
+    "add_beta_colorbar",
+    "beta_ticks",
     "line_style",
+    "list_room",
     "render",
     "styled",
     "text_width",
@@ -46,8 +54,17 @@ SIZES = {"title": 11.0, "subtitle": 8.5, "panel": 9.0, "label": 9.0, "tick": 8.0
 GREY = "#5A5A5A"
 """Colour of secondary text and lines; 6.9:1 against white."""
 
-FORMATS = ("png", "pdf")
+STEPS = (1, 2, 2.5, 5, 10)
+"""Steps between ticks, times a power of ten."""
+
+FAINT = "#C6C6C6"
+"""Colour of what stands behind, for comparison."""
+
+FORMATS = ("png", "pdf", "svg")
 """Every format in which a figure is written."""
+
+_DOTS_PER_INCH = 160
+_COLORS = 256  # of a PNG: few enough for a third of the bytes, and more than figures have but for soft edges
 
 _STYLE: dict[str, Any] = {
     "font.size": SIZES["label"],
@@ -65,7 +82,10 @@ _STYLE: dict[str, Any] = {
     "lines.linewidth": 1.4,
     "lines.markersize": 5.0,
     "pdf.fonttype": 42,  # text stays text: searchable, editable, accepted by publishers
-    "savefig.dpi": 160,
+    "savefig.dpi": _DOTS_PER_INCH,
+    # An SVG file has no font in it: as text its letters would be of another width on each machine, and no
+    # longer clear of each other. As outlines, kept once per letter, they are the same everywhere.
+    "svg.fonttype": "path",
     "svg.hashsalt": "betabench",  # names within the file depend on the content only
     "text.parse_math": False,  # names come from users: a dollar sign is a dollar sign
     "xtick.color": GREY,
@@ -75,10 +95,10 @@ _STYLE: dict[str, Any] = {
     "ytick.labelcolor": "black",
     "ytick.labelsize": SIZES["tick"],
 }
+_TOO_FINE = re.compile(rb"(\.\d{3})\d+")  # decimals of an SVG file beyond a thousandth of a point
 
 # Without a date the bytes depend on the content only.
 _SAVING: dict[str, dict[str, Any]] = {
-    "png": {"pil_kwargs": {"compress_level": 4}},  # nearly as small as the default, and faster
     "pdf": {"metadata": {"CreationDate": None}},
     "svg": {"metadata": {"Date": None}},
 }
@@ -136,8 +156,23 @@ def render(figure: Figure, file_format: str) -> bytes:
     """
     buffer = io.BytesIO()
     with styled():
-        figure.savefig(buffer, format=file_format, **_SAVING[file_format])
-    return buffer.getvalue()
+        if file_format == "png":
+            _save_png(figure, buffer)
+        else:
+            figure.savefig(buffer, format=file_format, **_SAVING[file_format])
+    return _TOO_FINE.sub(rb"\1", buffer.getvalue()) if file_format == "svg" else buffer.getvalue()
+
+
+def _save_png(figure: Figure, buffer: io.BytesIO) -> None:
+    # Pillow comes with matplotlib, and is loaded only when something is drawn.
+    from PIL import Image
+
+    raw = io.BytesIO()
+    figure.savefig(raw, format="rgba")
+    width, height = (int(inches * _DOTS_PER_INCH) for inches in figure.get_size_inches())
+    image = Image.frombuffer("RGBA", (width, height), raw.getvalue(), "raw", "RGBA", 0, 1).convert("RGB")
+    few = image.quantize(_COLORS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few.save(buffer, "PNG", compress_level=6, dpi=(_DOTS_PER_INCH, _DOTS_PER_INCH))
 
 
 @lru_cache(maxsize=4096)
@@ -237,6 +272,26 @@ class Page:
         """Turn inches from the lower left corner into fractions of the figure."""
         return x / self.width, y / self.height, width / self.width, height / self.height
 
+    def list_below(self, entries: Sequence[str], *, top: float, size: str = "tick") -> None:
+        """Write short texts below the panels, in columns of equal width that are read downwards.
+
+        Parameters
+        ----------
+        entries : sequence of str
+            One line each; :func:`list_room` says how much of ``below`` they take.
+        top : float
+            Inches from the lowest panels to the first line.
+        size : str, default "tick"
+            Key of :data:`SIZES`.
+        """
+        columns, n_rows = _list_shape(entries, self.width - 2 * self.edge, size)
+        step = (self.width - 2 * self.edge) / columns
+        for i, text in enumerate(entries):
+            column, row = divmod(i, n_rows)
+            x = self.edge + column * step
+            y = self.grid_bottom - top - row * _line_height(size)
+            self.figure.text(x / self.width, y / self.height, text, size=SIZES[size], va="top", gid="list")
+
     def nothing_below(self, index: int) -> bool:
         """Whether a panel is the lowest of its column."""
         return index + self.columns >= self.n_panels
@@ -267,5 +322,36 @@ class Page:
             y -= _line_height("note")
 
 
+def add_beta_colorbar(page: Page, betas: Sequence[float], *, shift: float = 0.0) -> None:
+    """Add the legend of :data:`BETA_COLORS` at the right of the panels, farther off by ``shift`` inches."""
+    height = min(page.grid_top - page.grid_bottom, 3.2)
+    place = page.place(page.grid_right + 0.16 + shift, page.grid_top - height, 0.12, height)
+    axes = page.figure.add_axes(place)
+    bar = page.figure.colorbar(ScalarMappable(Normalize(0, 1), BETA_COLORS), cax=axes)
+    bar.set_ticks(beta_ticks(betas), labels=[f"{beta:g}" for beta in beta_ticks(betas)])
+    bar.ax.yaxis.set_minor_locator(NullLocator())
+    bar.outline.set_visible(False)
+    bar.set_label("planted bias β")
+
+
+def list_room(entries: Sequence[str], width: float, size: str = "tick") -> float:
+    """Return the height in inches of texts that :meth:`Page.list_below` writes on a page of a width."""
+    return _list_shape(entries, width - 2 * Page.edge, size)[1] * _line_height(size)
+
+
+def _list_shape(entries: Sequence[str], width: float, size: str) -> tuple[int, int]:
+    widest = max((text_width(text, SIZES[size]) for text in entries), default=0.0) + 0.25
+    columns = max(1, min(len(entries), int(width / widest)))
+    n_rows = math.ceil(len(entries) / columns)
+    # Equal columns: the last one is not left with a single entry while the others are full.
+    return math.ceil(len(entries) / max(1, n_rows)) or 1, n_rows
+
+
 def _line_height(size: str) -> float:
     return 1.4 * SIZES[size] / 72
+
+
+def beta_ticks(betas: Sequence[float], most: int = 6) -> list[float]:
+    """Return at most so many levels of bias, evenly picked: more would overlap."""
+    step = max(1, math.ceil((len(betas) - 1) / (most - 1)))
+    return list(betas[::step])

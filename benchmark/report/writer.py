@@ -68,8 +68,10 @@ def write_report(
     summary = summarise(results, failures, description)
     written = [write_atomically(output_dir / "summary.csv", csv_text(summary))]
     if figures:
+        from benchmark.report.figure_files import write_figures
+
         pages = _draw_auc(summary, results, failures, description)
-        written += _write_figures(output_dir / "figures", pages)
+        written += write_figures(output_dir / "figures", pages)
     description = description.shown
     summary, results, failures = (
         only_described_metrics(frame, description) for frame in (summary, results, failures)
@@ -79,24 +81,16 @@ def write_report(
             written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))
     if figures:
         pages = _draw_figures(summary, results, failures, description)
-        written += _write_figures(output_dir / "figures", pages)
+        written += write_figures(output_dir / "figures", pages)
     return written
-
-
-def _write_figures(folder: Path, figures: Iterator[tuple[str, Figure]]) -> Iterator[Path]:
-    from benchmark.report.style import FORMATS, render
-
-    for name, figure in figures:
-        for file_format in FORMATS:
-            yield write_atomically(folder / f"{name}.{file_format}", render(figure, file_format))
 
 
 def _draw_figures(
     summary: pd.DataFrame, results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
 ) -> Iterator[tuple[str, Figure]]:
     # matplotlib is loaded only when something is drawn.
-    from benchmark.report.figures import draw_over_beta
     from benchmark.report.network_figure import draw_network
+    from benchmark.report.over_beta_figure import draw_over_beta
 
     for dataset in description.datasets:
         yield f"network/{file_name(dataset.name)}", draw_network(dataset)
@@ -128,7 +122,7 @@ def _draw_tradeoffs(
     scenario: Scenario,
     description: RunDescription,
 ) -> Iterator[tuple[str, Figure]]:
-    from benchmark.report.figures import TRADEOFF, draw_tradeoff, tradeoff_limits, tradeoff_points
+    from benchmark.report.tradeoff_figure import TRADEOFF, draw_tradeoff, tradeoff_limits, tradeoff_points
 
     if any(description.metric(name) is None for name in TRADEOFF):
         return

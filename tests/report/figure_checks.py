@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -21,11 +19,14 @@ def boxes(figure: Figure) -> list[tuple[str, Bbox]]:
         canvas = FigureCanvasAgg(figure)
         canvas.draw()
         renderer = canvas.get_renderer()
-        texts = [*figure.texts, *(text for legend in figure.legends for text in legend.get_texts())]
+        legends = figure.legends
+        texts = [*figure.texts, *(text for legend in legends for text in legend.get_texts())]
+        texts += [legend.get_title() for legend in legends]
         for axes in figure.axes:
             texts += axes_texts(axes)
         return [
-            (text.get_text(), text.get_window_extent(renderer))
+            # Of an annotation only its words, not the line that leads to them.
+            (text.get_text(), Text.get_window_extent(text, renderer))
             for text in texts
             if text.get_visible() and text.get_text().strip()
         ]
@@ -46,19 +47,41 @@ def tick_texts(axis: Axis, limits: tuple[float, float]) -> list[Text]:
     return [t for tick in shown for t in (tick.label1, tick.label2) if t.get_visible()]
 
 
+def flaws(figure: Figure) -> list[str]:
+    """Return what is wrong with where a figure's texts are, having drawn it once."""
+    found = boxes(figure)
+    legends = [legend.get_window_extent() for legend in figure.legends]
+    covered = any(legend.overlaps(axes.bbox) for legend in legends for axes in figure.axes)
+    return [
+        *(f"{a!r} overlaps {b!r}" for a, b in _overlaps(found)),
+        *(f"{text!r} is cut off" for text in _beyond(figure, found)),
+        *(["the legend overlaps a panel"] if covered else []),
+    ]
+
+
 def overlapping(figure: Figure) -> list[tuple[str, str]]:
     """Return the pairs of texts that share pixels."""
+    return _overlaps(boxes(figure))
+
+
+def _overlaps(found: list[tuple[str, Bbox]]) -> list[tuple[str, str]]:
     # A pixel of tolerance: boxes have an edge that the glyphs do not fill.
-    shrunk = [(text, Bbox.from_extents(b.x0 + 1, b.y0 + 1, b.x1 - 1, b.y1 - 1)) for text, b in boxes(figure)]
-    return [(a, b) for (a, box_a), (b, box_b) in combinations(shrunk, 2) if box_a.overlaps(box_b)]
+    corners = np.array([[b.x0 + 1, b.y0 + 1, b.x1 - 1, b.y1 - 1] for _, b in found]).reshape(-1, 4)
+    low, high = corners[:, None, :2], corners[:, None, 2:]
+    together = ((low < corners[None, :, 2:]) & (corners[None, :, :2] < high)).all(axis=2)
+    return [(found[i][0], found[j][0]) for i, j in np.argwhere(np.triu(together, 1))]
 
 
 def cut_off(figure: Figure) -> list[str]:
     """Return the texts that reach beyond the figure."""
+    return _beyond(figure, boxes(figure))
+
+
+def _beyond(figure: Figure, found: list[tuple[str, Bbox]]) -> list[str]:
     page = figure.bbox
     return [
         text
-        for text, box in boxes(figure)
+        for text, box in found
         if box.x0 < page.x0 or box.y0 < page.y0 or box.x1 > page.x1 or box.y1 > page.y1
     ]
 

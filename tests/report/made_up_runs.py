@@ -186,6 +186,26 @@ class Run:
     description: RunDescription
 
 
+HOSTILE_TITLES = (
+    "$x_1$",
+    "<script>alert(1)</script>",
+    "A title of sixty characters, which no legend has the room for",
+    "averyveryverylongwordthatnobodycanbreakbecauseithasnoblank",
+    "A & B; {C} \\frac12 %",
+)
+
+
+def hostile_techniques(n: int) -> tuple[TechniqueDescription, ...]:
+    """Return techniques of all stages with titles that break what can be broken."""
+    stages = ("pre", "in", "post")
+    return tuple(
+        TechniqueDescription(
+            f"technique_{i}", f"{HOSTILE_TITLES[i % len(HOSTILE_TITLES)]} {i}", stage=stages[3 * i // n]
+        )
+        for i in range(n)
+    )
+
+
 def many_techniques(n: int) -> tuple[TechniqueDescription, ...]:
     """Return the sample's techniques, then further ones with ever longer titles."""
     more = tuple(

@@ -601,6 +601,7 @@ def test_the_files_are_complete_and_readable(run_dir: Path, comparison: Comparis
         "comparison/table2.md",
         "comparison/differences.png",
         "comparison/differences.pdf",
+        "comparison/differences.svg",
     }
     assert all(after[name] == content for name, content in before.items())
     back = pd.read_csv(run_dir / "comparison.csv", keep_default_na=False, na_values={"ours": [""]})

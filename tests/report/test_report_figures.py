@@ -10,21 +10,33 @@ import pytest
 from figure_checks import (
     colorbars,
     cut_off,
+    flaws,
     grey_levels,
-    legend_overlaps_panels,
     overlapping,
     panels,
     texts_of,
 )
-from made_up_runs import ADULT, BETAS, COMPAS, DUTCH, METRICS, TECHNIQUES, Run, many_techniques, sample_run
+from made_up_runs import (
+    ADULT,
+    BETAS,
+    COMPAS,
+    DUTCH,
+    METRICS,
+    TECHNIQUES,
+    Run,
+    hostile_techniques,
+    many_techniques,
+    sample_run,
+)
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from benchmark.report.describe import DatasetDescription
-from benchmark.report.figures import draw_over_beta, draw_tradeoff, tradeoff_limits, tradeoff_points
 from benchmark.report.frames import check_failures, check_results, scenarios
-from benchmark.report.style import BETA_COLORS, line_style, wrap
+from benchmark.report.over_beta_figure import draw_over_beta
+from benchmark.report.style import BETA_COLORS, line_style, render, wrap
 from benchmark.report.summary import summarise
+from benchmark.report.tradeoff_figure import draw_tradeoff, tradeoff_limits, tradeoff_points
 
 
 def tradeoff(run: Run, *, only: int | None = None) -> Figure:
@@ -53,6 +65,18 @@ def run_of(dataset: DatasetDescription, n_techniques: int, **more: object) -> Ru
     return sample_run(datasets=(dataset,), techniques=many_techniques(n_techniques), **more)  # type: ignore[arg-type]
 
 
+def hostile_run(n_techniques: int, **more: object) -> Run:
+    """Return a run of which the second technique is the baseline."""
+    dataset = replace(DUTCH, title="<b>$Dutch_1$</b>", baseline="technique_1")
+    return sample_run(
+        datasets=(dataset,),
+        techniques=hostile_techniques(n_techniques),
+        betas=(0.0, 0.5, 1.0),
+        repetitions=2,
+        **more,  # type: ignore[arg-type]
+    )
+
+
 VARIANTS = {
     "1 technique": lambda: run_of(DUTCH, 1, repetitions=5),
     "3 techniques": lambda: run_of(COMPAS, 3, repetitions=5),
@@ -63,6 +87,8 @@ VARIANTS = {
     "one beta, 25 techniques": lambda: run_of(DUTCH, 25, betas=(1.0,), repetitions=2),
     "one repetition": lambda: run_of(ADULT, 9, repetitions=1),
     "eleven betas": lambda: run_of(ADULT, 3, betas=tuple(i / 10 for i in range(11)), repetitions=2),
+    "2 hostile techniques": lambda: hostile_run(2),
+    "39 hostile techniques": lambda: hostile_run(39),
     "one metric pair": lambda: run_of(ADULT, 3, metrics=METRICS[:2], repetitions=2),
 }
 
@@ -70,10 +96,7 @@ VARIANTS = {
 @pytest.mark.parametrize("draw", [tradeoff, over_beta, lambda run: tradeoff(run, only=0)])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_text_overlaps_or_is_cut(variant: str, draw: object) -> None:
-    figure = draw(VARIANTS[variant]())  # type: ignore[operator]
-    assert overlapping(figure) == []
-    assert cut_off(figure) == []
-    assert not legend_overlaps_panels(figure)
+    assert flaws(draw(VARIANTS[variant]())) == []  # type: ignore[operator]
 
 
 def test_the_overlap_check_can_fail() -> None:
@@ -82,6 +105,8 @@ def test_the_overlap_check_can_fail() -> None:
     figure.text(0.98, 0.5, "beyond the edge")
     assert overlapping(figure)
     assert cut_off(figure) == ["beyond the edge"]
+    assert "'beyond the edge' is cut off" in flaws(figure)
+    assert any("overlaps 'across the title'" in flaw for flaw in flaws(figure))
 
 
 def test_tradeoff_has_a_panel_per_technique_on_common_axes() -> None:
@@ -208,6 +233,92 @@ def test_one_beta_gives_a_row_per_technique() -> None:
     means = run.results.query("metric == 'discrimination'").groupby("technique")["value"].mean()
     drawn = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in ("o", "s", "^", "D")]
     assert drawn == pytest.approx([means[t.name] for t in TECHNIQUES[:4]])
+
+
+def test_many_techniques_stand_in_the_rows_of_their_stages() -> None:
+    run = hostile_run(39)
+    figure = over_beta(run)
+    headings = [legend.get_title().get_text() for legend in figure.legends]
+    assert headings == [
+        f"{stage}-processing ({part} of 2)" for stage in ("Pre", "In", "Post") for part in (1, 2)
+    ]
+    assert len(panels(figure)) == 6 * len(METRICS)
+    named = [legend.get_texts()[0].get_text() for legend in figure.legends]
+    assert len(set(named)) == 1, "the baseline heads each"
+    drawn = []
+    for axes in panels(figure)[:: len(METRICS)]:
+        coloured = [line for line in axes.lines if line.get_marker() != "None"]
+        assert [line.get_color() for line in coloured].count("#000000") == 1
+        (others,) = [line for line in axes.lines if line.get_gid() == "others"]
+        behind = np.isnan(np.asarray(others.get_xdata())).sum()
+        assert len(coloured) + behind == 39
+        drawn.append(len(coloured) - 1)
+    assert sum(drawn) == 38
+    assert max(drawn) <= 8
+
+
+def test_a_metric_has_the_same_limits_in_all_rows() -> None:
+    limits = [axes.get_ylim() for axes in panels(over_beta(hostile_run(39)))]
+    assert len(set(limits[:: len(METRICS)])) == 1
+    assert limits[0] != limits[1]
+
+
+def test_a_technique_looks_the_same_on_all_datasets_of_a_large_run() -> None:
+    run = hostile_run(20)
+    fewer = replace(run, results=run.results[run.results["technique"] != "technique_0"])
+    looks = []
+    for own in (run, fewer):
+        line = [line for line in panels(over_beta(own))[0].lines if line.get_marker() != "None"][-1]
+        looks.append((line.get_color(), line.get_marker()))
+    assert looks[0] == looks[1]
+
+
+def test_more_metrics_than_a_row_holds_are_wrapped() -> None:
+    more = tuple(replace(METRICS[i % 4], name=f"m{i}", title=f"Metric {i}") for i in range(6))
+    run = hostile_run(12)
+    copies = [
+        run.results[run.results["metric"] == METRICS[i % 4].name].assign(metric=f"m{i}") for i in range(6)
+    ]
+    wide = Run(pd.concat(copies), run.failures.head(0), replace(run.description, metrics=more))
+    figure = over_beta(wide)
+    n_groups = len(figure.legends)
+    assert len(panels(figure)) == n_groups * 6
+    assert flaws(figure) == []
+
+
+def test_the_baseline_stands_behind_every_other_technique() -> None:
+    run = run_of(ADULT, 4)
+    behind = [[line for line in axes.lines if line.get_gid() == "baseline"] for axes in panels(tradeoff(run))]
+    assert [len(lines) for lines in behind] == [1, 0, 1, 1], "the second is the baseline"
+    means = run.results.query("technique == 'drop_sensitive' and metric == 'accuracy'")
+    np.testing.assert_allclose(behind[0][0].get_ydata(), means.groupby("beta")["value"].mean())
+    assert "Grey line: the baseline (Sensitive feature dropped)" in texts_of(tradeoff(run))
+
+
+def test_clouds_of_many_dots_are_pixels_and_all_else_is_not() -> None:
+    small, large = (tradeoff(run_of(ADULT, 9, repetitions=n)) for n in (2, 30))
+    images = [render(figure, "svg").count(b"<image") for figure in (small, large)]
+    assert images == [1, 10], "that of the colourbar, and one for each panel"
+    assert max(len(render(large, file_format)) for file_format in ("svg", "pdf", "png")) < 300_000
+
+
+def test_png_files_are_white_paper_with_few_colours() -> None:
+    import io
+
+    from PIL import Image
+
+    with Image.open(io.BytesIO(render(tradeoff(run_of(ADULT, 3)), "png"))) as image:
+        assert image.mode == "P"
+        exact = np.asarray(image.convert("RGB"))
+        assert min(exact[0, 0]) >= 254
+        assert image.size == tuple(int(160 * side) for side in tradeoff(run_of(ADULT, 3)).get_size_inches())
+
+
+def test_svg_files_need_no_font_and_run_no_script() -> None:
+    svg = render(tradeoff(hostile_run(2)), "svg")
+    assert b"<text" not in svg
+    assert b"font-family" not in svg
+    assert b"<script" not in svg
 
 
 def test_styles_differ_in_grey_too() -> None:

@@ -56,7 +56,7 @@ def test_all_files_are_written(written: list[Path], report: Path) -> None:
     assert names == [
         "summary.csv",
         *(f"tables/{name}.{ending}" for name in tables for ending in ("csv", "md", "tex")),
-        *(f"figures/{name}.{ending}" for name in figures for ending in ("png", "pdf")),
+        *(f"figures/{name}.{ending}" for name in figures for ending in ("png", "pdf", "svg")),
     ]
     assert sorted(names) == list(digests(report))
 
@@ -90,7 +90,7 @@ def test_other_numbers_give_other_bytes(tmp_path: Path, report: Path) -> None:
     run = small_run()
     other = write(tmp_path, replace(run, results=run.results.assign(value=run.results["value"] * 0.9)))
     same = [name for name, digest in digests(report).items() if other[name] == digest]
-    assert same == ["figures/network/dutch_embedded.pdf", "figures/network/dutch_embedded.png"]
+    assert same == [f"figures/network/dutch_embedded.{ending}" for ending in ("pdf", "png", "svg")]
 
 
 def test_drawing_leaves_matplotlibs_settings_alone() -> None:

@@ -348,18 +348,27 @@ def test_the_same_folder_gives_the_same_bytes(
 ) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     written = write_statistics(first, statistics)
-    write_statistics(second, folder_statistics(folder))
+    again = write_statistics(second, folder_statistics(folder), figures=False)
+    page = (first / "README.md").read_text(encoding="utf-8")
+    assert "![Trade-offs and Pareto fronts](figures/pareto_one.png)" in page
+    assert {path.suffix for path in (first / "figures").iterdir()} == {".png", ".pdf", ".svg"}
     assert {path.relative_to(first) for path in first.rglob("*.*")} == {p.relative_to(first) for p in written}
-    for path in written:
-        assert path.read_bytes() == (second / path.relative_to(first)).read_bytes()
+    for path in again:
+        if path.name != "README.md":
+            assert path.read_bytes() == (first / path.relative_to(second)).read_bytes()
 
 
 def test_tables_of_earlier_statistics_go(
     statistics: RunStatistics, narrow: RunStatistics, tmp_path: Path
 ) -> None:
-    write_statistics(tmp_path, statistics)
+    write_statistics(tmp_path, statistics, figures=False)
+    (tmp_path / "figures").mkdir()
+    earlier = [tmp_path / "figures" / f"{name}.svg" for name in ("heat_precision", "pareto_one", "mine")]
+    for path in earlier:
+        path.write_text("earlier")
     (tmp_path / "notes.txt").write_text("mine")
-    write_statistics(tmp_path, narrow)
+    write_statistics(tmp_path, narrow, figures=False)
+    assert [path.exists() for path in earlier] == [False, False, True]
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == {
         "significance_accuracy",
         "robustness_accuracy",

@@ -1,0 +1,56 @@
+"""All figures of a run's statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmark.report.describe import file_name
+from benchmark.report.statistics_numbers import RunStatistics
+from benchmark.report.statistics_tables import compared_metrics, places
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_statistics"]
+
+
+def draw_statistics(statistics: RunStatistics) -> Iterator[tuple[str, Figure]]:
+    """Yield name and figure: heat maps, forest plots, Pareto fronts, ranks.
+
+    Parameters
+    ----------
+    statistics : RunStatistics
+        From :func:`~benchmark.report.statistics_numbers.run_statistics`.
+
+    Yields
+    ------
+    (str, Figure)
+        ``heat_<metric>``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``; bias
+        and classifier are part of the name where a run has several.
+    """
+    # matplotlib is loaded only when something is drawn.
+    from benchmark.report.improvement_figures import draw_forest, draw_heat
+    from benchmark.report.pareto_figure import draw_pareto
+    from benchmark.report.ranks_figure import draw_ranks
+
+    compared = list(compared_metrics(statistics))
+    for metric in dict.fromkeys(metric for _, metric in compared):
+        yield f"heat_{file_name(metric)}", draw_heat(statistics, metric)
+    for place, metric in compared:
+        rows = place.rows(statistics.comparisons)
+        if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
+            name = f"forest_{file_name(place.heading)}__{file_name(metric)}"
+            yield name, draw_forest(statistics, place, metric)
+    for place in places(statistics):
+        if len(place.rows(statistics.pareto)):
+            yield f"pareto_{file_name(place.heading)}", draw_pareto(statistics, place)
+    ranks = statistics.ranks
+    where = ["datasets", "bias", "classifier"]
+    several = [column for column in where[1:] if ranks[column].nunique() > 1]
+    for keys, own in ranks.groupby(where, sort=False):
+        if own["mean_rank"].notna().any():
+            names = [*str(keys[0]).split(), *(str(own[column].iloc[0]) for column in several)]
+            yield "ranks_" + "__".join(map(file_name, names)), draw_ranks(statistics, own)

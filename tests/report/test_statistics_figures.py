@@ -1,0 +1,287 @@
+"""Figures of a run's statistics: what they show, and that it can be read with any number of techniques."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from figure_checks import flaws, grey_levels, panels, texts_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up_runs import HOSTILE_TITLES
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from benchmark.metrics import list_metrics
+from benchmark.report.compare_inputs import FinishedRun, RunDataset
+from benchmark.report.describe import GroupSizes
+from benchmark.report.heat_grid import short_number
+from benchmark.report.improvement_figures import draw_forest, draw_heat
+from benchmark.report.label_places import place_labels
+from benchmark.report.pareto_figure import draw_pareto
+from benchmark.report.ranks_figure import draw_ranks
+from benchmark.report.statistics_figures import draw_statistics
+from benchmark.report.statistics_numbers import RunStatistics
+from benchmark.report.statistics_tables import places
+from benchmark.report.style import render
+from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
+
+BETAS = (0.0, 0.5, 1.0)
+METRICS = ("discrimination", "accuracy")
+SIZES = (1, 2, 9, 25, 39)
+WARNING = "2 datasets are too few for a claim beyond them"
+
+
+@cache
+def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
+    """Return the parts of statistics that figures show, of made-up results, the last technique failing."""
+    rng = np.random.default_rng(n_techniques)
+    names = [f"technique_{i}" for i in range(n_techniques)]
+    rows = []
+    for dataset, beta, (i, name) in itertools.product(("one", "two"), BETAS, enumerate(names)):
+        level = np.array([0.2 + 0.5 * beta - 0.02 * (i % 9), 0.85 - 0.1 * beta - 0.01 * (i % 5)])
+        for repetition, values in enumerate(level + rng.normal(0, 0.01, (repetitions, 2))):
+            gone = i == n_techniques - 1 > 1 and beta == 1
+            for metric, value in zip(METRICS, values, strict=True):
+                own = np.nan if gone else value
+                rows.append((dataset, "cpt", beta, name, "c45", repetition, metric, own))
+    columns = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "metric", "value"]
+    results = pd.DataFrame(rows, columns=columns)
+    goals = list_metrics()
+    run = FinishedRun(
+        name="made_up",
+        title="A made-up run",
+        seed=1,
+        repetitions=repetitions,
+        betas=BETAS,
+        techniques={name: HOSTILE_TITLES[i % len(HOSTILE_TITLES)] + f" {i}" for i, name in enumerate(names)},
+        classifiers=("c45",),
+        metrics=METRICS,
+        datasets=tuple(
+            RunDataset(name, name, name == "two", None, names[0], ("cpt",), GroupSizes(20, 80, 50, 50))
+            for name in ("one", "two")
+        ),
+        published=None,
+        versions={},
+        summary=pd.DataFrame(),
+        failures=pd.DataFrame(),
+    )
+    empty = pd.DataFrame()
+    return RunStatistics(
+        run=run,
+        metrics={name: goals[name] for name in METRICS},
+        baselines=dict.fromkeys(("one", "two"), names[0]),
+        alpha=0.05,
+        rope=0.01,
+        intervals=cell_intervals(results, n_resamples=50),
+        comparisons=paired_comparisons(results, names[0], goals, n_resamples=999),
+        ranks=made_up_ranks(names),
+        pairs=empty,
+        pareto=pareto_fronts(results, ("discrimination", "accuracy"), goals, n_resamples=50),
+        hypervolume=empty,
+        fairea=empty,
+        robustness=empty,
+    )
+
+
+def made_up_ranks(names: list[str]) -> pd.DataFrame:
+    """Return ranks in the order of the names, of which every four neighbours do not differ."""
+    rows = []
+    for metric, (over, beta) in itertools.product(
+        METRICS, [("dataset beta", np.nan), *(("dataset", beta) for beta in BETAS)]
+    ):
+        for i, name in enumerate(names):
+            first = max(0, i - 3) + 1
+            groups = " ".join(str(group) for group in range(first, min(i, len(names) - 4) + 2))
+            rank = np.nan if i == len(names) - 1 > 1 else i + 1.0
+            rows.append(
+                ("one two", over, beta, "cpt", "c45", metric, name, rank, groups, len(names), WARNING)
+            )
+    columns = ["datasets", "over", "beta", "bias", "classifier", "metric", "technique", "mean_rank"]
+    return pd.DataFrame(rows, columns=[*columns, "groups", "n_techniques", "warning"])
+
+
+def figures_of(n_techniques: int) -> dict[str, Figure]:
+    own = statistics(n_techniques)
+    place = places(own)[0]
+    drawn = {
+        "heat": draw_heat(own, "discrimination"),
+        "pareto": draw_pareto(own, place),
+        "ranks": draw_ranks(own, own.ranks),
+    }
+    return drawn if n_techniques == 1 else {**drawn, "forest": draw_forest(own, place, "accuracy")}
+
+
+@pytest.mark.parametrize("n_techniques", SIZES)
+def test_no_text_overlaps_or_is_cut(n_techniques: int) -> None:
+    for name, figure in figures_of(n_techniques).items():
+        assert flaws(figure) == [], name
+
+
+def test_every_technique_is_named_once_in_each_list() -> None:
+    own = statistics(25)
+    titles = ["".join(title.split()) for title in own.run.techniques.values()]
+    for name, figure in figures_of(25).items():
+        text = "".join(texts_of(figure).split())
+        missing = [title for title in titles if title not in text]
+        # The baseline is in its own forest plot only by name in the subtitle.
+        assert missing == [], name
+
+
+def test_all_figures_are_drawn_by_their_names() -> None:
+    assert [name for name, _ in draw_statistics(statistics(2))] == [
+        *("heat_discrimination", "heat_accuracy"),
+        *(f"forest_{dataset}__{metric}" for dataset in ("one", "two") for metric in METRICS),
+        *("pareto_one", "pareto_two", "ranks_one__two"),
+    ]
+
+
+def test_the_same_figure_has_the_same_bytes_and_no_script() -> None:
+    own = statistics(9)
+    for file_format in ("svg", "pdf", "png"):
+        first, second = (render(draw_heat(own, "accuracy"), file_format) for _ in range(2))
+        assert first == second
+    assert b"<script" not in render(draw_heat(own, "accuracy"), "svg")
+
+
+# ---------------------------------------------------------------------------------------- what is shown
+
+
+def test_heat_cells_hold_the_means_and_the_signs() -> None:
+    own = statistics(9, repetitions=12)
+    (axes, _) = draw_heat(own, "discrimination").axes
+    compared = own.comparisons[own.comparisons["metric"] == "discrimination"]
+    row = compared[(compared["technique"] == "technique_3") & (compared["dataset"] == "one")].iloc[1]
+    mean = own.intervals.query(
+        "metric == 'discrimination' and dataset == 'one' and technique == 'technique_3' and beta == 0.5"
+    )["mean"].iloc[0]
+    assert row["p_permutation_holm"] <= 0.05, "the made-up effect is large"
+    assert row["improvement"] > 0
+    texts = {tuple(text.get_position()): text.get_text() for text in axes.texts}
+    assert texts[1, 3] == short_number(mean) + "+"
+    assert texts[0, 0].lstrip(".").isdigit(), "the baseline has no sign"
+    assert texts[2, 8] == "–"
+
+
+def test_the_baseline_is_framed_once_per_dataset() -> None:
+    (axes, _) = draw_heat(statistics(9), "accuracy").axes
+    frames = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    assert [frame.get_xy() for frame in frames] == [(-0.5, -0.5), (2.5, -0.5)]
+    assert {frame.get_width() for frame in frames} == {3}
+
+
+def test_better_and_worse_have_signs_where_grey_does_not_tell_them_apart() -> None:
+    own = statistics(9)
+    mesh = draw_heat(own, "discrimination").axes[0].collections[0]
+    grey = grey_levels(np.asarray(mesh.get_array()).reshape(-1, 4))
+    assert len(np.unique(grey.round(3))) > 1
+    assert "+ significantly better" in texts_of(draw_heat(own, "discrimination"))
+
+
+@pytest.mark.parametrize(
+    ("value", "signed", "text"),
+    [
+        (0.1234, False, ".123"),
+        (-0.1234, False, "\N{MINUS SIGN}.123"),
+        (0.05, True, "+.050"),
+        (-0.0001, True, ".000"),
+        (1.0, False, "1.000"),
+        (12.345, False, "12.3"),
+        (10.5, True, "+10.5"),
+    ],
+)
+def test_short_numbers(value: float, signed: bool, text: str) -> None:
+    assert short_number(value, signed=signed) == text
+
+
+def test_forest_rows_are_the_paired_improvements() -> None:
+    own = statistics(9, repetitions=12)
+    place = places(own)[1]
+    figure = draw_forest(own, place, "accuracy")
+    rows = place.rows(own.comparisons)
+    rows = rows[(rows["metric"] == "accuracy") & (rows["beta"] == 0.5)]
+    effects = [line for line in panels(figure)[1].lines if line.get_gid() == "effect"]
+    drawn = [(line.get_xdata()[0], line.get_ydata()[0]) for line in effects]
+    assert drawn == [(value, row) for row, value in enumerate(rows["improvement"])]
+    filled = [line.get_markerfacecolor() != "white" for line in effects]
+    assert filled == list(rows["p_permutation_holm"] <= 0.05)
+    assert len(set(filled)) == 2, "some are significant and some are not"
+    assert "Warning, two: an embedded network, not real data." in texts_of(figure)
+
+
+def test_too_few_repetitions_are_said_to_be_too_few() -> None:
+    own = statistics(9)
+    for figure in (draw_forest(own, places(own)[0], "accuracy"), draw_heat(own, "accuracy")):
+        assert "No difference can be significant" in texts_of(figure)
+    enough = statistics(9, repetitions=12)
+    assert "No difference can be" not in texts_of(draw_heat(enough, "accuracy"))
+
+
+def test_pareto_fronts_are_the_points_that_the_frame_names() -> None:
+    own = statistics(9)
+    place = places(own)[0]
+    axes = panels(draw_pareto(own, place))[0]
+    rows = place.rows(own.pareto).query("beta == 0 and on_front").sort_values("first_distance")
+    (front,) = [line for line in axes.lines if line.get_gid() == "front"]
+    np.testing.assert_array_equal(front.get_xdata(), rows["first_distance"])
+    np.testing.assert_allclose(front.get_ydata(), 1 - rows["second_distance"])
+    keys = {text.get_text() for text in axes.texts if text.get_weight() == "bold"}
+    assert keys == {str(int(name.removeprefix("technique_")) + 1) for name in rows["technique"]}
+
+
+def test_a_technique_without_values_is_said_to_have_none() -> None:
+    own = statistics(9)
+    gone = own.pareto["technique"] == "technique_4"
+    without = own.pareto.assign(
+        first_distance=own.pareto["first_distance"].mask(gone), on_front=own.pareto["on_front"] & ~gone
+    )
+    changed = RunStatistics(**{**vars(own), "pareto": without})
+    assert f"{own.run.techniques['technique_4']} (no value)" in texts_of(draw_pareto(changed, places(own)[0]))
+
+
+def test_bars_join_the_groups_and_never_meet() -> None:
+    own = statistics(25)
+    figure = draw_ranks(own, own.ranks)
+    bars = [line for line in panels(figure)[0].lines if line.get_gid() == "group"]
+    reach = [(line.get_xdata()[0], *sorted(line.get_ydata())) for line in bars]
+    rows = [(round(low + 0.32), round(high - 0.32)) for _, low, high in reach]
+    assert rows == [(i, min(i + 3, 23)) for i in range(22)]
+    for (x, low, high), (other_x, other_low, other_high) in itertools.combinations(reach, 2):
+        assert x != other_x or high < other_low or other_high < low
+    assert WARNING in texts_of(figure)
+
+
+def test_ranks_at_one_beta_stay_on_the_scale_of_all() -> None:
+    own = statistics(25)
+    axes = panels(draw_ranks(own, own.ranks))[0]
+    ranks = np.asarray(axes.collections[0].get_offsets())[:, 0]
+    assert axes.get_xlim()[1] > ranks.max()
+    assert ranks.min() == 1
+
+
+# ------------------------------------------------------------------------------------------ label places
+
+
+@given(st.integers(1, 30), st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
+def test_labels_keep_clear_of_each_other_and_of_all_points(n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.uniform(0.1, 1.9, (n, 2)) * rng.uniform(0.05, 1)
+    sizes = np.column_stack([rng.uniform(0.05, 0.3, n), np.full(n, 0.1)])
+    places_of = place_labels(points, sizes, (2.0, 2.0))
+    found = np.isfinite(places_of[:, 0])
+    assert found[0]
+    centres, half = places_of[found], sizes[found] / 2
+    assert ((centres - half >= 0) & (centres + half <= 2)).all()
+    for i, j in itertools.combinations(range(len(centres)), 2):
+        assert (np.abs(centres[i] - centres[j]) >= half[i] + half[j]).any()
+    assert (np.abs(centres[:, None] - points) >= half[:, None]).any(axis=2).all()
+
+
+def test_a_label_stands_near_a_lonely_point_and_none_where_there_is_no_room() -> None:
+    lonely = place_labels(np.array([[1.0, 1.0]]), np.array([[0.1, 0.1]]), (2.0, 2.0))
+    assert np.hypot(*(lonely[0] - 1)) < 0.2
+    assert np.isnan(place_labels(np.array([[0.1, 0.1]]), np.array([[3.0, 0.1]]), (2.0, 2.0))).all()
