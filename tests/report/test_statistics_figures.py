@@ -72,6 +72,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
     empty = pd.DataFrame()
     return RunStatistics(
         run=run,
+        results=results,
         metrics={name: goals[name] for name in METRICS},
         baselines=dict.fromkeys(("one", "two"), names[0]),
         alpha=0.05,
