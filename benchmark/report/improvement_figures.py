@@ -226,8 +226,8 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
 def _draw_effects(axes: Axes, rows: pd.DataFrame, names: Sequence[str], statistics: RunStatistics) -> None:
     axes.axvspan(-statistics.rope, statistics.rope, color="#ECECEC", lw=0, zorder=0.5)
     axes.axvline(0, color=GREY, lw=0.8, zorder=1)
-    for edge in range(5, len(names), 5):
-        axes.axhline(edge - 0.5, color="#DADADA", lw=0.6, zorder=0.6)  # leads the eye along the rows
+    for line in range(len(names)):
+        axes.axhline(line, color="#EFEFEF", lw=0.6, zorder=0.4)  # leads the eye along the rows
     for row in rows.to_dict("records"):
         value = row["improvement"]
         if not np.isfinite(value):

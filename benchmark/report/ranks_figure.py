@@ -63,7 +63,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
             panel=(2.6, max(0.5, height * max(map(len, tables)))),
             title=f"Mean ranks on {', '.join(datasets)}",
             subtitle="1 is best. Large: over datasets and β; small: over the datasets at each β, on the "
-            "same scale. Bars at the right join techniques that do not differ (Wilcoxon, Holm).",
+            "same scale. Bars at the right join techniques that are not shown to differ (Wilcoxon, Holm).",
             notes=_notes(statistics, ranks),
             left=room,
             right=0.9 + for_bars,

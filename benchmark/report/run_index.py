@@ -62,16 +62,22 @@ def find_runs(folder: Path) -> list[RunEntry]:
     """
     found = []
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        # A name that is no text cannot be part of an address.
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and _is_text(name))
         if MANIFEST in names:
             folders.clear()
             found.append(_entry(folder, Path(place)))
     return sorted(sorted(found, key=lambda run: run.name), key=lambda run: run.finished, reverse=True)
 
 
+def _is_text(name: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
 def _entry(folder: Path, place: Path) -> RunEntry:
     name = place.relative_to(folder).as_posix()
-    documents = [path.name for path in place.glob("*.md")]
+    own = place.glob("*.md")
+    documents = [path.name for path in own if not (path.name.startswith(".") or path.is_symlink())]
     documents += ["statistics/README.md"] if (place / "statistics" / "README.md").is_file() else []
     try:
         manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -186,8 +187,11 @@ def _gap_notes(
     """Return a line for each technique that lacks points at some level of bias."""
     notes = []
     for technique, betas in zip(techniques, missing, strict=True):
-        reasons = dict.fromkeys(explain(failures, scenario, technique.name, beta=beta) for beta in betas)
-        text = "; ".join(reason or "no result is recorded" for reason in reasons)
+        reasons = Counter(explain(failures, scenario, technique.name, beta=beta) for beta in betas)
+        text = "; ".join(
+            f"{reason or 'no result is recorded'}{', at each' if n > 1 else ''}"
+            for reason, n in reasons.items()
+        )
         if betas:
             notes.append(f"{technique.title}: no value at β = {listed(betas)} ({text}).")
     return notes

@@ -38,9 +38,7 @@ def expected_failures(_estimator: object) -> dict[str, str]:
     }
 
 
-@parametrize_with_checks(
-    [C45Classifier(), C45Classifier(prune=False)], expected_failed_checks=expected_failures
-)
+@parametrize_with_checks([C45Classifier()], expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

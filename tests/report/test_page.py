@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -439,6 +439,33 @@ def test_a_manifest_that_lacks_a_fact(statistics: RunStatistics, tmp_path: Path)
     del manifest["platform"]
     with pytest.raises(ReportError, match="no 'platform'"):
         page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda manifest: manifest.update(durations_in_seconds=None),
+        lambda manifest: manifest.update(platform=[]),
+        lambda manifest: manifest["datasets"]["adult"].update(network="none"),
+        lambda manifest: manifest["datasets"]["adult"].update(test_rows="many"),
+    ],
+    ids=["durations", "platform", "network", "rows"],
+)
+def test_a_manifest_with_facts_of_another_kind(
+    spoil: Callable[[dict[str, Any]], None], statistics: RunStatistics, tmp_path: Path
+) -> None:
+    manifest = made_up_manifest()
+    spoil(manifest)
+    with pytest.raises(ReportError, match="has not what the page shows"):
+        page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
+
+
+def test_how_to_get_the_page_again(statistics: RunStatistics, page: str, tmp_path: Path) -> None:
+    usual = "betabench report results/made_up --metrics discrimination accuracy from_elsewhere"
+    assert f"{usual} --plugin mine.py" in page
+    folder = write_made_up_folder(tmp_path / "run")
+    other = replace(statistics, rope=0.02, baselines=dict.fromkeys(statistics.baselines, "hostile"))
+    assert f"{usual} --baseline hostile --rope 0.02 --plugin mine.py" in page_of(folder, other)
 
 
 def test_results_are_read_with_every_bit(folder: Path) -> None:

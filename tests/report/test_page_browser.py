@@ -250,7 +250,7 @@ def test_what_has_no_result_is_shown_with_the_reason(visit: Visits, made_up: Pat
         assert row[3:6] == ["–", "–", "0"]
         assert row[6] == f"6 (6 skipped: {REASON})"
     assert drawn(page, "tradeoff") == drawn(page, "curves") == ["gone"]
-    assert "No technique is better" in (page.locator("#answer").text_content() or "")
+    assert "None of the techniques shown is better" in (page.locator("#answer").text_content() or "")
 
 
 def test_filters_change_what_is_shown(visit: Visits, made_up: Path) -> None:
@@ -389,7 +389,8 @@ def test_the_answer_and_its_table(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
     said = page.locator("#answer")
     assert (
-        said.text_content() == "No technique is better than Plain, with a comma in discrimination at any β."
+        said.text_content()
+        == "None of the techniques shown is better than Plain, with a comma in discrimination at any β."
     )
     page.get_by_label("Baseline").select_option("none")
     # With six pairs and nine tests no p can be small enough.
@@ -405,6 +406,12 @@ def test_the_answer_and_its_table(visit: Visits, made_up: Path) -> None:
     assert all(cell.endswith(" ▼ worse") for cell in rows[3][1:4])
     assert [row[4:] for row in rows] == [["1", "kept"], ["baseline", ""], ["–", ""], ["–", ""]]
     assert rows[2][1:4] == ["–"] * 3
+    # Better in the end only: then the levels at which it is not are named.
+    said_of_one = page.evaluate(
+        "() => answer({ baselineTitle: 'B', over: { title: 'Accuracy' } }, { testable: true, traded: false,"
+        " techniques: [{ technique: { title: 'T' }, upTo: 1, notAt: [0, 0.5], lessAccurateAt: [] }] })"
+    )
+    assert said_of_one == "Better than B in accuracy up to β = 1: T (not at 0, 0.5)."
 
 
 def test_drawn_signs_agree_with_the_statistics(visit: Visits, made_up: Path) -> None:
@@ -426,7 +433,9 @@ def test_drawn_signs_agree_with_the_statistics(visit: Visits, made_up: Path) -> 
 def test_the_fragment_restores_the_view(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
     page.get_by_label("Dataset").select_option(label="dutch:embedded (embedded)")
-    assert page.locator("#about .warning").count() == 2
+    told = page.locator("#about .warning").all_text_contents()
+    assert len(told) == 3
+    assert "β changes nothing" in told[-1]
     page.get_by_label("Baseline").select_option("plain")
     page.locator("#over").select_option("accuracy")
     page.get_by_label("0.5", exact=True).uncheck()

@@ -240,6 +240,17 @@ def test_every_answer_is_guarded(server: ReportServer) -> None:
 # ------------------------------------------------------------------------------------------- the command
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names are text")
+def test_names_that_are_no_text_and_links_elsewhere_are_not_listed(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run")
+    write_run(tmp_path / os.fsdecode(b"b\xff") / "run")
+    (run / "own.md").write_text("# Own")
+    (run / ".hidden.md").write_text("# Hidden")
+    (run / "linked.md").symlink_to("/etc/hostname")
+    (found,) = find_runs(tmp_path)
+    assert (found.name, found.documents) == ("run", ("own.md",))
+
+
 def test_a_port_in_use_and_a_missing_folder_are_errors(
     server: ReportServer, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

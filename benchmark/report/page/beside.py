@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
@@ -64,5 +65,8 @@ def _names(folder: Path, paths: Iterable[Path], page: Path) -> list[str]:
 
 def _links(names: Sequence[str]) -> str:
     # A name with a colon would be an address of its own without the dot before it.
-    items = (f'<li><a href="./{quote(name)}">{html.escape(printable(name))}</a></li>' for name in names)
+    items = (
+        f'<li><a href="./{quote(os.fsencode(name))}">{html.escape(printable(name))}</a></li>'
+        for name in names
+    )
     return f'<ul class="files">{"".join(items)}</ul>' if names else ""

@@ -62,15 +62,16 @@ def write_page(folder: Path, statistics: RunStatistics) -> Path:
     Raises
     ------
     ReportError
-        If the manifest of the run lacks what the page shows.
+        If the manifest of the run has not what the page shows.
     """
     try:
         page = _page(statistics, files_section(folder, folder / PAGE_NAME))
-    except KeyError as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        # It shows a good deal of the manifest, which may come from another version or another hand.
         raise ReportError(
-            f"The {MANIFEST_NAME} of the run {statistics.run.name!r} lacks what the page shows",
+            f"The {MANIFEST_NAME} of the run {statistics.run.name!r} has not what the page shows",
             expected="the manifest of a run of this version",
-            got=f"no {error}",
+            got=f"no {error}" if isinstance(error, KeyError) else str(error),
             remedy="run the experiment again: what is stored is not computed again",
         ) from error
     return write_atomically(folder / PAGE_NAME, page)
@@ -87,7 +88,7 @@ def _page(statistics: RunStatistics, beside: str) -> str:
         "data": data_section(run),
         "methods": methods_section(statistics),
         "failures": failures_section(run),
-        "regenerate": regeneration_section(run) + beside,
+        "regenerate": regeneration_section(statistics) + beside,
     }
     # Should a name ever get past the escaping, the browser still loads nothing and runs these scripts only.
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)

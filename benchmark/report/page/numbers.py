@@ -148,7 +148,7 @@ def _scenario(
         "title": ", ".join(names),
         "baseline": statistics.baselines[dataset.name],
         "embedded": dataset.embedded,
-        "warning": dataset.warning,
+        "warnings": _warnings(dataset, key[1]),
         "betas": list(run.betas),
         "techniques": [list(run.techniques).index(name) for name in techniques],
         **{name: _packed(shown[name].fillna(0)) for name in ("n", "missing")},
@@ -163,6 +163,14 @@ def _scenario(
         },
         "reasons": _reasons(_rows(run.failures, key), run.betas, techniques, metrics),
     }
+
+
+def _warnings(dataset: RunDataset, bias: str) -> list[str]:
+    """Return what readers must know before they trust a number."""
+    told = [dataset.warning] if dataset.warning else []
+    if bias in dataset.inert:
+        told.append(f"Bias {bias} edits nothing that the label depends on in the network: β changes nothing.")
+    return told
 
 
 def _rows(frame: pd.DataFrame, key: tuple[str, str, str]) -> pd.DataFrame:

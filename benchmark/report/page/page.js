@@ -243,15 +243,17 @@ const MOST_NAMED = 4;
 // A title within a sentence: names such as AUC stay as they are.
 const inSentence = (title) => (/^\p{Lu}\p{Ll}/u.test(title) ? title[0].toLowerCase() + title.slice(1) : title);
 
+const exceptions = (notAt) => (notAt.length ? ` (not at ${notAt.join(", ")})` : "");
+
 // In short: who is better than the baseline up to the greatest level of bias.
 function answer(view, found) {
   const compared = `than ${view.baselineTitle} in ${inSentence(view.over.title)}`;
   const upTo = found.techniques[0]?.upTo ?? null;
-  if (upTo === null) return `No technique is better ${compared} at any β.`;
+  if (upTo === null) return `None of the techniques shown is better ${compared} at any β.`;
   const best = found.techniques.filter((item) => item.upTo === upTo);
   const keeping = best.filter((item) => !item.lessAccurateAt.length);
   const named = (items) =>
-    items.slice(0, MOST_NAMED).map(({ technique }) => technique.title).join("; ") +
+    items.slice(0, MOST_NAMED).map(({ technique, notAt }) => technique.title + exceptions(notAt)).join("; ") +
     (items.length > MOST_NAMED ? `; and ${items.length - MOST_NAMED} more` : "");
   const first = `Better ${compared} up to β = ${upTo}${found.testable ? "" : ", on average and untested"}: `;
   if (!found.traded) return `${first}${named(best)}.`;
@@ -266,7 +268,7 @@ function drawHolding(view) {
   $("answer").textContent = answer(view, found);
   $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.title)}`;
   $("holding").caption.textContent =
-    `${view.title}. Means; ▲ better and ▼ worse than ${view.baselineTitle}, ` +
+    `${view.title}, all β. Means; ▲ better and ▼ worse than ${view.baselineTitle}, ` +
     (found.testable
       ? `where the corrected p is at most ${run.alpha}.`
       : `by more than ${run.rope} on average: with ${found.pairs} pairs and ${found.tests} tests, no corrected p can be ` +
@@ -275,7 +277,7 @@ function drawHolding(view) {
   $("holding").tHead.rows[0].replaceChildren(...head.map((title) => make("th", { scope: "col" }, title)));
   if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy there"));
   $("holding").tBodies[0].replaceChildren(
-    ...found.techniques.map(({ technique, cells, upTo, lessAccurateAt }) => {
+    ...found.techniques.map(({ technique, cells, upTo, notAt, lessAccurateAt }) => {
       const own = technique.name === state.baseline;
       const means = cells.map(({ row, mark: which }) => {
         const cell = make("td", { class: which, title: linesOf(row, view.baselineTitle).join("\n") }, fixed(row.mean));
@@ -283,7 +285,7 @@ function drawHolding(view) {
         if (sign) cell.append(make("span", { "aria-hidden": "true" }, ` ${sign}`), make("span", { class: "unseen" }, ` ${word}`));
         return cell;
       });
-      const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : upTo === null ? "–" : String(upTo))];
+      const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : upTo === null ? "–" : upTo + exceptions(notAt))];
       const cost = lessAccurateAt.length ? `worse at ${lessAccurateAt.join(", ")}` : upTo === null ? "" : "kept";
       if (found.traded) last.push(make("td", { class: lessAccurateAt.length ? "word worse" : "word" }, cost));
       return make("tr", rowClass(technique), make("th", { scope: "row" }, picker(technique)), ...means, ...last);
@@ -296,7 +298,7 @@ function drawAbout(view) {
   if (view.scenario.embedded) {
     told.push("Embedded network, not real data: these numbers were measured on samples of the shipped network.");
   }
-  if (view.scenario.warning) told.push(view.scenario.warning);
+  told.push(...view.scenario.warnings);
   $("about").replaceChildren(...told.map((text) => make("p", { class: "warning" }, text)));
   $("tradeoff-title").textContent = `${view.y.title} against ${inSentence(view.x.title)}`;
   $("curves-title").textContent = `${view.over.title} over β`;

@@ -24,6 +24,8 @@ from benchmark.metrics import Metric
 from benchmark.report.audit_text import printable
 from benchmark.report.compare_inputs import FinishedRun, RunDataset
 from benchmark.report.statistics_numbers import RunStatistics
+from benchmark.statistics.across import ALPHA
+from benchmark.statistics.bayes import ROPE
 from benchmark.techniques import list_techniques
 
 __all__ = ["data_section", "failures_section", "methods_section", "regeneration_section", "text"]
@@ -146,8 +148,9 @@ def failures_section(run: FinishedRun) -> str:
     )
 
 
-def regeneration_section(run: FinishedRun) -> str:
+def regeneration_section(statistics: RunStatistics) -> str:
     """Return what is needed to get the same numbers again: command, settings, seeds, versions, digests."""
+    run = statistics.run
     facts = run.facts
     digests = []
     for name, own in facts["datasets"].items():
@@ -165,6 +168,8 @@ def regeneration_section(run: FinishedRun) -> str:
     return (
         "<p>The same experiment, data and versions give the same numbers, whatever the number of workers:</p>"
         + _copyable("Command", _command(run))
+        + "<p>Statistics and this page are made from its folder:</p>"
+        + _copyable("Command of the report", _report_command(statistics))
         + _facts(
             {
                 "root seed": run.seed,
@@ -336,6 +341,21 @@ def _software(run: FinishedRun) -> str:
 
 
 # -------------------------------------------------------------------------------------- how to get it again
+
+
+def _report_command(statistics: RunStatistics) -> str:
+    run = statistics.run
+    parts = ["betabench", "report", f"results/{run.name}", "--metrics", *statistics.metrics]
+    declared = {dataset.name: dataset.baseline for dataset in run.datasets}
+    baselines = set(statistics.baselines.values())
+    if any(declared[name] != own for name, own in statistics.baselines.items()) and len(baselines) == 1:
+        parts += ["--baseline", *baselines]
+    for option, value, usual in (("--rope", statistics.rope, ROPE), ("--alpha", statistics.alpha, ALPHA)):
+        if value != usual:
+            parts += [option, f"{value:g}"]
+    for plugin in run.facts["code"]["plugins"]:
+        parts += ["--plugin", PurePath(plugin).name]
+    return shlex.join(parts)
 
 
 def _command(run: FinishedRun) -> str:
