@@ -70,6 +70,15 @@ class RunDataset:
     test_groups: GroupSizes | None = None
     inert: tuple[str, ...] = ()
 
+    @property
+    def inert_warnings(self) -> dict[str, str]:
+        """By name of each bias without effect, the sentence that says so."""
+        return {
+            bias: f"bias {bias!r} edits nothing that the label depends on in the network, so β changes "
+            "nothing there."
+            for bias in self.inert
+        }
+
 
 @dataclass(frozen=True)
 class FinishedRun:

@@ -165,11 +165,8 @@ def data_notes(run: FinishedRun) -> Iterator[str]:
             yield f"Warning, {dataset.name}: an embedded network, not real data."
         if dataset.warning:
             yield f"Warning, {dataset.name}: {dataset.warning.strip().rstrip('.')}."
-        for bias in dataset.inert:
-            yield (
-                f"Warning, {dataset.name}: bias {bias!r} edits nothing that the label depends on in the "
-                "network, so β changes nothing there."
-            )
+        for warning in dataset.inert_warnings.values():
+            yield f"Warning, {dataset.name}: {warning}"
         if (sizes := dataset.test_groups) is not None:
             yield (
                 f"{dataset.name}: of the test rows, {sizes.deprived_favorable:,} of {sizes.deprived:,} "

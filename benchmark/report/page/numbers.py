@@ -168,8 +168,8 @@ def _scenario(
 def _warnings(dataset: RunDataset, bias: str) -> list[str]:
     """Return what readers must know before they trust a number."""
     told = [dataset.warning] if dataset.warning else []
-    if bias in dataset.inert:
-        told.append(f"Bias {bias} edits nothing that the label depends on in the network: β changes nothing.")
+    if bias in dataset.inert_warnings:
+        told.append(f"Warning: {dataset.inert_warnings[bias]}")
     return told
 
 
