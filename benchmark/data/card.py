@@ -15,7 +15,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -31,11 +31,8 @@ from pydantic import (
 )
 
 from benchmark.data.table import Column, Schema
-from benchmark.declarations import find_declaration, list_declarations
+from benchmark.declarations import broken_rules, count_of, find_declaration, list_declarations
 from benchmark.errors import CardError, UnknownNameError
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 __all__ = [
     "Card",
@@ -605,32 +602,12 @@ def _require_in_file(names: Iterable[str], info: ValidationInfo) -> None:
 
 
 def _card_error(path: Path, error: ValidationError) -> CardError:
-    details = error.errors(include_url=False)
-    lines = [f"{_field(detail['loc'])}: {_rule(detail)}" for detail in details]
-    if any(detail["loc"][:1] in {("columns",), ("source",)} for detail in details):
-        lines.append("(rules that build on a field named above were not checked)")
-    count = "a rule" if len(details) == 1 else f"{len(details)} rules"
+    rules = broken_rules(error, Card, "a card")
+    count = count_of(rules)
+    if any(detail["loc"][:1] in {("columns",), ("source",)} for detail in error.errors()):
+        rules.append("(rules that build on a field named above were not checked)")
     return CardError(
-        f"The dataset card {path} breaks {count}:\n  " + "\n  ".join(lines),
-        remedy="correct these fields; the docstrings of benchmark.data.card explain each",
+        f"The dataset card {path} breaks {count}:\n  " + "\n  ".join(rules),
+        remedy="correct these fields; docs/adding/dataset.md explains most, and the docstrings of "
+        "benchmark.data.card each",
     )
-
-
-def _field(location: tuple[int | str, ...]) -> str:
-    # Behind a column's name, pydantic puts the kind that it chose, which is no field of the card.
-    if location[:1] == ("columns",) and location[2:3] in {("categorical",), ("numeric",)}:
-        location = location[:2] + location[3:]
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
-    return text.removeprefix(".") or "(whole card)"
-
-
-def _rule(detail: ErrorDetails) -> str:
-    match detail["type"]:
-        case "missing":
-            return "is required, but absent"
-        case "extra_forbidden":
-            rule = "is not a field of a card"
-        case _:
-            rule = detail["msg"].removeprefix("Value error, ")
-    value = repr(detail["input"])
-    return f"{rule}; got {value if len(value) <= 80 else value[:77] + '...'}"

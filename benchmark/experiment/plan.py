@@ -493,7 +493,7 @@ def load_experiment(name_or_path: str | Path) -> Experiment:
         card = entry.get("card") if isinstance(entry, dict) else None
         if isinstance(card, str) and (path.parent / card).is_file():
             entry["card"] = str(path.parent / card)
-    return check_experiment_file(Experiment, content, path, "experiments/smoke.toml is a short example")
+    return check_experiment_file(Experiment, content, path, "smoke")
 
 
 def narrow(

@@ -84,6 +84,21 @@ def test_a_state_beside_the_bins_has_no_place_in_their_order() -> None:
         ('1 = "yes"', '1 = "ja"', "columns.hired.values", "leads from '1' to 'ja'"),
         ('kind = "numeric"', 'kind = "number"', "columns.age", "'categorical', 'numeric'"),
         ('format = "csv"', 'format = "xls"', "source.format", "'csv' or 'arff'; got 'xls'"),
+        (
+            'format = "csv"',
+            'format = "csv"\nseparator = ";"',
+            "source.separator",
+            "';' (did you mean 'delimiter'?)",
+        ),
+        (
+            'title = "Toy"',
+            'title = "Toy"\nencoding = "latin-1"',
+            "encoding",
+            "did you mean 'source.encoding'?",
+        ),
+        ('format = "csv"', 'format = "csv"\nrows = 4', "source.rows", "'rows' at the top of the file, above"),
+        ('states = ["f", "m"]', 'state = ["f", "m"]', "columns.sex.state", "did you mean 'states'?"),
+        ('kind = "numeric"', "", "columns.age", "its 'kind' is required, but absent"),
         ('format = "csv"', 'format = "csv"\nencoding = "utf-7000"', "source.encoding", "text encoding"),
         ('format = "csv"', 'format = "csv"\ndelimiter = "tab"', "source.delimiter", "at most 1 character"),
         (
