@@ -225,8 +225,8 @@ def _kinds(model: type[BaseModel]) -> tuple[Any, ...]:
 def _meant(name: str, owner: type[BaseModel], whole: type[BaseModel]) -> str:
     """Return the field that an unknown one probably stands for, with where it belongs."""
     name = _SYNONYMS.get(name, name)
-    if name in owner.model_fields:
-        return repr(name)
+    if close := difflib.get_close_matches(name, owner.model_fields, n=1, cutoff=0.8):
+        return repr(close[0])
     if name in whole.model_fields:
         return f"{name!r} at the top of the file, above the first [table]"
     if places := [path for path in _paths(whole) if path.rpartition(".")[2] == name]:
