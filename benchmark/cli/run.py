@@ -99,12 +99,17 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.experiment.world import build_world, load_plugins
     from benchmark.report.console import print_report
     from benchmark.report.folder import write_run_folder, write_shard_folder
+    from benchmark.report.foreseen import too_few_repetitions
     from benchmark.techniques import list_techniques
 
     if is_alternation(options.experiment):
         return run_alternation_file(options)
     started = time.perf_counter()
     console = Console()
+
+    def say(line: str) -> None:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
     shard = WHOLE if options.shard is None else Shard.parse(options.shard)
     whole = load_experiment(options.experiment)
     plugins = load_plugins(whole, options.plugin)
@@ -117,6 +122,8 @@ def _run(options: argparse.Namespace) -> int:
         known_techniques=tuple(list_techniques()),
     )
     check_experiment(experiment)
+    for note in too_few_repetitions(experiment):
+        say(f"Note, {note}")
     shard.of(plan_blocks(experiment))
     world = build_world(
         experiment,
@@ -124,7 +131,7 @@ def _run(options: argparse.Namespace) -> int:
         offline=options.offline,
         require_real_data=options.require_real_data,
         plugins=plugins,
-        say=lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True),
+        say=say,
     )
     # Numbers of real data are never replaced by numbers of a network unless the user names their folder.
     suffix = "_embedded" if any(scene.embedded for scene in world.scenes.values()) else ""
@@ -137,7 +144,7 @@ def _run(options: argparse.Namespace) -> int:
         Store(output / STORE_NAME, fresh=options.fresh) as store,
     ):
         if store.news:
-            console.print(store.news, highlight=False, markup=False, soft_wrap=True)
+            say(store.news)
         if store.aside:
             console.print(f"The old store is kept as {store.aside}", highlight=False, soft_wrap=True)
         with _progress(console) as progress:

@@ -58,7 +58,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,9 +75,9 @@ from benchmark.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Dataset", "load_dataset"]
+__all__ = ["Dataset", "group_notes", "load_dataset"]
 
-_MOST_SHOWN = 5
+_MOST_SHOWN, _MOST_NAMED = 5, 20
 _MARKS = {",": "comma", ".": "point"}
 
 
@@ -101,6 +101,11 @@ class Dataset:
     table: Table
     source: str
     unused: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of these data, as sentences."""
+        return (*_unused_note(self.unused), *group_notes(self.table))
 
     @property
     def digest(self) -> str:
@@ -161,6 +166,32 @@ def load_dataset(
     table = Table(card.schema(), np.concatenate(codes))
     _check_rows(card, table)
     return Dataset(card, table, _describe(sources), tuple(dict.fromkeys(unused)))
+
+
+def group_notes(table: Table) -> tuple[str, ...]:
+    """Return a sentence if the group that is called deprived is better off in a table."""
+    schema = table.schema
+    if table.deprived.all() or not table.deprived.any():
+        return ()
+    deprived, favored = (float(table.y[member].mean()) for member in (table.deprived, ~table.deprived))
+    if round(deprived - favored, 3) <= 0:
+        return ()
+    return (
+        f"the deprived group {schema.sensitive_feature} = {schema.deprived_group!r} is better off by "
+        f"{deprived - favored:.3f} in these data: {deprived:.3f} of it have {schema.label} = "
+        f"{schema.favorable_label!r}, {favored:.3f} of the others. Unless this is meant, correct "
+        "'deprived_group' or 'favorable_label' in the card.",
+    )
+
+
+def _unused_note(unused: Sequence[str]) -> Iterator[str]:
+    if unused:
+        n = len(unused)
+        columns = "1 column of the file is" if n == 1 else f"{n} columns of the file are"
+        yield (
+            f"{columns} not used: {_few(list(unused), n, 'others', _MOST_NAMED)}. Name them under [columns], "
+            "or under [[dropped]] with a reason."
+        )
 
 
 def _describe(sources: Sequence[SourceBytes]) -> str:
@@ -252,8 +283,8 @@ class _Unknown:
         return _few(rows, len(self.counts), "other values")
 
 
-def _few(shown: list[str], n: int, what: str) -> str:
-    return ", ".join(shown[:_MOST_SHOWN]) + (f" and {n - _MOST_SHOWN} {what}" if n > _MOST_SHOWN else "")
+def _few(shown: list[str], n: int, what: str, most: int = _MOST_SHOWN) -> str:
+    return ", ".join(shown[:most]) + (f" and {n - most} {what}" if n > most else "")
 
 
 def _known(card: Card, name: str) -> list[str]:

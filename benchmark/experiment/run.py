@@ -382,6 +382,7 @@ def _describe_scene(experiment: Experiment, scene: Scene) -> Mapping[str, Any]:
         "test_groups": group_sizes(scene.test),
         "train_rows": scene.n_train,
         "warning": scene.card.warning,
+        "notes": list(scene.notes),
         "network": {
             "digest": network_digest(scene.network),
             "edges": [f"{parent} -> {child}" for parent, child in scene.network.edges],

@@ -16,7 +16,7 @@ import numpy as np
 from benchmark.bias import BiasKind, Planted
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
-from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.load import Dataset, group_notes, load_dataset
 from benchmark.data.source import DataNotFoundError
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import ExperimentError
@@ -67,6 +67,8 @@ class Scene:
         By the name of the bias.
     strata : str or None
         Column to stratify by, for metrics that need one.
+    notes : tuple of str
+        What readers should know of the test data, as sentences.
     """
 
     name: str
@@ -77,6 +79,7 @@ class Scene:
     n_train: int
     biases: Mapping[str, BiasKind]
     strata: str | None = None
+    notes: tuple[str, ...] = ()
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
 
     @property
@@ -237,6 +240,8 @@ def _build_scene(
         network = learn_network(dataset.table, settings, required_edges=required, forbidden_edges=forbidden)
         embedded, test = False, dataset.table
         say(f"{entry.name}: {len(test):,} real rows from {dataset.source}")
+    for note in group_notes(test) if embedded else dataset.notes:
+        say(f"Note, {entry.name}: {note}")
     if entry.strata is not None and entry.strata not in test.schema.names:
         raise ExperimentError(
             f"The dataset {entry.name!r} has no column {entry.strata!r} to stratify by",
@@ -257,6 +262,7 @@ def _build_scene(
         n_train=len(test) if train_rows == "data" else train_rows,
         biases=biases,
         strata=entry.strata,
+        notes=group_notes(test),
     )
 
 

@@ -384,3 +384,24 @@ def test_columns_that_a_card_does_not_mention_are_named(write_card: WriteCard) -
     filtered = ("[columns.age]", '[filter]\nid = ["1", "2"]\n[columns.age]')
     assert load_dataset(write_card(dropped, filtered, rows=rows)).unused == ("id.1",)
     assert load_dataset(write_card()).unused == ()
+
+
+@pytest.mark.parametrize(("deprived", "notes"), [("f", 0), ("m", 1)])
+def test_a_deprived_group_that_is_better_off_is_noted(
+    write_card: WriteCard, deprived: str, notes: int
+) -> None:
+    rows = HEAD + "f,17,0\nf,18,1\nf,18,0\nf,18,0\nm,70,0\nm,20,1\n"
+    dataset = load_dataset(write_card(('deprived_group = "f"', f'deprived_group = "{deprived}"'), rows=rows))
+    assert len(dataset.notes) == notes
+    if notes:
+        assert dataset.notes[0].startswith(
+            "the deprived group sex = 'm' is better off by 0.250 in these data: 0.500 of it have hired = 'yes', "
+            "0.250 of the others."
+        )
+
+
+def test_unused_columns_are_noted(write_card: WriteCard) -> None:
+    rows = "".join(f"x{i}," for i in range(25)) + HEAD + "0," * 25 + "f,1,0\n" + "0," * 25 + "m,1,1\n"
+    (note,) = load_dataset(write_card(rows=rows)).notes
+    assert note.startswith("25 columns of the file are not used: x0, x1, ")
+    assert "x19 and 5 others. Name them under [columns], or under [[dropped]]" in note
