@@ -395,8 +395,8 @@ def test_a_deprived_group_that_is_better_off_is_noted(
     assert len(dataset.notes) == notes
     if notes:
         assert dataset.notes[0].startswith(
-            "the deprived group sex = 'm' is better off by 0.250 in these data: 0.500 of it have hired = 'yes', "
-            "0.250 of the others."
+            "the deprived group sex = 'm' is better off by 0.250 in these data: 0.500 of it have hired = "
+            "'yes', 0.250 of the others."
         )
 
 
