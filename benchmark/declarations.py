@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from benchmark.errors import ExperimentError, UnknownNameError
 
 if TYPE_CHECKING:  # so that finding a file does not wait for it
-    from pydantic import BaseModel
+    from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
 
 __all__ = [
     "Kind",
+    "broken_rules",
     "check_experiment_file",
+    "count_of",
     "declaration_dir",
     "find_declaration",
     "list_declarations",
@@ -24,6 +30,9 @@ __all__ = [
 M = TypeVar("M", bound="BaseModel")
 
 Kind = Literal["datasets", "experiments"]
+
+# What other programs call a field.
+_SYNONYMS = {"sep": "delimiter", "separator": "delimiter", "header": "column_names", "na_values": "missing"}
 
 _ACRONYMS = frozenset({"fnr", "fpr", "lfr", "pfr", "smote", "tpr"})
 
@@ -98,7 +107,7 @@ def check_experiment_file(model: type[M], content: dict[str, Any], path: Path, e
     path : Path
         The file.
     example : str
-        A file to learn from, for the remedy.
+        Name of a shipped experiment to learn from, for the remedy.
 
     Raises
     ------
@@ -110,12 +119,145 @@ def check_experiment_file(model: type[M], content: dict[str, Any], path: Path, e
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']} (got {e['input']!r:.80})"
-            for e in error.errors()
-        )
+        rules = broken_rules(error, model, "an experiment")
         raise ExperimentError(
-            f"The experiment file {path} breaks {error.error_count()} rule(s)",
-            got=problems,
-            remedy=f"correct the named fields; {example}",
-        ) from error
+            f"The experiment file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules),
+            remedy="correct these fields; docs/adding/experiment.md explains each, and "
+            f"{list_declarations('experiments')[example]} is an example",
+        ) from None
+
+
+def count_of(rules: list[str]) -> str:
+    """Return how many rules there are: ``"a rule"``, ``"2 rules"``."""
+    return "a rule" if len(rules) == 1 else f"{len(rules)} rules"
+
+
+def broken_rules(error: ValidationError, model: type[BaseModel], what: str) -> list[str]:
+    """Return what is wrong with a declaration, one line for each field: its place, the rule, the value.
+
+    Parameters
+    ----------
+    error : pydantic.ValidationError
+        What validation found.
+    model : type of pydantic.BaseModel
+        What the declaration was to be.
+    what : str
+        Its name with an article: ``"a card"``.
+    """
+    lines: dict[tuple[object, ...], list[str]] = {}
+    values: dict[tuple[object, ...], str] = {}
+    details = error.errors(include_url=False)
+    for number, detail in enumerate(details):
+        inside = (d for d in details if d is not detail and d["loc"][: len(detail["loc"])] == detail["loc"])
+        if detail["type"] == "too_short" and any(inside):
+            continue  # only because what is in it breaks a rule
+        place, owner, of_several = _locate(model, detail["loc"])
+        # A value that may be of several types breaks a rule of each: together they are one.
+        key = (place,) if of_several else (place, number)
+        rule = _rule(detail, what)
+        if rule not in (rules := lines.setdefault(key, [])):
+            rules.append(rule if not rules else rule.removeprefix("Input should be "))
+        values[key] = _value(detail["input"]) if detail["type"] != "missing" else ""
+        if detail["type"] == "extra_forbidden" and (meant := _meant(str(detail["loc"][-1]), owner, model)):
+            values[key] += f" (did you mean {meant}?)"
+    return [
+        (f"{key[0]}: " if key[0] else "") + " or ".join(rules) + values[key] for key, rules in lines.items()
+    ]
+
+
+def _rule(detail: ErrorDetails, what: str) -> str:
+    context = detail.get("ctx", {})
+    match detail["type"]:
+        case "missing":
+            return "is required, but absent"
+        case "extra_forbidden":
+            return f"is not a field of {what}"
+        case "union_tag_invalid":
+            return f"its 'kind' must be one of {context['expected_tags']}; got {context['tag']!r}"
+        case "union_tag_not_found":
+            return "its 'kind' is required, but absent"
+        case _:
+            return detail["msg"].removeprefix("Value error, ")
+
+
+def _value(found: object) -> str:
+    """Return what was found in a field; not of tables, which are too long to repeat."""
+    if isinstance(found, dict) or (isinstance(found, list) and any(isinstance(own, dict) for own in found)):
+        return ""
+    value = repr(found)
+    return f"; got {value if len(value) <= 80 else value[:77] + '...'}"
+
+
+def _locate(model: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, type[BaseModel], bool]:
+    """Return where in a declaration a location of pydantic's is, the model there, and if types are several.
+
+    Pydantic also names the type that it tried, which is no part of the declaration.
+    """
+    place, owner, of_several = "", model, False
+    annotation: Any = model
+    for step in location:
+        annotation = _bare(annotation)
+        arguments = get_args(annotation)
+        if _is_model(annotation):
+            owner = annotation
+            known = owner.model_fields.get(str(step))
+            annotation = known.annotation if known else None
+        elif get_origin(annotation) is dict:
+            annotation = arguments[1]
+        elif get_origin(annotation) is tuple:
+            annotation = arguments[0]
+        elif get_origin(annotation) in (Union, UnionType):
+            kinds = {k: own for own in arguments if _is_model(own) for k in _kinds(own)}
+            annotation = kinds.get(step)
+            of_several = annotation is None
+            continue
+        else:
+            break
+        place += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return place.removeprefix("."), owner, of_several
+
+
+def _kinds(model: type[BaseModel]) -> tuple[Any, ...]:
+    """Return the values of a model's field 'kind', which tells it from others in its place."""
+    return get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
+
+
+def _meant(name: str, owner: type[BaseModel], whole: type[BaseModel]) -> str:
+    """Return the field that an unknown one probably stands for, with where it belongs."""
+    name = _SYNONYMS.get(name, name)
+    if close := difflib.get_close_matches(name, owner.model_fields, n=1, cutoff=0.8):
+        return repr(close[0])
+    if name in whole.model_fields:
+        return f"{name!r} at the top of the file, above the first [table]"
+    if places := [path for path in _paths(whole) if path.rpartition(".")[2] == name]:
+        return repr(places[0])
+    close = difflib.get_close_matches(name, owner.model_fields, n=1)
+    return repr(close[0]) if close else ""
+
+
+def _paths(annotation: Any, path: str = "") -> Iterator[str]:
+    """Yield the places of all fields below an annotation: ``"source.delimiter"``."""
+    annotation = _bare(annotation)
+    if _is_model(annotation):
+        for name, field in annotation.model_fields.items():
+            own = f"{path}.{name}".removeprefix(".")
+            yield own
+            yield from _paths(field.annotation, own)
+    elif arguments := get_args(annotation):
+        named = get_origin(annotation) is dict
+        for argument in arguments:
+            yield from _paths(argument, f"{path}.NAME" if named else path)
+
+
+def _bare(annotation: Any) -> Any:
+    """Return a type without its annotations, and without the None that it may be instead."""
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) in (Union, UnionType):
+        others = [own for own in get_args(annotation) if own is not NoneType]
+        return _bare(others[0]) if len(others) == 1 else annotation
+    return annotation
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and hasattr(annotation, "model_fields")

@@ -300,6 +300,54 @@ def test_a_file_is_checked_and_runs_beside_others_and_an_installed_package_gives
     assert report["verdict"] == "keeps the rules"
 
 
+def test_an_experiment_file_names_its_plugins(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "thresholds.py").write_text(PLUGIN)
+    file = experiment(tmp_path, '[[techniques]]\ntechnique = "group_threshold"\n')
+    words = ["run", "--experiment", str(file), "--offline", "--no-figures", "--workers", "2", "--output"]
+    assert main([*words, str(tmp_path / "out")]) == 2
+    assert "registered by a plugin? name its file with plugins = [...]" in capsys.readouterr().err
+    file.write_text('plugins = ["own/thresholds.py"]\n' + file.read_text())
+    monkeypatch.chdir(tmp_path / "own")  # paths are relative to the experiment file, not to here
+    assert main([*words, str(tmp_path / "out")]) == 0
+    results = (tmp_path / "out" / "results.csv").read_bytes()
+    assert b"group_threshold" in results
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["experiment"]["plugins"] == manifest["code"]["plugins"] == ["thresholds.py"]
+    capsys.readouterr()
+    assert main([*words, str(tmp_path / "out"), "--plugin", "thresholds.py"]) == 0
+    assert "2 cells, 0 of them computed now" in capsys.readouterr().out
+    assert (tmp_path / "out" / "results.csv").read_bytes() == results
+    file.write_text(file.read_text().replace("own/thresholds.py", "thresholds.py"))
+    assert main([*words, str(tmp_path / "out")]) == 2
+    assert "thresholds.py' cannot be loaded" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[[techniques]]", '[[techniques]]\ntechnique = "massage"\n[[techniques]]'),
+        ('classifier = "naive_bayes"', 'classifier = "naive"'),
+        ("seed = 2", 'seed = 2\nmetrics = ["accurracy"]'),
+        ("edits = [", 'kind = "lable"\nedits = ['),
+    ],
+)
+def test_an_unknown_name_may_be_that_of_a_plugin(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str
+) -> None:
+    file = experiment(tmp_path)
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    assert main(["run", "--experiment", str(file), "--offline", "--output", str(tmp_path / "out")]) == 2
+    shown = capsys.readouterr().err
+    assert "did you mean" in shown
+    assert "registered by a plugin?" in shown
+    assert not (tmp_path / "out").exists()
+
+
 # -------------------------------------------------------------------------------------------- what they harm
 
 

@@ -187,8 +187,7 @@ def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
     card = content.get("card")
     if isinstance(card, str) and (path.parent / card).is_file():
         content["card"] = str(path.parent / card)
-    example = "experiments/alternation.toml is an example"
-    return check_experiment_file(AlternationExperiment, content, path, example)
+    return check_experiment_file(AlternationExperiment, content, path, "alternation")
 
 
 def run_alternation(

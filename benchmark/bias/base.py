@@ -78,7 +78,7 @@ class BiasKind(ABC):
                 f"The bias kind {self.name!r} " + ("needs edits" if self.takes_edits else "takes no edits"),
                 expected="at least one edit" if self.takes_edits else "none",
                 got=", ".join(map(str, edits)) or "none",
-                remedy="see experiments/paper.toml for edits" if self.takes_edits else "leave 'edits' out",
+                remedy="docs/adding/experiment.md shows some" if self.takes_edits else "leave 'edits' out",
             )
         self.edits = edits
 

@@ -45,11 +45,13 @@ def _learn(options: argparse.Namespace) -> int:
     from benchmark.network.learn import learn_network, merge_settings
 
     card = load_card(options.dataset)
-    table = load_dataset(card, data_dir=options.data_dir, offline=options.offline).table
+    dataset = load_dataset(card, data_dir=options.data_dir, offline=options.offline)
+    for note in dataset.notes:
+        print(f"Note: {note}")
     asked = {name: getattr(options, name) for name in ("algorithm", "score", "max_indegree", "restarts")}
     asked["pseudo_count"] = options.pseudo_count
     network = learn_network(
-        table,
+        dataset.table,
         merge_settings(card.network, asked),
         required_edges=(*card.required_edges, *map(tuple, options.require)),
         forbidden_edges=(*card.forbidden_edges, *map(tuple, options.forbid)),

@@ -78,7 +78,8 @@ def add(commands: Any) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="file that registers techniques, metrics or kinds of bias",
+        help="file that registers techniques, metrics, classifiers or kinds of bias, beside those that the "
+        "experiment file names",
     )
     option("--fresh", action="store_true", help="start a new store; the old one is renamed, not lost")
     option("--retry-failed", action="store_true", help="compute failed, crashed and timed-out cells again")
@@ -95,22 +96,25 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.experiment.plan import WHOLE, Shard, load_experiment, narrow, plan_blocks
     from benchmark.experiment.run import STORE_NAME, check_experiment, compute
     from benchmark.experiment.store import Store
-    from benchmark.experiment.world import build_world
+    from benchmark.experiment.world import build_world, load_plugins
     from benchmark.report.console import print_report
     from benchmark.report.folder import write_run_folder, write_shard_folder
-    from benchmark.techniques import list_techniques, load_plugin
+    from benchmark.report.foreseen import too_few_repetitions
+    from benchmark.techniques import list_techniques
 
     if is_alternation(options.experiment):
         return run_alternation_file(options)
     started = time.perf_counter()
     console = Console()
+
+    def say(line: str) -> None:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
     shard = WHOLE if options.shard is None else Shard.parse(options.shard)
-    plugins = tuple(str(Path(plugin).expanduser().resolve()) for plugin in options.plugin)
-    with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
-        for plugin in plugins:
-            load_plugin(plugin)
+    whole = load_experiment(options.experiment)
+    plugins = load_plugins(whole, options.plugin)
     experiment = narrow(
-        load_experiment(options.experiment),
+        whole,
         datasets=options.datasets,
         techniques=options.techniques,
         betas=options.betas,
@@ -118,6 +122,8 @@ def _run(options: argparse.Namespace) -> int:
         known_techniques=tuple(list_techniques()),
     )
     check_experiment(experiment)
+    for note in too_few_repetitions(experiment):
+        say(f"Note, {note}")
     shard.of(plan_blocks(experiment))
     world = build_world(
         experiment,
@@ -125,7 +131,7 @@ def _run(options: argparse.Namespace) -> int:
         offline=options.offline,
         require_real_data=options.require_real_data,
         plugins=plugins,
-        say=lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True),
+        say=say,
     )
     # Numbers of real data are never replaced by numbers of a network unless the user names their folder.
     suffix = "_embedded" if any(scene.embedded for scene in world.scenes.values()) else ""
@@ -138,7 +144,7 @@ def _run(options: argparse.Namespace) -> int:
         Store(output / STORE_NAME, fresh=options.fresh) as store,
     ):
         if store.news:
-            console.print(store.news, highlight=False, markup=False, soft_wrap=True)
+            say(store.news)
         if store.aside:
             console.print(f"The old store is kept as {store.aside}", highlight=False, soft_wrap=True)
         with _progress(console) as progress:

@@ -193,10 +193,11 @@ def _print_ranking(console: Console, audit: pd.DataFrame) -> None:
     for row in rank_features(audit).to_dict("records"):
         grid.add_row(
             escape(row["feature"]),
-            f"{row['accuracy_change']:+.4f}",
+            f"{row['accuracy_change']:+.4f} ± {row['accuracy_change_error']:.4f}",
             str(row["accuracy_rank"]),
-            f"{row['discrimination_change']:+.4f}",
+            f"{row['discrimination_change']:+.4f} ± {row['discrimination_change_error']:.4f}",
             str(row["discrimination_rank"]),
         )
     console.print(f"Change once a feature is obscured in all columns, at level {level:g}:", highlight=False)
     console.print(grid)
+    console.print("±: 95 % over the test rows; what other training rows would change is not in it.")

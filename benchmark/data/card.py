@@ -15,15 +15,18 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     PositiveInt,
     PrivateAttr,
+    StringConstraints,
+    TypeAdapter,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -31,16 +34,15 @@ from pydantic import (
 )
 
 from benchmark.data.table import Column, Schema
-from benchmark.declarations import find_declaration, list_declarations
+from benchmark.declarations import broken_rules, count_of, find_declaration, list_declarations
 from benchmark.errors import CardError, UnknownNameError
 
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
 __all__ = [
+    "MISSING_VALUES",
     "Card",
     "CategoricalColumn",
     "Dropped",
+    "Missing",
     "NetworkSettings",
     "NumericColumn",
     "Source",
@@ -51,6 +53,8 @@ __all__ = [
 
 Names = TypeVar("Names", list[str], tuple[str, ...])
 Text = Annotated[str, Field(min_length=1)]
+# What tables, lists and headings hold is one line, whatever breaks the file has in it.
+Line = Annotated[Text, AfterValidator(lambda text: " ".join(text.split()))]
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 # TOML has arrays only, so tuples alone are read leniently; everything else keeps its type strictly.
@@ -65,7 +69,8 @@ Steps = Annotated[
 
 
 class _Declaration(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    # Values in files are read without surrounding blanks, so states and names have none either.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_strip_whitespace=True)
 
 
 class SourceFile(_Declaration):
@@ -128,6 +133,8 @@ class Source(_Declaration):
         ``a.1``, the third ``a.2``.
     delimiter : str, default ","
         What separates the values of a CSV line.
+    decimal : {".", ","}, default "."
+        What stands before the decimal places of a number.
     encoding : str, default "utf-8-sig"
         Text encoding; the default is UTF-8 with or without a byte order mark.
     instructions : str, default ""
@@ -138,7 +145,9 @@ class Source(_Declaration):
     format: Literal["csv", "arff"]
     folder: Slug | None = None
     column_names: Texts | None = None
-    delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
+    # A tab or a blank separates as well.
+    delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1, strip_whitespace=False)] = ","
+    decimal: Literal[".", ","] = "."
     encoding: Text = "utf-8-sig"
     instructions: str = ""
 
@@ -278,7 +287,36 @@ class Dropped(_Declaration):
     """
 
     columns: Texts
-    reason: Text
+    reason: Line
+
+
+MISSING_VALUES = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
+"""Raw values that stand for none, unless a card names others."""
+
+
+class Missing(_Declaration):
+    """How values are read that are missing; in a card, the name of the state alone stands for all of it.
+
+    Parameters
+    ----------
+    state : str
+        The state that they become: the last one of its columns, unless these list it themselves.
+    values : list of str
+        Raw values that count as missing, where a column does not know them; :data:`MISSING_VALUES` unless
+        given.
+    columns : list of str, optional
+        Columns of the card that may lack values; all but the label and the sensitive feature unless given.
+        A state that no row has still makes the network dearer, so that it may learn fewer edges.
+    """
+
+    state: Text
+    values: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] = MISSING_VALUES
+    columns: Texts | None = None
+
+
+_MissingEntry = Annotated[
+    Missing, BeforeValidator(lambda entry: {"state": entry} if isinstance(entry, str) else entry)
+]
 
 
 class NetworkSettings(_Declaration):
@@ -332,6 +370,8 @@ class Card(_Declaration):
         Files and format.
     columns : dict of str to CategoricalColumn or NumericColumn
         The columns to keep, label included, in order; the key is the column's name in this program.
+    missing : str or Missing, optional
+        The state of missing values in all columns that may lack them.
     dropped : list of Dropped, default []
         The columns left out, and why.
     filter : dict of str to list of str, default {}
@@ -347,18 +387,19 @@ class Card(_Declaration):
     """
 
     name: Slug
-    title: Text
+    title: Line
     description: str = ""
     homepage: str = ""
     licence: str = ""
     citation: str = ""
     bibtex: str = ""
-    known_problems: Annotated[tuple[Text, ...], Field(strict=False)] = ()
-    warning: Text | None = None
+    known_problems: Annotated[tuple[Line, ...], Field(strict=False)] = ()
+    warning: Line | None = None
     rows: PositiveInt | None = None
     # Rules across fields look at fields above their own, so the order of these lines matters.
     source: Source
     columns: Annotated[dict[Text, ColumnCard], Field(min_length=2)]
+    missing: _MissingEntry | None = None
     dropped: Annotated[tuple[Dropped, ...], Field(strict=False)] = ()
     filter: dict[Text, Texts] = Field(default_factory=dict)
     label: Text
@@ -425,7 +466,8 @@ class Card(_Declaration):
     def digest(self) -> str:
         """SHA-256, 64 hexadecimal digits, of everything in the card that can change a number.
 
-        Prose, addresses and places of files are not among it.
+        Prose, addresses and places of files are not among it; ``missing`` is, as the states and values of its
+        columns.
         """
         facts = self.model_dump(
             include={
@@ -439,6 +481,8 @@ class Card(_Declaration):
                 "network": True,
             }
         )
+        if self.source.decimal != ".":
+            facts["decimal"] = self.source.decimal
         facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]
         # As a list, because the order of columns can change a number and that of JSON's keys cannot.
         facts["columns"] = [
@@ -450,11 +494,33 @@ class Card(_Declaration):
         facts["forbidden_edges"] = sorted(self.forbidden_edges)
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _missing_in_columns(cls, content: Any) -> Any:
+        """Let each column that may lack values say so itself."""
+        try:
+            missing = TypeAdapter(_MissingEntry).validate_python(content["missing"])
+            roles = {content["label"], content["sensitive_feature"]}
+            columns = dict(content["columns"])
+            for name in missing.columns or columns.keys() - roles:
+                columns[name] = _with_missing(columns[name], missing)
+        except (ValidationError, LookupError, TypeError, ValueError):
+            return content  # there is no such field, or its own rules say what is wrong
+        return {**content, "columns": columns}
+
     @field_validator("columns")
     @classmethod
     def _columns_in_file(cls, columns: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         _require_in_file((spec.source or name for name, spec in columns.items()), info)
         return columns
+
+    @field_validator("missing")
+    @classmethod
+    def _missing_of_columns(cls, missing: Missing | None, info: ValidationInfo) -> Missing | None:
+        for name in (missing and missing.columns) or ():
+            if "columns" in info.data:
+                _require_known(name, info.data["columns"], "a column")
+        return missing
 
     @field_validator("dropped")
     @classmethod
@@ -536,6 +602,16 @@ class Card(_Declaration):
         return edges
 
 
+def _with_missing(column: Mapping[str, Any], missing: Missing) -> dict[str, Any]:
+    states = [*column["states"]]
+    values = {raw: missing.state for raw in missing.values if raw not in states} | column.get("values", {})
+    if missing.state in states:
+        return {**column, "values": values}
+    # A state beside the others has no place in their order.
+    order = {"ordered": False} if column.get("ordered") else {}
+    return {**column, **order, "states": [*states, missing.state], "values": values}
+
+
 def load_card(name_or_path: str | Path) -> Card:
     """Read and check a dataset card.
 
@@ -605,32 +681,12 @@ def _require_in_file(names: Iterable[str], info: ValidationInfo) -> None:
 
 
 def _card_error(path: Path, error: ValidationError) -> CardError:
-    details = error.errors(include_url=False)
-    lines = [f"{_field(detail['loc'])}: {_rule(detail)}" for detail in details]
-    if any(detail["loc"][:1] in {("columns",), ("source",)} for detail in details):
-        lines.append("(rules that build on a field named above were not checked)")
-    count = "a rule" if len(details) == 1 else f"{len(details)} rules"
+    rules = broken_rules(error, Card, "a card")
+    count = count_of(rules)
+    if any(detail["loc"][:1] in {("columns",), ("source",)} for detail in error.errors()):
+        rules.append("(rules that build on a field named above were not checked)")
     return CardError(
-        f"The dataset card {path} breaks {count}:\n  " + "\n  ".join(lines),
-        remedy="correct these fields; the docstrings of benchmark.data.card explain each",
+        f"The dataset card {path} breaks {count}:\n  " + "\n  ".join(rules),
+        remedy="correct these fields; docs/adding/dataset.md explains most, and the docstrings of "
+        "benchmark.data.card each",
     )
-
-
-def _field(location: tuple[int | str, ...]) -> str:
-    # Behind a column's name, pydantic puts the kind that it chose, which is no field of the card.
-    if location[:1] == ("columns",) and location[2:3] in {("categorical",), ("numeric",)}:
-        location = location[:2] + location[3:]
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
-    return text.removeprefix(".") or "(whole card)"
-
-
-def _rule(detail: ErrorDetails) -> str:
-    match detail["type"]:
-        case "missing":
-            return "is required, but absent"
-        case "extra_forbidden":
-            rule = "is not a field of a card"
-        case _:
-            rule = detail["msg"].removeprefix("Value error, ")
-    value = repr(detail["input"])
-    return f"{rule}; got {value if len(value) <= 80 else value[:77] + '...'}"

@@ -54,9 +54,11 @@ A dataset of one's own is one TOML file; its ``path`` is relative to the card:
 from __future__ import annotations
 
 import itertools
+import json
+import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,8 +66,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.card import Card, CategoricalColumn, NumericColumn, SourceFile, load_card
-from benchmark.data.records import read_records
+from benchmark.data.card import MISSING_VALUES, Card, CategoricalColumn, NumericColumn, load_card
+from benchmark.data.records import Records, read_records
 from benchmark.data.source import Progress, SourceBytes, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError
@@ -73,7 +75,10 @@ from benchmark.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Dataset", "load_dataset"]
+__all__ = ["Dataset", "group_notes", "load_dataset"]
+
+_MOST_SHOWN, _MOST_NAMED = 5, 20
+_MARKS = {",": "comma", ".": "point"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +93,19 @@ class Dataset:
         All rows, in the order of the files.
     source : str
         Where the rows come from, for readers: the kind of place and the paths or URLs.
+    unused : tuple of str, default ()
+        Columns of the files that the card does not mention, neither as kept nor as dropped.
     """
 
     card: Card
     table: Table
     source: str
+    unused: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of these data, as sentences."""
+        return (*_unused_note(self.unused), *group_notes(self.table))
 
     @property
     def digest(self) -> str:
@@ -141,12 +154,44 @@ def load_dataset(
     if not isinstance(card, Card):
         card = load_card(card)
     sources = read_sources(card, data_dir=data_dir, offline=offline, progress=progress)
-    codes = np.concatenate(
-        [_code(card, file, source) for file, source in zip(card.source.files, sources, strict=True)]
-    )
-    table = Table(card.schema(), codes)
+    codes, unknown, unused = [], [], []
+    for file, source in zip(card.source.files, sources, strict=True):
+        records = read_records(card, file, source)
+        found, strange = _code(card, records, source.location)
+        codes.append(found)
+        unknown += strange
+        unused += records.unused
+    if unknown:
+        raise _unknown_values(card, unknown)
+    table = Table(card.schema(), np.concatenate(codes))
     _check_rows(card, table)
-    return Dataset(card, table, _describe(sources))
+    return Dataset(card, table, _describe(sources), tuple(dict.fromkeys(unused)))
+
+
+def group_notes(table: Table) -> tuple[str, ...]:
+    """Return a sentence if the group that is called deprived is better off in a table."""
+    schema = table.schema
+    if table.deprived.all() or not table.deprived.any():
+        return ()
+    deprived, favored = (float(table.y[member].mean()) for member in (table.deprived, ~table.deprived))
+    if round(deprived - favored, 3) <= 0:
+        return ()
+    return (
+        f"the deprived group {schema.sensitive_feature} = {schema.deprived_group!r} is better off by "
+        f"{deprived - favored:.3f} in these data: {deprived:.3f} of it have {schema.label} = "
+        f"{schema.favorable_label!r}, {favored:.3f} of the others. Unless this is meant, correct "
+        "'deprived_group' or 'favorable_label' in the card.",
+    )
+
+
+def _unused_note(unused: Sequence[str]) -> Iterator[str]:
+    if unused:
+        n = len(unused)
+        columns = "1 column of the file is" if n == 1 else f"{n} columns of the file are"
+        yield (
+            f"{columns} not used: {_few(list(unused), n, 'others', _MOST_NAMED)}. Name them under [columns], "
+            "or under [[dropped]] with a reason."
+        )
 
 
 def _describe(sources: Sequence[SourceBytes]) -> str:
@@ -180,24 +225,28 @@ def _check_rows(card: Card, table: Table) -> None:
             )
 
 
-def _code(card: Card, file: SourceFile, source: SourceBytes) -> NDArray[np.int16]:
-    records = read_records(card, file, source)
+def _code(card: Card, records: Records, location: str) -> tuple[NDArray[np.int16], list[_Unknown]]:
     codes = np.empty((len(records.lines), len(card.columns)), dtype=CODE_DTYPE, order="F")
+    unknown = []
     for i, (name, spec) in enumerate(card.columns.items()):
-        coder = _Coder(spec)
+        coder = _Coder(spec, card.source.decimal)
         values = records.columns[spec.source or name]
         codes[:, i] = np.fromiter(map(coder.__getitem__, values), dtype=CODE_DTYPE, count=len(values))
         if -1 in coder.values():
-            raise _unknown_value(name, spec, values, codes[:, i], records.lines, source.location)
-    return codes
+            bad = np.flatnonzero(codes[:, i] < 0).tolist()
+            counts = Counter(values[row].strip() for row in bad)
+            unknown.append(_Unknown(name, counts, records.lines[bad[0]], location))
+    return codes, unknown
 
 
 class _Coder(dict[str, int]):
     """Raw value -> code, worked out once for each distinct value; -1 if the column has no state for it."""
 
-    def __init__(self, spec: CategoricalColumn | NumericColumn) -> None:
+    def __init__(self, spec: CategoricalColumn | NumericColumn, decimal: str = ".") -> None:
         super().__init__()
         self.spec = spec
+        # Exchanged, not only replaced: a point among decimal commas is no decimal point.
+        self.marks = str.maketrans({decimal: ".", ".": decimal})
         self.code_of = {state: code for code, state in enumerate(spec.states)}
 
     def __missing__(self, raw: str) -> int:
@@ -211,7 +260,7 @@ class _Coder(dict[str, int]):
         if isinstance(spec, CategoricalColumn):
             return self.code_of.get(value, -1)
         try:
-            number = float(value)
+            number = float(value.translate(self.marks))
         except ValueError:
             return -1
         if not spec.bins[0] <= number <= spec.bins[-1]:  # false for nan, too
@@ -219,26 +268,80 @@ class _Coder(dict[str, int]):
         return min(bisect_right(spec.bins, number), len(spec.bins) - 1) - 1
 
 
-def _unknown_value(
-    name: str,
-    spec: CategoricalColumn | NumericColumn,
-    values: Sequence[str],
-    codes: NDArray[np.int16],
-    lines: Sequence[int],
-    location: str,
-) -> DataError:
-    bad = np.flatnonzero(codes < 0)
-    counts = Counter(values[i].strip() for i in bad.tolist())
-    shown = ", ".join(f"{value!r} ({count} rows)" for value, count in counts.most_common(5))
-    more = f" and {len(counts) - 5} other values" if len(counts) > 5 else ""
+@dataclass(frozen=True)
+class _Unknown:
+    """Values of a column, in one file, that its card does not know."""
+
+    column: str
+    counts: Counter[str]
+    line: int
+    location: str
+
+    @property
+    def shown(self) -> str:
+        rows = [f"{value!r} ({n} row{'s' * (n != 1)})" for value, n in self.counts.most_common(_MOST_SHOWN)]
+        return _few(rows, len(self.counts), "other values")
+
+
+def _few(shown: list[str], n: int, what: str, most: int = _MOST_SHOWN) -> str:
+    return ", ".join(shown[:most]) + (f" and {n - most} {what}" if n > most else "")
+
+
+def _known(card: Card, name: str) -> list[str]:
+    spec = card.columns[name]
+    numbers = isinstance(spec, NumericColumn)
+    named = [value for value in spec.values if card.missing is None or value not in card.missing.values]
+    known = [] if numbers else list(map(repr, spec.states))
     if isinstance(spec, NumericColumn):
-        known = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}", *map(repr, spec.values)]
-    else:
-        known = [repr(value) for value in (*spec.states, *spec.values)]
+        known = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}"]
+    return [*known, *map(repr, named)]
+
+
+def _unknown_values(card: Card, unknown: Sequence[_Unknown]) -> DataError:
+    """Return an error that names the unknown values of all columns, and what would make them known."""
+    first, *others = unknown
+    if others:
+        return DataError(
+            f"{len(unknown)} columns hold values that the card does not know:\n  "
+            + "\n  ".join(
+                f"{own.column!r} from line {own.line} of {own.location}: {own.shown}; expected "
+                + _few(known := _known(card, own.column), len(known), "others")
+                for own in unknown
+            ),
+            remedy=_hints(card, unknown)
+            + "correct the file, or declare the values in the card (columns.NAME.states or .values)",
+        )
     return DataError(
-        f"Column {name!r} of {location} holds values that its card does not know, "
-        f"the first in line {lines[int(bad[0])]}",
-        expected="one of " + ", ".join(known),
-        got=shown + more,
-        remedy="correct the file, or declare the values in the card (columns." + name + ")",
+        f"Column {first.column!r} of {first.location} holds values that its card does not know, "
+        f"the first in line {first.line}",
+        expected="one of " + ", ".join(_known(card, first.column)),
+        got=first.shown,
+        remedy=_hints(card, unknown)
+        + f"correct the file, or declare the values in the card (columns.{first.column})",
     )
+
+
+def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
+    """Return which settings of the card may be what is missing, each followed by a semicolon."""
+    hints = []
+    headed = [own for own in unknown if (card.columns[own.column].source or own.column) in own.counts]
+    if headed and card.source.column_names:
+        hints.append("the file seems to have a header, so leave 'column_names' out")
+    numeric = [own for own in unknown if isinstance(card.columns[own.column], NumericColumn)]
+    other = "," if card.source.decimal == "." else "."
+    if any(re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", value) for own in numeric for value in own.counts):
+        hints.append(
+            f'numbers seem to have a decimal {_MARKS[other]}: set decimal = "{other}" under [source]'
+        )
+    lacking = [own.column for own in unknown if own.counts.keys() & set(MISSING_VALUES)]
+    if card.label in lacking:
+        hints.append(f"rows without {card.label!r} can be left out by [filter]")
+    if lacking := [name for name in dict.fromkeys(lacking) if name != card.label]:
+        names = json.dumps(lacking)
+        if card.missing is not None:
+            hints.append(f"name {names[1:-1]} in 'columns' of 'missing', too")
+        else:
+            named = f'{{ state = "unknown", columns = {names} }}'
+            line = named if card.sensitive_feature in lacking else '"unknown"'
+            hints.append(f"missing = {line} at the top of the card makes missing values a state")
+    return "".join(f"{hint}; " for hint in hints)

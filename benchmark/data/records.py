@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import difflib
 import io
+import itertools
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,10 +35,13 @@ class Records:
         Values of each column used, by its name in the file; the rows that the card's filter keeps.
     lines : list of int
         Line number in the file of each row.
+    unused : list of str
+        Columns of the file that the card does not mention.
     """
 
     columns: dict[str, tuple[str, ...]]
     lines: list[int]
+    unused: list[str]
 
 
 def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
@@ -65,10 +71,11 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
             remedy="correct source.encoding in the card",
         ) from error
     read_rows = {"csv": _read_csv, "arff": _read_arff}[card.source.format]
+    used = list(dict.fromkeys(spec.source or name for name, spec in card.columns.items()))
+    advice = _Advice(card, file, text)
     try:
         header, rows = read_rows(text, card.source, file, source.location)
-        used = list(dict.fromkeys(spec.source or name for name, spec in card.columns.items()))
-        where = _positions([*used, *card.filter], header, source.location)
+        where = _positions([*used, *card.filter], header, source.location, advice)
         wanted = [(where[name], frozenset(values)) for name, values in card.filter.items()]
         cells = [where[name] for name in used]
         kept, lines = [], []
@@ -78,7 +85,8 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
                     f"Line {line} of {source.location} does not fit the header",
                     expected=f"{len(header)} values",
                     got=f"{len(row)} values",
-                    remedy="if it is truncated, get it again; else correct source.delimiter in the card",
+                    remedy=advice.of_row(line, len(header))
+                    or "if it is truncated, get it again; else correct source.delimiter in the card",
                 )
             if not wanted or all(row[i].strip() in values for i, values in wanted):
                 kept.append([row[i] for i in cells])
@@ -87,13 +95,69 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
         raise DataError(
             f"The source file {source.location} is not valid {card.source.format.upper()}",
             got=str(error),
-            remedy="the file may be truncated; get it again",
+            remedy=advice.of_header([], [*used, *card.filter])
+            or "the file may be truncated; get it again; else correct source.delimiter in the card",
         ) from error
     columns = zip(*kept, strict=True) if kept else [()] * len(used)
-    return Records(dict(zip(used, columns, strict=True)), lines)
+    mentioned = {*used, *card.filter, *(name for group in card.dropped for name in group.columns)}
+    unused = [name for name in header if name not in mentioned]
+    return Records(dict(zip(used, columns, strict=True)), lines, unused)
 
 
-def _positions(names: Iterable[str], header: Sequence[str], location: str) -> dict[str, int]:
+_DELIMITERS = (",", ";", "\t", "|", " ")
+
+
+@dataclass(frozen=True)
+class _Advice:
+    """Says what a CSV file that does not fit its card would fit."""
+
+    card: Card
+    file: SourceFile
+    text: str
+
+    def of_header(self, header: Sequence[str], names: Sequence[str]) -> str:
+        """Return what to do where a header lacks columns, or cannot be read."""
+        if self.card.source.format != "csv":
+            return ""
+        if self.card.source.column_names:
+            return self.of_row(self.file.skip_lines + 1, len(self.card.source.column_names))
+        found = sum(name in header for name in names)
+        if other := self._other(self.file.skip_lines + 1, lambda row: sum(n in row for n in names) > found):
+            return other
+        if header and (not found or any(map(_is_number, header))):
+            return (
+                "if the first line is a row and no header, name the file's columns by 'column_names' under "
+                "[source]"
+            )
+        return ""
+
+    def of_row(self, line: int, n_values: int) -> str:
+        """Return what to do where a row has not so many values."""
+        if self.card.source.format != "csv":
+            return ""
+        return self._other(line, lambda row: len(row) == n_values > 1)
+
+    def _other(self, number: int, fits: Callable[[list[str]], bool]) -> str:
+        line = next(itertools.islice(io.StringIO(self.text), number - 1, None), "")
+        for other in _DELIMITERS:
+            row: list[str] = []
+            with contextlib.suppress(csv.Error):
+                row = next(csv.reader([line], delimiter=other, skipinitialspace=True, strict=True), [])
+            if other != self.card.source.delimiter and fits([cell.strip() for cell in row]):
+                setting = f"delimiter = {json.dumps(other)}"
+                return f"columns seem to be separated by {other!r}: set {setting} under [source]"
+        return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _positions(names: Sequence[str], header: Sequence[str], location: str, advice: _Advice) -> dict[str, int]:
     missing = [name for name in names if name not in header]
     if missing:
         close = difflib.get_close_matches(missing[0], header, n=1)
@@ -101,8 +165,8 @@ def _positions(names: Iterable[str], header: Sequence[str], location: str) -> di
             f"The source file {location} lacks columns",
             expected=", ".join(map(repr, missing)),
             got="only " + ", ".join(map(repr, header)),
-            remedy=(f"did you mean {close[0]!r}? " if close else "")
-            + "set 'source' of the columns in the card",
+            remedy=advice.of_header(header, names)
+            or (f"did you mean {close[0]!r}? " if close else "") + "set 'source' of the columns in the card",
         )
     return {name: i for i, name in enumerate(header)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from benchmark.bias import BiasKind, make_bias
 from benchmark.data.card import Edges, NetworkSettings
 from benchmark.declarations import (
     check_experiment_file,
@@ -41,6 +43,7 @@ __all__ = [
     "PublishedVariant",
     "TechniqueEntry",
     "load_experiment",
+    "naming_plugins",
     "narrow",
     "plan_blocks",
 ]
@@ -95,6 +98,18 @@ class BiasEntry(_Strict):
         if isinstance(data, dict):
             return {"name": data.get("kind", "cpt"), **data}
         return data
+
+    def to_kind(self) -> BiasKind:
+        """Return the kind of bias itself.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none of that name.
+        BiasError
+            If edits are missing, or given to a kind that takes none.
+        """
+        return make_bias(self.kind, tuple(edit.to_edit() for edit in self.edits))
 
 
 class NetworkEntry(NetworkSettings):
@@ -322,6 +337,9 @@ class Experiment(_Strict):
     headline : tuple of str
         Which of them tables and figures show; the paper's four unless given, or all where none of these is
         computed. All others are in ``metrics.csv`` and in the summary.
+    plugins : tuple of str
+        Python files that register techniques, metrics, classifiers or kinds of bias; relative to the
+        experiment file.
     published : PublishedEntry or None
         Published numbers that the experiment repeats.
     """
@@ -342,6 +360,7 @@ class Experiment(_Strict):
     classifiers: tuple[ClassifierEntry, ...] = Field(
         default=(ClassifierEntry(classifier="c45"),), min_length=1
     )
+    plugins: tuple[str, ...] = ()
     published: PublishedEntry | None = None
 
     @field_validator("betas")
@@ -493,7 +512,23 @@ def load_experiment(name_or_path: str | Path) -> Experiment:
         card = entry.get("card") if isinstance(entry, dict) else None
         if isinstance(card, str) and (path.parent / card).is_file():
             entry["card"] = str(path.parent / card)
-    return check_experiment_file(Experiment, content, path, "experiments/smoke.toml is a short example")
+    plugins = content.get("plugins")
+    if isinstance(plugins, list):
+        content["plugins"] = [
+            str(path.parent / Path(file).expanduser()) if isinstance(file, str) else file for file in plugins
+        ]
+    return check_experiment_file(Experiment, content, path, "smoke")
+
+
+@contextlib.contextmanager
+def naming_plugins() -> Iterator[None]:
+    """Let an unknown name's error say that a plugin may have to be named."""
+    try:
+        yield
+    except UnknownNameError as error:
+        hint = "registered by a plugin? name its file with plugins = [...] in the experiment file or --plugin"
+        error.remedy = "; ".join(filter(None, (error.remedy, hint)))
+        raise
 
 
 def narrow(
@@ -545,7 +580,8 @@ def narrow(
         listed = [t.name for t in experiment.techniques]
         for name in techniques:
             if name not in listed and name not in known_techniques:
-                raise UnknownNameError("technique", name, {*listed, *known_techniques})
+                with naming_plugins():
+                    raise UnknownNameError("technique", name, {*listed, *known_techniques})
         added = [n for n in dict.fromkeys(techniques) if n not in listed]
         changes["techniques"] = (
             *(t for t in experiment.techniques if t.name in techniques),

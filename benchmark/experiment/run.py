@@ -26,7 +26,15 @@ from benchmark.experiment.evaluate import (
     describe_technique,
     metric_values,
 )
-from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard, plan_blocks
+from benchmark.experiment.plan import (
+    PAPER_METRICS,
+    WHOLE,
+    Block,
+    Experiment,
+    Shard,
+    naming_plugins,
+    plan_blocks,
+)
 from benchmark.experiment.pool import Failure, Task
 from benchmark.experiment.score import Scorer, scoring_digest
 from benchmark.experiment.store import CellResult, Store, Stored
@@ -268,11 +276,14 @@ def _filled(world: World, task: Task, results: list[CellResult | Failure]) -> It
 
 
 def check_experiment(experiment: Experiment) -> None:
-    """Raise an error unless every technique, classifier and metric exists and can be built as declared."""
-    configured_techniques(experiment)
-    for classifier in experiment.classifiers:
-        describe_classifier(classifier)
-    headline_metrics(experiment)
+    """Raise an error unless all that an experiment names exists and can be built as declared."""
+    with naming_plugins():
+        configured_techniques(experiment)
+        for classifier in experiment.classifiers:
+            describe_classifier(classifier)
+        headline_metrics(experiment)
+        for bias in (bias for dataset in experiment.datasets for bias in dataset.bias):
+            bias.to_kind()
 
 
 def headline_metrics(experiment: Experiment) -> tuple[str, ...]:
@@ -345,6 +356,8 @@ def group_sizes(test: Table) -> dict[str, int]:
 
 def _plain(experiment: Experiment) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(experiment.model_dump_json())
+    # Where a plugin lies is this machine's affair, as with those of the command line.
+    plain["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
     return plain
 
 
@@ -369,6 +382,7 @@ def _describe_scene(experiment: Experiment, scene: Scene) -> Mapping[str, Any]:
         "test_groups": group_sizes(scene.test),
         "train_rows": scene.n_train,
         "warning": scene.card.warning,
+        "notes": list(scene.notes),
         "network": {
             "digest": network_digest(scene.network),
             "edges": [f"{parent} -> {child}" for parent, child in scene.network.edges],

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from benchmark.bias import BiasKind, Planted, make_bias
+from benchmark.bias import BiasKind, Planted
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
-from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.load import Dataset, group_notes, load_dataset
 from benchmark.data.source import DataNotFoundError
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import ExperimentError
@@ -36,6 +37,7 @@ __all__ = [
     "cell_key",
     "embedded_network_path",
     "learned_network",
+    "load_plugins",
     "network_digest",
 ]
 
@@ -65,6 +67,8 @@ class Scene:
         By the name of the bias.
     strata : str or None
         Column to stratify by, for metrics that need one.
+    notes : tuple of str
+        What readers should know of the test data, as sentences.
     """
 
     name: str
@@ -75,6 +79,7 @@ class Scene:
     n_train: int
     biases: Mapping[str, BiasKind]
     strata: str | None = None
+    notes: tuple[str, ...] = ()
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
 
     @property
@@ -132,6 +137,20 @@ def _loaded(plugins: tuple[str, ...]) -> tuple[str, ...]:
     return plugins
 
 
+def load_plugins(experiment: Experiment, more: Iterable[str] = ()) -> tuple[str, ...]:
+    """Load the plugins that an experiment names, and more; return their absolute paths, each once.
+
+    Raises
+    ------
+    PluginError
+        If a file is missing, fails on import or registers nothing.
+    """
+    paths = (str(Path(plugin).expanduser().resolve()) for plugin in (*experiment.plugins, *more))
+    plugins = tuple(dict.fromkeys(paths))
+    with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
+        return _loaded(plugins)
+
+
 def embedded_network_path(card: Card) -> Path | None:
     """Return the file of the shipped network of a card, or None if there is none.
 
@@ -164,7 +183,7 @@ def build_world(
     require_real_data : bool, default False
         Stop where real data cannot be had; otherwise the embedded network stands in.
     plugins : tuple of str
-        Files that register techniques; handed on.
+        Files that register techniques, beside those that the experiment names; loaded.
     say : callable(str)
         Told what is going on, one line at a time.
 
@@ -173,6 +192,7 @@ def build_world(
     DataError, CardError, NetworkError, BiasError, ExperimentError
         If data are damaged, an edit fits no network, or real data are required and not to be had.
     """
+    plugins = load_plugins(experiment, plugins)
     load = functools.partial(load_dataset, data_dir=data_dir, offline=offline, progress=_announce(say))
     scenes = {
         entry.name: _build_scene(experiment, entry, load, require_real_data, say)
@@ -220,6 +240,8 @@ def _build_scene(
         network = learn_network(dataset.table, settings, required_edges=required, forbidden_edges=forbidden)
         embedded, test = False, dataset.table
         say(f"{entry.name}: {len(test):,} real rows from {dataset.source}")
+    for note in group_notes(test) if embedded else dataset.notes:
+        say(f"Note, {entry.name}: {note}")
     if entry.strata is not None and entry.strata not in test.schema.names:
         raise ExperimentError(
             f"The dataset {entry.name!r} has no column {entry.strata!r} to stratify by",
@@ -228,9 +250,7 @@ def _build_scene(
             remedy="correct 'strata' in the experiment file",
         )
     train_rows = entry.train_rows or experiment.train_rows
-    biases = {
-        bias.name: make_bias(bias.kind, tuple(edit.to_edit() for edit in bias.edits)) for bias in entry.bias
-    }
+    biases = {bias.name: bias.to_kind() for bias in entry.bias}
     for bias in biases.values():
         bias.plant(network, 1.0)  # so that what cannot be planted is known before anything is computed
     return Scene(
@@ -242,6 +262,7 @@ def _build_scene(
         n_train=len(test) if train_rows == "data" else train_rows,
         biases=biases,
         strata=entry.strata,
+        notes=group_notes(test),
     )
 
 

@@ -18,6 +18,7 @@ from benchmark.experiment.export import FAILURE_COLUMNS, METRIC_COLUMNS, RESULT_
 from benchmark.experiment.plan import PublishedEntry
 from benchmark.report.describe import GroupSizes
 from benchmark.report.folder import MANIFEST_NAME
+from benchmark.report.spreadsheet import from_cell
 from benchmark.report.summary import SUMMARY_COLUMNS
 
 __all__ = [
@@ -388,7 +389,9 @@ def _read_csv(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
             remedy=remedy,
         )
     for column in columns:
-        if column not in _TEXTS:
+        if column in _TEXTS:
+            frame[column] = frame[column].map(from_cell)
+        else:
             frame[column] = _numbers(frame[column], path, remedy)
     return frame
 

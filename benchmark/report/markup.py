@@ -7,6 +7,7 @@ import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 
+from benchmark.report.spreadsheet import as_cell
 from benchmark.report.tables import Block, Cell, ReportTable
 
 __all__ = ["MARKUPS", "to_csv", "to_latex", "to_markdown"]
@@ -19,12 +20,13 @@ def to_csv(table: ReportTable) -> str:
     """Return the means as CSV: full precision, one heading line, empty where there is no value."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([*table.row_headings, *(f"{group} {column}" for group, column in _columns(table))])
+    headings = [*table.row_headings, *(f"{group} {column}" for group, column in _columns(table))]
+    writer.writerow(map(as_cell, headings))
     for block in table.blocks:
         names = [block.heading] if len(table.row_headings) > 1 else []
         for row in block.rows:
             entries = [cell.text or ("" if math.isnan(cell.mean) else repr(cell.mean)) for cell in row.cells]
-            writer.writerow([*names, row.heading, *entries])
+            writer.writerow(map(as_cell, [*names, row.heading, *entries]))
     return buffer.getvalue()
 
 
@@ -96,7 +98,13 @@ def _number(value: float) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
+def _one_line(text: str) -> str:
+    """Return a text without line breaks, which would end a list's entry, a row or a caption."""
+    return " ".join(text.splitlines())
+
+
 def _markdown(text: str) -> str:
+    text = _one_line(text)
     for special in "\\`*|[]":
         text = text.replace(special, "\\" + special)
     return text.replace("&", "&amp;").replace("<", "&lt;")
@@ -152,7 +160,7 @@ _LATEX = {
 
 
 def _latex(text: str) -> str:
-    return "".join(_latex_character(character) for character in text)
+    return "".join(_latex_character(character) for character in _one_line(text))
 
 
 def _latex_character(character: str) -> str:

@@ -16,6 +16,7 @@ from benchmark.report.statistics_figures import draw_statistics
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.report.statistics_tables import compared_metrics, statistics_tables
 from benchmark.report.statistics_text import statistics_page, survivor_text, survivors
+from benchmark.report.summary import csv_text
 
 __all__ = ["print_statistics", "write_statistics"]
 
@@ -26,6 +27,7 @@ _EARLIER = (
     *("figures/heat_*", "figures/forest_*", "figures/pareto_*", "figures/ranks_*"),
 )
 _MOST_SHOWN = 4
+_DIGITS = "%.6g"  # more than resampling tells
 
 
 def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool = True) -> list[Path]:
@@ -49,7 +51,8 @@ def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool =
         Every file written, in order of writing; the page comes last.
     """
     written = [
-        write_atomically(output / f"{name}.csv", _csv(frame)) for name, frame in statistics.frames.items()
+        write_atomically(output / f"{name}.csv", csv_text(frame, _DIGITS))
+        for name, frame in statistics.frames.items()
     ]
     tables = statistics_tables(statistics)
     for table in tables:
@@ -137,9 +140,3 @@ def _longest(rows: pd.DataFrame, statistics: RunStatistics) -> tuple[str, str]:
     more = f"; and {len(titles) - _MOST_SHOWN} more" if len(titles) > _MOST_SHOWN else ""
     mark = "" if longest["tested"].iloc[0] else " ~"
     return f"{longest['up_to'].iloc[0]:g}{mark}", escape(shown + more)
-
-
-def _csv(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV: six significant digits, which is more than resampling tells, nothing for NaN."""
-    text: str = frame.to_csv(index=False, lineterminator="\n", float_format="%.6g")
-    return text

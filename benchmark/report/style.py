@@ -10,6 +10,7 @@ import io
 import math
 import re
 import textwrap
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -127,7 +128,10 @@ BETA_COLORS = _beta_colors()
 @contextmanager
 def styled() -> Iterator[None]:
     """Apply the style while drawing and saving, whatever the user's own settings are."""
-    with matplotlib.style.context(["default", _STYLE, {"font.family": list(font_family())}]):
+    style = matplotlib.style.context(["default", _STYLE, {"font.family": list(font_family())}])
+    with style, warnings.catch_warnings():
+        # Names are the user's: what the font lacks is drawn as a box, and said in no other place.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
         yield
 
 

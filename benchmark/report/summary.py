@@ -8,6 +8,7 @@ from scipy.special import stdtrit
 
 from benchmark.report.describe import RunDescription
 from benchmark.report.frames import CELL_COLUMNS, in_described_order
+from benchmark.report.spreadsheet import as_cell
 
 __all__ = ["CONFIDENCE", "SUMMARY_COLUMNS", "csv_text", "summarise"]
 
@@ -54,9 +55,18 @@ def summarise(results: pd.DataFrame, failures: pd.DataFrame, description: RunDes
     return in_described_order(summary, description)
 
 
-def csv_text(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV: shortest floats that read back the same, nothing for NaN, line feeds only."""
-    text: str = frame.to_csv(index=False, lineterminator="\n")
+def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
+    """Return a frame as CSV: nothing for NaN, line feeds only, texts as spreadsheets take them for texts.
+
+    Floats are the shortest that read back the same, unless a format is given.
+    """
+    cells = frame.rename(columns=as_cell)
+    for place, (_, column) in enumerate(frame.items()):
+        if not pd.api.types.is_numeric_dtype(column):
+            harmless = {text: as_cell(text) for text in column.unique() if isinstance(text, str)}
+            if any(text != cell for text, cell in harmless.items()):
+                cells.isetitem(place, [harmless.get(value, value) for value in column])
+    text: str = cells.to_csv(index=False, lineterminator="\n", float_format=float_format)
     return text
 
 

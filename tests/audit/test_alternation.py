@@ -460,7 +460,7 @@ def test_without_data_the_run_says_that_no_network_can_stand_in(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("old", "new", "text"),
     [
-        ('target = "pay"', 'target = "pay"\nfold = 3', "fold: Extra inputs"),
+        ('target = "pay"', 'target = "pay"\nfold = 3', "fold: is not a field"),
         ("folds = 3", "folds = 1", "folds: .*greater than or equal to 2"),
         ('attributes = ["sex"]', 'attributes = ["age"]', "'age' is numeric"),
         ('features = ["sex", "age"]', 'features = ["age"]', "'all' lacks the attribute 'sex'"),

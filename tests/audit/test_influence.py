@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from benchmark.audit import LEVELS, audit_features, rank_features
+from benchmark.audit.influence import _variance
 from benchmark.classifiers import make_classifier
 from benchmark.data.table import Column, Table
 from benchmark.errors import DataError, ExperimentError
@@ -193,9 +194,39 @@ def test_ranking_by_hand() -> None:
             ("d", 1.0, 0.05, 0.2),
         ],
         columns=["feature", "level", "accuracy_change", "discrimination_change"],
-    )
+    ).assign(accuracy_change_error=0.1, discrimination_change_error=0.2)
     ranking = rank_features(audit)
     assert ranking["feature"].tolist() == ["b", "a", "c", "d"]
     assert ranking["accuracy_rank"].tolist() == [1, 2, 2, 4]
     assert ranking["discrimination_rank"].tolist() == [1, 2, 4, 2]
     assert ranking["discrimination_change"].tolist() == [-0.5, 0.2, 0.0, 0.2]
+    assert ranking["discrimination_change_error"].tolist() == [0.2] * 4
+
+
+def test_errors_by_hand() -> None:
+    group, feature = crossed(2, 2, repeats=40)
+    data = table(group, feature, feature)
+    audit = audit_features(data, data, Reader(lambda X: X[:, 1] == 1), levels=(1,)).set_index("feature")
+    # Half of the 160 rows become wrong and none right; with half a row more of each, of 162.
+    lost, gained = 80.5 / 162, 0.5 / 162
+    error = 1.959964 * np.sqrt((lost + gained - (lost - gained) ** 2) / 162)
+    assert audit.loc["x0", "accuracy_change_error"] == pytest.approx(error, rel=1e-6)
+    # Of the 80 rows of each group, about 20 are no longer predicted favorable, and about 20 are now.
+    share = 20.5 / 82
+    error = 1.959964 * np.sqrt(2 * 2 * share / 82)
+    assert audit.loc["x0", "discrimination_change_error"] == pytest.approx(error, rel=0.01)
+    # No prediction changes, and yet those of other rows might: at most about 2 of 160.
+    assert audit.loc["group", "accuracy_change"] == 0
+    assert audit.loc["group", "accuracy_change_error"] == pytest.approx(1.96 / 162, rel=1e-3)
+
+
+@pytest.mark.parametrize(("lost", "gained"), [(0.003, 0.003), (0.02, 0.01), (0.1, 0.05), (0.3, 0.2)])
+def test_intervals_of_changes_cover(lost: float, gained: float) -> None:
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(1000):
+        drawn = rng.random(334)
+        before, after = drawn < lost, (drawn > lost) & (drawn < lost + gained)
+        error = 1.96 * np.sqrt(_variance(before, after))
+        covered += abs(np.mean(after) - np.mean(before) - (gained - lost)) <= error
+    assert covered >= 930

@@ -81,8 +81,10 @@ def test_a_card_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "200 rows to train naive_bayes after drop_sensitive, 100 to measure it on" in shown
     assert "at level 1:" in shown
     ranked = [line for line in shown.splitlines() if line.startswith(("who ", "[red] street "))]
-    assert [line.rsplit(maxsplit=4)[0].strip() for line in ranked] == ["[red] street", "who"]
-    assert all(float(line.split()[-4]) < -0.2 for line in ranked)
+    assert [line.rsplit(maxsplit=8)[0].strip() for line in ranked] == ["[red] street", "who"]
+    assert all(float(line.split()[-8]) < -0.2 for line in ranked)
+    assert all(0.05 < float(line.split()[i]) < 0.25 for line in ranked for i in (-6, -2))
+    assert "±: 95 % over the test rows" in shown
     assert not list(tmp_path.glob("*_shop_*.csv"))
 
 

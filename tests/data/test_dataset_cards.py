@@ -84,6 +84,41 @@ def test_a_state_beside_the_bins_has_no_place_in_their_order() -> None:
         ('1 = "yes"', '1 = "ja"', "columns.hired.values", "leads from '1' to 'ja'"),
         ('kind = "numeric"', 'kind = "number"', "columns.age", "'categorical', 'numeric'"),
         ('format = "csv"', 'format = "xls"', "source.format", "'csv' or 'arff'; got 'xls'"),
+        (
+            'format = "csv"',
+            'format = "csv"\nseparator = ";"',
+            "source.separator",
+            "';' (did you mean 'delimiter'?)",
+        ),
+        (
+            'title = "Toy"',
+            'title = "Toy"\nencoding = "latin-1"',
+            "encoding",
+            "did you mean 'source.encoding'?",
+        ),
+        ('format = "csv"', 'format = "csv"\nrows = 4', "source.rows", "'rows' at the top of the file, above"),
+        ('states = ["f", "m"]', 'state = ["f", "m"]', "columns.sex.state", "did you mean 'states'?"),
+        ('kind = "numeric"', "", "columns.age", "its 'kind' is required, but absent"),
+        ('format = "csv"', 'format = "csv"\ndecimal = ";"', "source.decimal", "'.' or ','"),
+        ('title = "Toy"', 'title = "Toy"\nmissing = 1', "missing", "got 1"),
+        (
+            'title = "Toy"',
+            'title = "Toy"\nmissing = { state = "a", column = ["age"] }',
+            "missing.column",
+            "'columns'",
+        ),
+        (
+            'title = "Toy"',
+            'title = "Toy"\nmissing = { state = "a", columns = ["wage"] }',
+            "missing",
+            "mean 'age'?",
+        ),
+        (
+            'title = "Toy"',
+            'title = "Toy"\nmissing = { state = "a", columns = ["hired"] }',
+            "label",
+            "two states",
+        ),
         ('format = "csv"', 'format = "csv"\nencoding = "utf-7000"', "source.encoding", "text encoding"),
         ('format = "csv"', 'format = "csv"\ndelimiter = "tab"', "source.delimiter", "at most 1 character"),
         (
@@ -215,6 +250,8 @@ def test_digest_ignores_what_changes_no_number(write_card: WriteCard, old: str, 
         ('path = "toy.csv"', 'path = "toy.csv", skip_lines = 1'),
         ('format = "csv"', 'format = "csv"\ndelimiter = ";"'),
         ('format = "csv"', 'format = "csv"\nencoding = "latin-1"'),
+        ('format = "csv"', 'format = "csv"\ndelimiter = ";"\ndecimal = ","'),
+        ('title = "Toy"', 'title = "Toy"\nmissing = "unknown"'),
     ],
 )
 def test_digest_covers_what_changes_a_number(write_card: WriteCard, old: str, new: str) -> None:
@@ -248,6 +285,19 @@ def test_digest_does_not_depend_on_the_hash_seed() -> None:
         text=True,
     )
     assert seen.stdout.split() == [card.digest for card in list_cards()]
+
+
+def test_prose_that_stands_in_lists_is_one_line(write_card: WriteCard) -> None:
+    prose = 'title = "A\\ntoy"\nwarning = "a\\n\\n- b"\nknown_problems = ["x\\n  y"]'
+    card = load_card(write_card(('title = "Toy"', prose)))
+    assert (card.title, card.warning, card.known_problems) == ("A toy", "a - b", ("x y",))
+
+
+def test_a_card_with_missing_values_can_be_read_in_another_way(write_card: WriteCard) -> None:
+    card = load_card(write_card(('title = "Toy"', 'title = "Toy"\nmissing = "unknown"')))
+    changed = card.with_columns({"age": {"bins": [0, 30, 99], "states": ["young", "old"]}})
+    assert changed.columns["age"].states == ("young", "old", "unknown")
+    assert changed.columns["age"].values[""] == "unknown"
 
 
 def test_cards_travel_to_workers(write_card: WriteCard) -> None:

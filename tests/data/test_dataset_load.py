@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -242,3 +243,165 @@ def test_a_filter_that_leaves_nothing(write_card: WriteCard) -> None:
 def test_a_filter_on_a_column_that_is_not_there(write_card: WriteCard) -> None:
     with pytest.raises(DataError, match=r"lacks columns\. Expected: 'land'"):
         load_dataset(write_card(("[columns.sex]", '[filter]\nland = ["A"]\n[columns.sex]')))
+
+
+# ------------------------------------------------------------------------------- what a card could say
+
+
+def refusal(card: Path) -> str:
+    with pytest.raises(DataError) as caught:
+        load_dataset(card)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|", " "])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_another_delimiter_is_seen(write_card: WriteCard, delimiter: str, quote: str) -> None:
+    lines = [
+        ["sex", "age", "hired"],
+        ["f", "17", "0"],
+        ["m", "18", "1"],
+        ["f", "64.5", "1"],
+        ["m", "70", "0"],
+    ]
+    rows = "".join(delimiter.join(f"{quote}{cell}{quote}" for cell in line) + "\n" for line in lines)
+    setting = f"delimiter = {json.dumps(delimiter)}"
+    assert f"columns seem to be separated by {delimiter!r}: set {setting} under" in refusal(
+        write_card(rows=rows)
+    )
+    form = 'format = "csv"'
+    assert states(load_dataset(write_card((form, f"{form}\n{setting}"), rows=rows))) == TOY
+    headless = f'{form}\ncolumn_names = ["sex", "age", "hired"]'
+    body = rows.partition("\n")[2]
+    assert f"set {setting} under" in refusal(write_card((form, headless), rows=body))
+    assert states(load_dataset(write_card((form, f"{headless}\n{setting}"), rows=body))) == TOY
+
+
+def test_a_delimiter_is_only_suggested_where_it_helps(write_card: WriteCard) -> None:
+    assert "seem to be separated" not in refusal(write_card(rows="sex,a;b,hired\nf,1,0\n"))
+    assert "may be truncated" in refusal(write_card(rows=HEAD + 'f,1,0\n"m;x",1,1\n"m,1'))
+
+
+def test_a_file_without_a_header_is_seen(write_card: WriteCard) -> None:
+    rows = "f,17,0\nm,18,1\nf,64.5,1\nm,70,0\n"
+    assert "no header, name the file's columns by 'column_names' under [source]" in refusal(
+        write_card(rows=rows)
+    )
+    names = ('format = "csv"', 'format = "csv"\ncolumn_names = ["sex", "age", "hired"]')
+    assert states(load_dataset(write_card(names, rows=rows))) == TOY
+    assert "seems to have a header, so leave 'column_names' out" in refusal(
+        write_card(names, rows=HEAD + rows)
+    )
+
+
+def test_decimal_commas(write_card: WriteCard) -> None:
+    rows = "sex;age;hired\nf;17,9;0\nm;18,0;1\nf;64,5;1\nm;70;0\n"
+    semicolons = ('format = "csv"', 'format = "csv"\ndelimiter = ";"')
+    assert 'decimal comma: set decimal = "," under [source]' in refusal(write_card(semicolons, rows=rows))
+    commas = (semicolons[0], semicolons[1] + '\ndecimal = ","')
+    assert states(load_dataset(write_card(commas, rows=rows))) == TOY
+    quoted = HEAD + 'f,"17,9",0\nm,18,1\nf,"64,5",1\nm,70,0\n'
+    assert (
+        states(load_dataset(write_card((semicolons[0], 'format = "csv"\ndecimal = ","'), rows=quoted))) == TOY
+    )
+    # A point among decimal commas is none: 1.234 would be 1234.
+    pointed = refusal(write_card(commas, rows=rows.replace("64,5", "64.5")))
+    assert "'64.5' (1 row)" in pointed
+    assert 'decimal point: set decimal = "."' in pointed
+
+
+def test_unknown_values_of_all_columns_and_files_at_once(write_card: WriteCard, tmp_path: Path) -> None:
+    (tmp_path / "more.csv").write_text("hired,sex,age\n1,m,1\n0,?,2\n")
+    files = ('{ path = "toy.csv" }', '{ path = "toy.csv" }, { path = "more.csv" }')
+    text = refusal(write_card(files, rows=HEAD + "f,1,0\nx,old,0\nm,,2\nm,old,1\n"))
+    assert "4 columns hold values that the card does not know:\n" in text
+    first, second, third, fourth = text.splitlines()[1:]
+    assert first == f"  'sex' from line 3 of {tmp_path / 'toy.csv'}: 'x' (1 row); expected 'f', 'm'"
+    assert "'age' from line 3 of" in second
+    assert "'old' (2 rows), '' (1 row); expected a number from 0 to inf" in second
+    assert "'2' (1 row); expected 'no', 'yes', '0', '1'" in third
+    assert f"'sex' from line 3 of {tmp_path / 'more.csv'}: '?' (1 row)" in fourth
+    assert 'missing = { state = "unknown", columns = ["age", "sex"] } at the top of the card' in fourth
+
+
+MISSING = HEAD + "f,17,0\nm,?,1\nf,,1\nm,70,0\n"
+
+
+def test_missing_values_of_all_columns_by_one_line(write_card: WriteCard) -> None:
+    assert 'missing = "unknown" at the top of the card' in refusal(write_card(rows=MISSING))
+    dataset = load_dataset(write_card(('title = "Toy"', 'title = "Toy"\nmissing = "unknown"'), rows=MISSING))
+    assert [row[1] for row in states(dataset)] == ["minor", "unknown", "unknown", "senior"]
+    assert [column.states for column in dataset.card.schema().columns] == [
+        ("f", "m"),
+        ("minor", "adult", "senior", "unknown"),
+        ("no", "yes"),
+    ]
+    by_hand = (
+        ('"senior"]', '"senior", "unknown"]\nvalues = { "" = "unknown", "?" = "unknown" }'),
+        ('title = "Toy"', 'title = "Toy"\nmissing = { state = "unknown", values = ["", "?"] }'),
+    )
+    cards = [load_card(write_card(*changes, rows=MISSING)) for changes in (by_hand[:1], by_hand[1:], by_hand)]
+    assert {card.digest for card in cards} == {cards[0].digest}, "it is short for what each column could say"
+
+
+def test_missing_values_of_named_columns_and_by_named_values(write_card: WriteCard) -> None:
+    line = 'title = "Toy"\nmissing = { state = "none", values = ["-"], columns = ["sex"] }'
+    dataset = load_dataset(write_card(('title = "Toy"', line), rows=HEAD + "f,17,0\nm,18,1\n-,20,1\nf,3,0\n"))
+    assert dataset.card.columns["sex"].states == ("f", "m", "none")
+    assert dataset.card.columns["age"].states == ("minor", "adult", "senior")
+    assert states(dataset)[2] == ["none", "adult", "yes"]
+    text = refusal(write_card(('title = "Toy"', line), rows=HEAD + "f,17,0\nm,?,1\n"))
+    assert """name "age" in 'columns' of 'missing', too""" in text
+    assert "rows without 'hired' can be left out by [filter]" in refusal(
+        write_card(rows=HEAD + "f,1,0\nm,1,?\n")
+    )
+
+
+def test_what_a_column_says_of_a_value_goes_before_missing(write_card: WriteCard) -> None:
+    changes = (
+        ('title = "Toy"', 'title = "Toy"\nmissing = "unknown"'),
+        ('"senior"]', '"senior", "NA"]\nvalues = { "NA" = "NA", "" = "minor" }'),
+    )
+    dataset = load_dataset(write_card(*changes, rows=HEAD + "f,NA,0\nm,,1\nf,?,1\nm,70,0\n"))
+    assert [row[1] for row in states(dataset)] == ["NA", "minor", "unknown", "senior"]
+
+
+def test_blanks_around_the_states_of_a_card_count_as_little_as_in_the_file(write_card: WriteCard) -> None:
+    changes = (
+        ('states = ["f", "m"]', 'states = ["f ", " m"]'),
+        ('deprived_group = "f"', 'deprived_group = " f"'),
+        ('{ 0 = "no", 1 = "yes" }', '{ " 0" = "no ", 1 = "yes" }'),
+    )
+    dataset = load_dataset(write_card(*changes))
+    assert states(dataset) == TOY
+    assert dataset.digest == load_dataset(write_card()).digest
+
+
+def test_columns_that_a_card_does_not_mention_are_named(write_card: WriteCard) -> None:
+    rows = "id,sex,note,age,hired,id\n1,f,x,17,0,2\n2,m,y,18,1,1\n"
+    assert load_dataset(write_card(rows=rows)).unused == ("id", "note", "id.1")
+    dropped = ("[columns.age]", '[[dropped]]\ncolumns = ["note"]\nreason = "Text."\n[columns.age]')
+    filtered = ("[columns.age]", '[filter]\nid = ["1", "2"]\n[columns.age]')
+    assert load_dataset(write_card(dropped, filtered, rows=rows)).unused == ("id.1",)
+    assert load_dataset(write_card()).unused == ()
+
+
+@pytest.mark.parametrize(("deprived", "notes"), [("f", 0), ("m", 1)])
+def test_a_deprived_group_that_is_better_off_is_noted(
+    write_card: WriteCard, deprived: str, notes: int
+) -> None:
+    rows = HEAD + "f,17,0\nf,18,1\nf,18,0\nf,18,0\nm,70,0\nm,20,1\n"
+    dataset = load_dataset(write_card(('deprived_group = "f"', f'deprived_group = "{deprived}"'), rows=rows))
+    assert len(dataset.notes) == notes
+    if notes:
+        assert dataset.notes[0].startswith(
+            "the deprived group sex = 'm' is better off by 0.250 in these data: 0.500 of it have hired = "
+            "'yes', 0.250 of the others."
+        )
+
+
+def test_unused_columns_are_noted(write_card: WriteCard) -> None:
+    rows = "".join(f"x{i}," for i in range(25)) + HEAD + "0," * 25 + "f,1,0\n" + "0," * 25 + "m,1,1\n"
+    (note,) = load_dataset(write_card(rows=rows)).notes
+    assert note.startswith("25 columns of the file are not used: x0, x1, ")
+    assert "x19 and 5 others. Name them under [columns], or under [[dropped]]" in note

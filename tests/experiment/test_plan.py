@@ -85,20 +85,46 @@ def test_blocks_come_in_the_order_of_the_result_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("betas = [0.0, 0.5]", "betas = [0.0, 1.5]", r"betas\.1.*less than or equal to 1.*1\.5"),
+        ("betas = [0.0, 0.5]", "betas = [0.0, 1.5]", r"betas\[1\]: .*less than or equal to 1.*1\.5"),
         ("betas = [0.0, 0.5]", "betas = [0.5, 0.0]", "betas.*ascending"),
         ("betas = [0.0, 0.5]", "betas = []", "betas"),
         ("repetitions = 2", "repetitions = 0", "repetitions.*greater than or equal to 1"),
-        ("repetitions = 2", "repetition = 2", "repetition.*Extra inputs"),
+        (
+            "repetitions = 2",
+            "repetition = 2",
+            "repetition: is not a field of an experiment; got 2 \\(did you mean 'repetitions'",
+        ),
         ('name = "repair_0.5"', 'name = "none"', "'none' is used twice"),
         ('group = "Wife"', 'group = "Wife", direction = "up"', "direction"),
         ("seed = 7", "seed = ", "not valid TOML"),
-        ('card = "adult"', 'cart = "adult"', r"datasets\.0\.card"),
+        ('card = "adult"', 'cart = "adult"', r"datasets\[0\]\.card: is required, but absent\n"),
         ('card = "adult"', 'card = "adult"\nbaseline = "nun"', "baseline 'nun' of 'adult'"),
         ('card = "adult"', 'card = "adult"\nnetwork.max_indegree = 0', "max_indegree"),
         ("seed = 7", "seed = true", "seed"),
         ("seed = 7", "seed = 7\ntime_limit = inf", "time_limit"),
         ("seed = 7", 'seed = 7\nmetrics = ["accuracy", "accuracy"]', "metrics: the name 'accuracy' is used"),
+        (
+            "seed = 7",
+            'seed = 7\nbaseline = "none"',
+            r"baseline: is not .*'none' .did you mean 'datasets\.baseline'",
+        ),
+        ('name = "repair_0.5"', "seed = 8", r"techniques\[1\]\.seed: .*'seed' at the top of the file, above"),
+        (
+            "level = 0.5",
+            "level = [0.5]",
+            r"\[1\]\.parameters\.level: Input should be a valid boolean or a valid ",
+        ),
+        (
+            "seed = 7",
+            "seed = 7\ntrain_rows = 1",
+            "train_rows: Input should be 'data' or greater than or equal to 2; ",
+        ),
+        (
+            "[[datasets.bias]]",
+            "[[datasets.biases]]",
+            r"datasets\[0\]\.biases: is not.*experiment .did you mean 'bias'",
+        ),
+        ("[[datasets]]", "[[dataset]]", "dataset: is not a field of an experiment .did you mean 'datasets'"),
     ],
 )
 def test_a_broken_file_is_refused_by_field_and_value(
@@ -107,7 +133,19 @@ def test_a_broken_file_is_refused_by_field_and_value(
     assert old in SMALL
     with pytest.raises(ExperimentError, match=message) as caught:
         load(tmp_path, SMALL.replace(old, new))
-    assert "e.toml" in str(caught.value)
+    text = str(caught.value)
+    assert "e.toml" in text
+    assert "..." not in text, "nothing is cut off"
+    assert "Value error" not in text
+    assert all(Path(word.rstrip(".")).is_file() for word in text.split() if word.endswith("smoke.toml"))
+
+
+def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
+    text = SMALL.replace("seed", "sede").replace("betas = [0.0, 0.5]", "betas = [2]").replace("card", "cart")
+    with pytest.raises(ExperimentError, match="breaks 5 rules") as caught:
+        load(tmp_path, text)
+    fields = [line.split(":")[0].strip() for line in str(caught.value).splitlines()[1:]]
+    assert fields == ["seed", "betas[0]", "datasets[0].card", "datasets[0].cart", "sede"]
 
 
 def test_a_dataset_can_have_fewer_techniques_than_the_experiment(tmp_path: Path) -> None:

@@ -1,0 +1,42 @@
+"""What is known of a run's answers before it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmark.experiment.plan import Experiment
+from benchmark.statistics.across import ALPHA, repetitions_needed, smallest_p_value
+from benchmark.statistics.bootstrap import N_RESAMPLES
+
+__all__ = ["too_few_repetitions"]
+
+
+def too_few_repetitions(experiment: Experiment) -> Iterator[str]:
+    """Yield a sentence for datasets on which no difference from the baseline can become significant.
+
+    A family of tests are all techniques at all levels of bias on one dataset, with one bias, classifier and
+    metric.
+    """
+    families: dict[int, list[str]] = {}
+    for dataset in experiment.datasets:
+        own = [
+            t.name for t in experiment.techniques if not dataset.techniques or t.name in dataset.techniques
+        ]
+        if n_tests := sum(name != dataset.baseline for name in own) * len(experiment.betas):
+            families.setdefault(n_tests, []).append(dataset.name)
+    n = experiment.repetitions
+    for n_tests, datasets in families.items():
+        # Beyond what can be enumerated, signs are drawn: as in RunStatistics.out_of_reach.
+        least = 1 / (N_RESAMPLES + 1)
+        if max(smallest_p_value(n), least) * n_tests <= ALPHA:
+            continue
+        remedy = (
+            f"{repetitions_needed(n_tests)} repetitions would do"
+            if least * n_tests <= ALPHA
+            else "fewer techniques or levels of bias would do"
+        )
+        yield (
+            ("" if len(families) == 1 else f"{', '.join(datasets)}: ")
+            + f"with {n} repetition{'s' * (n != 1)} no difference from the baseline can be significant, "
+            f"because Holm's correction takes {n_tests} test{'s' * (n_tests != 1)} together; {remedy}."
+        )

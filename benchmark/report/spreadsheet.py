@@ -1,0 +1,29 @@
+"""Text in CSV files that no spreadsheet takes for a formula, and no terminal for a command."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["as_cell", "from_cell"]
+
+# A spreadsheet computes what begins with one of these. A number with a sign stays a number.
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+|inf|nan)([eE][+-]?\d+)?")
+# All but tab and line feed, which CSV can hold.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def as_cell(text: str) -> str:
+    """Return a text as a CSV file may hold it.
+
+    A text that a spreadsheet would compute gets an apostrophe before it, which makes it a text there; so does
+    one that begins with apostrophes and goes on like that, so that :func:`from_cell` can tell them apart.
+    Control characters but tab and line feed become U+FFFD.
+    """
+    quoted = f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", quoted)
+
+
+def from_cell(text: str) -> str:
+    """Return the text of a cell, without the apostrophe that :func:`as_cell` put before it."""
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text

@@ -1,0 +1,69 @@
+"""What a run says before it starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmark.experiment.plan import load_experiment, narrow
+from benchmark.report.foreseen import too_few_repetitions
+
+HEAD = """
+name = "foreseen"
+title = "What is known before"
+seed = 1
+repetitions = {repetitions}
+betas = {betas}
+"""
+DATASET = """
+[[datasets]]
+card = "{card}"
+bias = [{{ kind = "label" }}]
+{more}
+"""
+
+
+def notes(
+    folder: Path, repetitions: int, betas: list[float], *datasets: str, techniques: int = 9
+) -> list[str]:
+    text = HEAD.format(repetitions=repetitions, betas=betas) + "".join(datasets)
+    names = ["none", *(f"repair_{i}" for i in range(1, techniques))]
+    entries = ("".join(f'[[techniques]]\ntechnique = "none"\nname = "{name}"\n' for name in names),)
+    (folder / "e.toml").write_text(text + "".join(entries))
+    return list(too_few_repetitions(load_experiment(folder / "e.toml")))
+
+
+def test_repetitions_too_few_for_any_significance_and_how_many_would_do(tmp_path: Path) -> None:
+    adult = DATASET.format(card="adult", more="")
+    betas = [0.0, 0.25, 0.5, 0.75, 1.0]
+    (note,) = notes(tmp_path, 5, betas, adult)  # 8 techniques against the baseline, at 5 levels
+    assert note == (
+        "with 5 repetitions no difference from the baseline can be significant, because Holm's correction "
+        "takes 40 tests together; 11 repetitions would do."
+    )
+    assert len(notes(tmp_path, 10, betas, adult)) == 1  # 2 / 2^10 > 0.05 / 40
+    assert notes(tmp_path, 11, betas, adult) == []
+    assert notes(tmp_path, 1, betas, adult, techniques=1) == [], "there is nothing to compare"
+
+
+def test_datasets_with_fewer_techniques_need_fewer_repetitions(tmp_path: Path) -> None:
+    few = DATASET.format(card="compas", more='techniques = ["none", "repair_1"]')
+    (adult, compas) = notes(tmp_path, 2, [0.5], DATASET.format(card="adult", more=""), few)
+    assert adult.startswith("adult: with 2 repetitions")
+    assert "takes 8 tests together; 9 repetitions would do" in adult
+    assert compas.startswith("compas: ")
+    assert "takes 1 test together; 6 repetitions would do" in compas
+
+
+def test_so_many_tests_that_no_number_of_repetitions_would_do(tmp_path: Path) -> None:
+    betas = [i / 100 for i in range(101)]
+    (note,) = notes(tmp_path, 100, betas, DATASET.format(card="adult", more=""))
+    assert "fewer techniques or levels of bias would do" in note
+
+
+@pytest.mark.parametrize("name", ["paper", "techniques"])
+def test_the_shipped_experiments_have_enough(name: str) -> None:
+    experiment = load_experiment(name)
+    assert list(too_few_repetitions(experiment)) == []
+    assert len(list(too_few_repetitions(narrow(experiment, repetitions=2)))) >= 1

@@ -1,0 +1,139 @@
+"""Text in CSV files: no spreadsheet computes it, no terminal obeys it, and it reads back as it was."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark.cli import main
+from benchmark.experiment.export import FAILURE_COLUMNS
+from benchmark.report.compare_inputs import read_run
+from benchmark.report.figure_files import write_figures
+from benchmark.report.markup import to_csv, to_latex, to_markdown
+from benchmark.report.spreadsheet import as_cell, from_cell
+from benchmark.report.style import Page, styled
+from benchmark.report.summary import csv_text
+from tests.report.made_up_folder import made_up_failures, write_made_up_folder
+from tests.report.made_up_runs import sample_run
+from tests.report.test_report_tables import tables_of
+
+FORMULA = "=cmd|'/C calc'!A0"
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1+1", "-a", "@SUM(A1)", "\tx", "'=1", "''-a", FORMULA, "-", "-5 to 3"]
+)
+def test_what_a_spreadsheet_would_compute_is_a_text_there(text: str) -> None:
+    assert as_cell(text) == f"'{text}"
+    assert from_cell(f"'{text}") == text
+
+
+@pytest.mark.parametrize(
+    "text", ["-0.5", "+1", "-1e-05", "-.5", "-inf", "a=1", "", "'a'", "–", "0.5", "précis"]
+)
+def test_numbers_and_other_texts_stay_as_they_are(text: str) -> None:
+    assert as_cell(text) == from_cell(text) == text
+
+
+def test_control_characters_are_gone() -> None:
+    assert as_cell("\x1b[31mred\x07\r\n\x9bx\0") == "\ufffd[31mred\ufffd\ufffd\n\ufffdx\ufffd"
+    assert as_cell("\r=1") == "'\ufffd=1"
+
+
+@given(
+    st.text(
+        st.characters(
+            exclude_categories=("Cs",), exclude_characters=[*map(chr, range(32)), *map(chr, range(127, 160))]
+        )
+    )
+)
+def test_a_text_reads_back(text: str) -> None:
+    assert from_cell(as_cell(text)) == text
+    assert not as_cell(text).startswith(("=", "@"))
+
+
+def test_frames_as_csv() -> None:
+    frame = pd.DataFrame(
+        {"=name": ["@a", None, "b"], "n": [-1, 2, 3], "x": [-0.123456789, 1.0, float("nan")]}
+    )
+    assert csv_text(frame) == "'=name,n,x\n'@a,-1,-0.123456789\n,2,1.0\nb,3,\n"
+    assert csv_text(frame, "%.3g").splitlines()[1] == "'@a,-1,-0.123"
+
+
+def test_groups_of_an_audited_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    people = pd.DataFrame({"y": [0, 1] * 60, "yhat": [0, 0, 1] * 40, "who": [FORMULA, "-1", "+a", "b"] * 30})
+    people.to_csv("people.csv", index=False)
+    assert (
+        main(
+            [
+                "audit",
+                "people.csv",
+                "--label",
+                "y",
+                "--prediction",
+                "yhat",
+                "--sensitive",
+                "who",
+                "--out",
+                "o",
+            ]
+        )
+        == 0
+    )
+    cells = [
+        cell
+        for path in Path("o").glob("*.csv")
+        for row in csv.reader(io.StringIO(path.read_text()))
+        for cell in row
+    ]
+    assert not any(cell.startswith(("=", "@", "+a")) for cell in cells)
+    assert {f"'{FORMULA}", "'+a", "-1", "b"} <= set(cells)
+
+
+def test_reasons_of_failures_read_back(tmp_path: Path) -> None:
+    folder = write_made_up_folder(tmp_path / "run")
+    reasons = ["=1+1", "ValueError: \x1b[31mred", "two\nlines", "'=quoted", "plain"]
+    failures = made_up_failures()
+    failures["reason"] = [reasons[i % len(reasons)] for i in range(len(failures))]
+    (folder / "failures.csv").write_text(csv_text(failures[list(FAILURE_COLUMNS)]))
+    text = (folder / "failures.csv").read_text()
+    assert "\x1b" not in text
+    assert ",'=1+1\n" in text
+    read = read_run(folder).failures["reason"]
+    assert read.tolist() == failures["reason"].str.replace("\x1b", "\ufffd").tolist()
+
+
+def test_tables_with_hostile_names_and_warnings_of_several_lines() -> None:
+    run = sample_run()
+    hostile = tuple(
+        replace(own, title="=1+1\n# no heading", warning="first\n\n- second\r\nthird")
+        for own in run.description.datasets
+    )
+    table = tables_of(replace(run, description=replace(run.description, datasets=hostile)))[
+        "table3_preprocessing"
+    ]
+    rows = list(csv.reader(io.StringIO(to_csv(table))))
+    assert rows[1][0].startswith("'=1+1")
+    assert all(abs(float(cell)) <= 1 for row in rows[1:] for cell in row[2:] if cell)
+    markdown = to_markdown(table)
+    assert "first  - second third" in markdown
+    assert not any(line.startswith(("# no", "- second", "third")) for line in markdown.splitlines())
+    assert "\n\n" not in to_latex(table)
+
+
+def test_letters_that_the_font_lacks_are_drawn_without_a_word(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    with styled():
+        page = Page(1, 1, panel=(2, 2), title="\U0001f600 \u4e2d", subtitle="\u0e01", notes=["\ua000"])
+        page.axes[0].set_xlabel("\U0001f4a9")
+    assert len(list(write_figures(tmp_path, [("figure", page.figure)]))) >= 1
+    assert [str(own.message) for own in recwarn] == []
