@@ -197,13 +197,14 @@ def _examine(
     from benchmark.experiment.pool import Failure, Task, run_tasks
     from benchmark.techniques.conformance import CheckResult
 
-    ((_, (checks, fit)),) = run_tasks(
+    batches = run_tasks(
         [Task(name, ("checks", "fit"))],
         make_examiner,
         n_workers=1,
         time_limit=time_limit,
         memory_limit=memory_limit,
     )
+    checks, fit = (finished.result for batch in batches for finished in batch)
     if isinstance(checks, Failure):
         checks = [CheckResult("the checks come to an end", "failed", checks.reason)]
     if isinstance(fit, Failure):

@@ -5,6 +5,10 @@ a Dask worker keeps a :class:`benchmark.experiment.pool.Pool` of one process, wh
 there a technique that hangs, crashes or eats memory costs its own cell, and the Dask worker does not notice.
 Whatever takes a Dask worker itself down is Dask's to repair: it gives the task to another one, and gives up
 when that has happened more often than ``distributed.scheduler.allowed-failures`` says (3, unless changed).
+
+Results do not wait for the end of their task, which may be hours away: workers hand them in to the scheduler,
+through a plugin of it, and this process collects them there. Who takes over the task of a lost worker goes on
+behind what was handed in.
 """
 
 from __future__ import annotations
@@ -12,20 +16,26 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import itertools
 import math
 import multiprocessing
+import pickle
+import queue
 import threading
+import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from distributed import Client, Future, KilledWorker, WorkerPlugin, as_completed, get_worker
+from distributed import Client, Future, KilledWorker, SchedulerPlugin, WorkerPlugin, get_worker
+from distributed.utils import sync
 
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.cluster import Cluster
 from benchmark.experiment.engine import missing_extra
-from benchmark.experiment.pool import Failure, Handler, Pool, Task
+from benchmark.experiment.pool import DELIVERY, Failure, Finished, Handler, Pool, Task
 
 __all__ = ["DaskEngine", "connected", "started"]
 
@@ -57,7 +67,7 @@ class DaskEngine:
         *,
         time_limit: float,
         memory_limit: float = math.inf,
-    ) -> Iterator[tuple[Task, list[Any]]]:
+    ) -> Iterator[list[Finished]]:
         """Run tasks on the workers that there are and that join.
 
         See :class:`benchmark.experiment.engine.Engine` for what goes in and comes out.
@@ -69,43 +79,58 @@ class DaskEngine:
         if not tasks:
             return
         name = f"betabench-{uuid.uuid4().hex}"
-        self._register(_Pools(name, make_handler, time_limit, memory_limit))
-        waiting: dict[Future, Task] = {}
-
-        def submit(some: Sequence[Task]) -> list[Future]:
-            futures = self._client.map(
-                functools.partial(_compute, name), some, pure=False, batch_size=_BATCH, key=name
-            )
-            waiting.update(zip(futures, some, strict=True))
-            return list(futures)
-
-        def finished(futures: list[Future]) -> Any:
-            return as_completed(futures, loop=self._client.loop, with_results=True, raise_errors=False)
-
+        numbers = itertools.count()
         try:
-            suspects = []
-            for future, answer in finished(submit(tasks)):
-                task = waiting.pop(future)
-                if _killed(answer):
-                    suspects.append(task)
-                else:
-                    yield task, answer
-            for part in (replace(task, cells=(cell,)) for task in suspects for cell in task.cells):
-                ((future, answer),) = finished(submit([part]))
-                del waiting[future]
-                if killed := _killed(answer):
-                    number = killed.allowed_failures + 1
-                    reason = f"{number} Dask workers were lost while they computed it and nothing else"
-                    answer = [Failure("crashed", reason, 0.0)]
-                yield part, answer
+            self._register(_Desk(name, self._client.id))
+            self._register(_Pools(name, make_handler, time_limit, memory_limit))
+            suspects = yield from self._finished(name, dict(zip(numbers, tasks, strict=False)))
+            for task, _ in suspects:
+                for cell in task.cells:
+                    alone = {next(numbers): replace(task, cells=(cell,))}
+                    for _, killed in (yield from self._finished(name, alone)):
+                        number = killed.allowed_failures + 1
+                        reason = f"{number} Dask workers were lost while they computed it and nothing else"
+                        yield [Finished(task.block, cell, Failure("crashed", reason, 0.0))]
         finally:
             with contextlib.suppress(Exception):  # a scheduler that is lost has nothing to tidy up
-                self._client.cancel(list(waiting), force=True)
-                self._client.unregister_worker_plugin(name)
+                self._ask(name, "end")
 
-    def _register(self, pools: _Pools) -> None:
+    def _finished(
+        self, name: str, left: dict[int, Task]
+    ) -> Generator[list[Finished], None, list[tuple[Task, KilledWorker]]]:
+        """Run tasks, by their numbers, and yield what is finished; return what Dask has given up, and why."""
+        futures = self._client.map(
+            functools.partial(_compute, name), *zip(*left.items(), strict=True),
+            pure=False, batch_size=_BATCH, key=name,
+        )  # fmt: skip
+        running = dict(zip(futures, left, strict=True))
+        del futures  # what is over is not to be kept
+        over: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        for future in running:
+            future.add_done_callback(over.put)
+        given_up = []
         try:
-            self._client.register_plugin(pools, name=pools.name)
+            while running:
+                ended = _take(over, len(running))
+                finished = []
+                for number, result in self._ask(name, "collect"):
+                    cell, *others = left[number].cells
+                    finished.append(Finished(left[number].block, cell, pickle.loads(result)))
+                    left[number] = replace(left[number], cells=tuple(others))
+                if finished:
+                    yield finished
+                for future in ended:
+                    task = left.pop(running.pop(future))
+                    if task.cells:
+                        given_up.append((task, _killed(future)))
+        finally:
+            with contextlib.suppress(Exception):
+                self._client.cancel(list(running), force=True)
+        return given_up
+
+    def _register(self, plugin: SchedulerPlugin | WorkerPlugin) -> None:
+        try:
+            self._client.register_plugin(plugin, name=plugin.name)
         except Exception as error:
             raise ExperimentError(
                 "The Dask workers cannot take the experiment",
@@ -114,22 +139,92 @@ class DaskEngine:
                 remedy="install it in the environment of scheduler and workers; docs/cluster.md says how",
             ) from error
 
+    def _ask(self, name: str, what: str) -> Any:
+        """Ask the scheduler's plugin."""
+        try:
+            return self._client.sync(getattr(self._client.scheduler, f"{name}-{what}"))
+        except OSError as error:
+            raise _failed(error) from error
 
-def _killed(answer: Any) -> KilledWorker | None:
-    """Return why Dask has given a task up, or None if its answer is results; raise all other errors."""
-    if isinstance(answer, list):
-        return None
-    # Dask tells of an error by its type, itself and its traceback, of a cancelled task by an exception alone.
-    error = answer[1] if isinstance(answer, tuple) else answer
+
+def _take(over: queue.SimpleQueue[Future], number: int) -> list[Future]:
+    """Return the futures that end within a period of delivery, or so many as soon as they have."""
+    ended: list[Future] = []
+    deadline = time.monotonic() + DELIVERY
+    while len(ended) < number and (patience := deadline - time.monotonic()) > 0:
+        with contextlib.suppress(queue.Empty):
+            ended.append(over.get(timeout=patience))
+    return ended
+
+
+def _killed(future: Future) -> KilledWorker:
+    """Return why Dask has given a task up; raise all other reasons for which it has ended too early."""
+    error = future.exception() if future.status == "error" else RuntimeError(f"a task was {future.status}")
     if isinstance(error, KilledWorker):
         return error
     if isinstance(error, BetabenchError):
         raise error
-    raise ExperimentError(
+    raise _failed(error) from error
+
+
+def _failed(error: BaseException) -> ExperimentError:
+    return ExperimentError(
         "The Dask cluster failed",
         got=f"{type(error).__name__}: {error}",
         remedy="see its logs, and start the same command again: it goes on where this run was",
-    ) from error
+    )
+
+
+class _Desk(SchedulerPlugin):  # type: ignore[misc]
+    """Where the scheduler takes the results of a run, and hands them out.
+
+    It ends the run on all workers if the process that collects is lost: what they compute, nobody would get.
+    """
+
+    def __init__(self, name: str, client: str) -> None:
+        self.name = name
+        self._client = client
+        self._results: list[tuple[int, bytes]] = []
+        self._handed_in: Counter[int] = Counter()
+
+    async def start(self, scheduler: Any) -> None:
+        """Answer to workers and to the client from now on."""
+        self._scheduler = scheduler
+        self._handlers = {
+            f"{self.name}-{method.__name__}": method
+            for method in (self.count, self.hand_in, self.collect, self.end)
+        }
+        scheduler.handlers.update(self._handlers)
+
+    def count(self, task: int) -> int:
+        """Return how many results of a task were handed in, which are those of its first cells."""
+        return self._handed_in[task]
+
+    def hand_in(self, task: int, first: int, results: list[bytes]) -> None:
+        """Take results of a task, the first of them of the cell at a place."""
+        # A worker that only seemed lost computes beside the one that has taken over: what came first counts.
+        new = results[self._handed_in[task] - first :]
+        self._handed_in[task] += len(new)
+        self._results += [(task, result) for result in new]
+
+    def collect(self) -> list[tuple[int, bytes]]:
+        """Hand out what was handed in since the last time."""
+        results, self._results = self._results, []
+        return results
+
+    async def end(self) -> None:
+        """End the run's processes on all workers, and leave the scheduler."""
+        for name in self._handlers:
+            self._scheduler.handlers.pop(name, None)
+        with contextlib.suppress(ValueError):  # the other has ended it
+            self._scheduler.remove_plugin(self.name)
+        with contextlib.suppress(ValueError):
+            await self._scheduler.unregister_worker_plugin(None, self.name)
+
+    def remove_client(self, scheduler: Any, client: str) -> None:
+        """Notice that a client has left, or was killed."""
+        if client == self._client:
+            scheduler.loop.add_callback(self.end)
 
 
 class _Pools(WorkerPlugin):  # type: ignore[misc]
@@ -162,14 +257,13 @@ class _Pools(WorkerPlugin):  # type: ignore[misc]
             while self._idle:
                 self._idle.pop().close()
 
-    def compute(self, task: Task) -> list[Any]:
-        """Return the results of a task's cells."""
+    def compute(self, task: Task) -> Iterator[list[Finished]]:
+        """Run a task; see :meth:`~benchmark.experiment.pool.Pool.run`."""
         with self._lock:
             pool = self._idle.pop() if self._idle else self._new_pool()
             self._busy.append(pool)
         try:
-            ((_, results),) = pool.run([task])
-            return results
+            yield from pool.run([task])
         finally:
             with self._lock:
                 self._busy.remove(pool)
@@ -179,10 +273,18 @@ class _Pools(WorkerPlugin):  # type: ignore[misc]
                     self._idle.append(pool)
 
 
-def _compute(name: str, task: Task) -> list[Any]:
-    """Run on a Dask worker."""
-    pools: _Pools = get_worker().plugins[name]
-    return pools.compute(task)
+def _compute(name: str, number: int, task: Task) -> None:
+    """Run on a Dask worker: hand in what is left of a task."""
+    worker = get_worker()
+    pools: _Pools = worker.plugins[name]
+
+    def ask(what: str, **content: Any) -> Any:
+        return sync(worker.loop, getattr(worker.scheduler, f"{name}-{what}"), task=number, **content)
+
+    first = ask("count")
+    for finished in pools.compute(replace(task, cells=task.cells[first:])):
+        ask("hand_in", first=first, results=[pickle.dumps(one.result) for one in finished])
+        first += len(finished)
 
 
 @contextlib.contextmanager

@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from benchmark.errors import ExperimentError
-from benchmark.experiment.pool import Handler, Task, run_tasks
+from benchmark.experiment.pool import Finished, Handler, Task, run_tasks
 
 __all__ = ["Engine", "LocalEngine", "open_engine"]
 
@@ -29,8 +29,8 @@ class Engine(Protocol):
         *,
         time_limit: float,
         memory_limit: float = math.inf,
-    ) -> Iterator[tuple[Task, list[Any]]]:
-        """Run tasks and yield each as it is finished, in no particular order.
+    ) -> Iterator[list[Finished]]:
+        """Run tasks and yield what is finished, soon after it is: a kill costs what was not yielded.
 
         Parameters
         ----------
@@ -45,10 +45,8 @@ class Engine(Protocol):
 
         Yields
         ------
-        task : Task
-            As given, or a part of it with some of its cells; the parts make up the whole.
-        results : list
-            One per cell, in order: what the handler yielded, or a failure.
+        list of Finished
+            The cells that were finished since the last time, in no particular order; each comes once.
 
         Raises
         ------
@@ -90,7 +88,7 @@ class LocalEngine:
         *,
         time_limit: float,
         memory_limit: float = math.inf,
-    ) -> Iterator[tuple[Task, list[Any]]]:
+    ) -> Iterator[list[Finished]]:
         """Run tasks in processes that end with the last one; see :class:`Engine`."""
         return run_tasks(
             tasks,

@@ -24,15 +24,18 @@ import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Literal, Protocol, TextIO
+from typing import Any, Literal, NamedTuple, Protocol, TextIO
 
 from benchmark.errors import BetabenchError, ExperimentError
 
-__all__ = ["Failure", "Handler", "Pool", "Task", "run_tasks"]
+__all__ = ["DELIVERY", "Failure", "Finished", "Handler", "Pool", "Task", "run_tasks"]
+
+DELIVERY = 1.0
+"""Seconds between two deliveries: as much can a kill cost beside the running cells."""
 
 # Compiled libraries read these when they are loaded. One thread each: the blocks already use all cores, and
 # the order of floating-point sums must not depend on the machine's number of cores.
@@ -81,6 +84,14 @@ class Failure:
     seconds: float
 
 
+class Finished(NamedTuple):
+    """A cell, its block, and what came out of it: what the handler yielded, or a :class:`Failure`."""
+
+    block: Any
+    cell: Any
+    result: Any
+
+
 class Handler(Protocol):
     """What a worker runs: yields one result per cell of the task, in order."""
 
@@ -92,8 +103,8 @@ class Handler(Protocol):
 class _Worker:
     process: Any
     connection: Connection
-    task: Task | None = None
-    results: list[Any] = field(default_factory=list)
+    task: Task | None = None  # with the cells that are left to do
+    finished: list[Finished] = field(default_factory=list)
     ready: bool = False
     sent: bool = False  # whether it knows its task
     lost: bool = False
@@ -101,6 +112,13 @@ class _Worker:
     served: int = 0  # results since its process started
     cell_started: float | None = None
     weighed: float = 0.0
+
+    def finish(self, result: Any) -> None:
+        """Take a result for that of the first cell that is left."""
+        assert self.task is not None
+        cell, *left = self.task.cells
+        self.finished.append(Finished(self.task.block, cell, result))
+        self.task = replace(self.task, cells=tuple(left)) if left else None
 
     def overdue(self, time_limit: float) -> bool:
         return self.cell_started is not None and time.monotonic() - self.cell_started >= time_limit
@@ -153,8 +171,8 @@ class Pool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, list[Any]]]:
-        """Run tasks and yield each as it is finished, in no particular order.
+    def run(self, tasks: Iterable[Task]) -> Iterator[list[Finished]]:
+        """Run tasks and yield what is finished, about every :data:`DELIVERY` seconds.
 
         Whoever leaves before the last one ends the workers.
 
@@ -165,18 +183,18 @@ class Pool:
 
         Yields
         ------
-        task : Task
-            As given.
-        results : list
-            One per cell, in order: what the handler yielded, or a :class:`Failure`.
+        list of Finished
+            The cells that were finished since the last time, at least one; those of a task in order.
 
         Raises
         ------
         BetabenchError
             If a worker cannot start: the handler's own error, or one that says so.
         """
-        pending = deque(tasks)
+        pending = deque(task for task in tasks if task.cells)
         workers = self._workers
+        finished: list[Finished] = []
+        due = -math.inf  # when they are delivered, if there are any
         try:
             while pending or any(w.task for w in workers):
                 while len(workers) < self._n_workers and sum(w.task is None for w in workers) < len(pending):
@@ -187,7 +205,7 @@ class Pool:
                     raise ExperimentError(
                         "The workers were stopped from outside", remedy="start the run again"
                     )
-                _await(workers, *self._limits)
+                _await(workers, *self._limits, due if finished else math.inf)
                 for worker in workers[:]:
                     was_ready = worker.ready
                     _listen(worker, *self._limits)
@@ -197,14 +215,17 @@ class Pool:
                         workers.remove(worker)
                         _end(worker)
                         self._mourn(worker)
-                    task, results = worker.task, worker.results
-                    if task is None:
-                        continue
-                    if len(results) == len(task.cells):
-                        worker.task, worker.sent = None, False
-                        yield task, results
+                    finished += worker.finished
+                    worker.finished = []
+                    if worker.task is None:
+                        worker.sent = False
                     elif worker.lost:  # a new process goes on where this one was lost
-                        self._start(task, results)
+                        self._start(worker.task)
+                if finished and time.monotonic() >= due:
+                    yield finished
+                    finished, due = [], time.monotonic() + DELIVERY
+            if finished:
+                yield finished
         except BaseException:
             self.close()
             raise
@@ -232,7 +253,7 @@ class Pool:
                 remedy="run with --workers 1 and look for the first error above this one",
             )
 
-    def _start(self, task: Task | None = None, results: Sequence[Any] = ()) -> None:
+    def _start(self, task: Task | None = None) -> None:
         here, there = self._context.Pipe()
         process = self._context.Process(target=_work, args=(there,), daemon=True)
         with _one_thread_each(), _sigint_ignored():
@@ -242,7 +263,7 @@ class Pool:
         # waits forever where these are long and the process is killed before it has read them.
         with contextlib.suppress(OSError):  # noticed by the listener
             here.send(self._make_handler)
-        self._workers.append(_Worker(process, here, task, list(results)))
+        self._workers.append(_Worker(process, here, task))
 
 
 def run_tasks(
@@ -252,7 +273,7 @@ def run_tasks(
     n_workers: int,
     time_limit: float,
     memory_limit: float = math.inf,
-) -> Iterator[tuple[Task, list[Any]]]:
+) -> Iterator[list[Finished]]:
     """Run tasks in a :class:`Pool` of their own, and yield what :meth:`Pool.run` yields."""
     with Pool(make_handler, n_workers=n_workers, time_limit=time_limit, memory_limit=memory_limit) as pool:
         yield from pool.run(tasks)
@@ -264,20 +285,19 @@ def _assign(worker: _Worker, pending: deque[Task]) -> None:
     if worker.task is None:
         if not pending:
             return
-        worker.task, worker.results = pending.popleft(), []
+        worker.task = pending.popleft()
     worker.sent = True
-    left = replace(worker.task, cells=worker.task.cells[len(worker.results) :])
     with contextlib.suppress(OSError):  # a worker that died meanwhile is noticed by the listener
-        worker.connection.send(left)
+        worker.connection.send(worker.task)
 
 
-def _await(workers: list[_Worker], time_limit: float, memory_limit: float) -> None:
-    """Wait until a worker has something to say, has run out of time, or is to be weighed."""
-    deadlines = [w.cell_started + time_limit for w in workers if w.cell_started is not None]
-    patience = max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
-    if patience is not None and math.isfinite(memory_limit):
+def _await(workers: list[_Worker], time_limit: float, memory_limit: float, due: float) -> None:
+    """Wait until a worker says something, has run out of time or is to be weighed, but not beyond a time."""
+    started = [w.cell_started for w in workers if w.cell_started is not None]
+    patience = min([due, *(start + time_limit for start in started)]) - time.monotonic()
+    if started and math.isfinite(memory_limit):
         patience = min(patience, _WEIGHING)
-    wait([w.connection for w in workers], patience)
+    wait([w.connection for w in workers], max(0.0, patience) if math.isfinite(patience) else None)
 
 
 def _listen(worker: _Worker, time_limit: float, memory_limit: float) -> None:
@@ -310,7 +330,7 @@ def _listen(worker: _Worker, time_limit: float, memory_limit: float) -> None:
             result, worker.lost = content
             worker.cell_started = None
             worker.served += 1
-            worker.results.append(result)
+            worker.finish(result)
     elif worker.overdue(time_limit):
         reason = f"it took longer than its time limit of {time_limit:g} seconds"
         _lose(worker, Failure("timeout", reason, max(elapsed, time_limit)))
@@ -323,7 +343,7 @@ def _lose(worker: _Worker, failure: Failure) -> None:
     worker.lost = True
     # What came down in a used process may be the fault of an earlier cell: only a new one tells for sure.
     if worker.task is not None and (failure.status == "timeout" or worker.served == 0):
-        worker.results.append(failure)
+        worker.finish(failure)
 
 
 def _exit_code(process: Any) -> int | None:

@@ -9,7 +9,7 @@ import os
 import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from benchmark.experiment.plan import (
     naming_plugins,
     plan_blocks,
 )
-from benchmark.experiment.pool import Failure, Task
+from benchmark.experiment.pool import Finished, Task
 from benchmark.experiment.score import Scorer, scoring_digest
 from benchmark.experiment.store import CellResult, Store, Stored
 from benchmark.experiment.versions import harness_digest, package_versions, software
@@ -113,7 +113,7 @@ def compute(
     retry_failed: bool = False,
     progress: Progress = lambda _done, _planned: None,
 ) -> Outcome:
-    """Compute the cells that the store lacks, writing each block when it is finished.
+    """Compute the cells that the store lacks, writing each soon after it is finished.
 
     Parameters
     ----------
@@ -157,26 +157,26 @@ def compute(
     done = total - to_do
     progress(done, total)
     started = time.perf_counter()
-    for task, results in engine.run(
+    for finished in engine.run(
         missing,
         functools.partial(_evaluator, world, _software(world, configured_techniques(world.experiment))),
         time_limit=limit,
         memory_limit=world.experiment.memory_limit,
     ):
-        store.write(_filled(world, task, results))
-        done += len(results)
+        store.write(_cell_results(world, finished))
+        done += len(finished)
         progress(done, total)
     seconds = time.perf_counter() - started
     keys = [cell.key for _, cells in planned for cell in cells]
-    finished = store.read(keys, counts=False)
-    if len(finished) != len(keys):
+    cells = store.read(keys, counts=False)
+    if len(cells) != len(keys):
         raise StoreError(
             f"{store.path} lacks cells that were written to it",
             expected=f"{len(keys)} cells",
-            got=str(len(finished)),
+            got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
-    return Outcome(finished, to_do, seconds, engine.name, shard)
+    return Outcome(cells, to_do, seconds, engine.name, shard)
 
 
 def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
@@ -264,10 +264,9 @@ def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tupl
     ]
 
 
-def _filled(world: World, task: Task, results: list[CellResult | Failure]) -> Iterator[CellResult]:
+def _cell_results(world: World, finished: Iterable[Finished]) -> Iterator[CellResult]:
     """Yield results in which a lost cell, too, says where it stands."""
-    block = task.block
-    for cell, result in zip(task.cells, results, strict=True):
+    for block, cell, result in finished:
         if isinstance(result, CellResult):
             yield result
         else:

@@ -29,7 +29,7 @@ from benchmark.experiment.world import World, build_world
 from benchmark.report.folder import write_run_folder
 from benchmark.techniques import load_plugin
 from tests.experiment.test_merge import InProcess
-from tests.experiment.test_pool import Handler  # a module that loads quickly
+from tests.experiment.test_pool import Handler, by_block  # a module that loads quickly
 
 dask = pytest.importorskip("dask", reason="needs the extra betabench[cluster]")
 distributed = pytest.importorskip("distributed", reason="needs the extra betabench[cluster]")
@@ -122,12 +122,14 @@ def files(folder: Path, world: World, outcome: Outcome) -> dict[str, bytes]:
 
 def run(client: Any, tasks: list[Task], *, time_limit: float = 30, memory_limit: float = math.inf) -> Any:
     """Return the results by block, those of parts together."""
-    found: dict[object, list[object]] = {task.block: [] for task in tasks}
+    found: dict[object, dict[object, object]] = {task.block: {} for task in tasks}
     engine = DaskEngine(client)
-    for task, results in engine.run(tasks, Handler, time_limit=time_limit, memory_limit=memory_limit):
-        found[task.block] += zip(task.cells, results, strict=True)
+    for batch in engine.run(tasks, Handler, time_limit=time_limit, memory_limit=memory_limit):
+        for block, cell, result in batch:
+            assert cell not in found[block], "each comes once"
+            found[block][cell] = result
     return {
-        task.block: [dict(found[task.block])[cell] for cell in task.cells]
+        task.block: [found[task.block][cell] for cell in task.cells]
         for task in tasks
         if len(found[task.block]) == len(task.cells)
     }
@@ -162,8 +164,9 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(
 
 
 def test_a_worker_that_is_killed_costs_nothing(
-    client: Any, world: World, local: dict[str, bytes], tmp_path: Path
+    client: Any, world: World, local: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("benchmark.experiment.dask_engine.DELIVERY", 0.02)  # so that the run is seen midway
     killed = []
 
     def kill(done: int, planned: int) -> None:
@@ -177,6 +180,38 @@ def test_a_worker_that_is_killed_costs_nothing(
         assert len(store) == outcome.computed == 36
     assert killed
     assert files(tmp_path, world, outcome) == local
+
+
+def test_a_lost_worker_costs_the_running_cell_and_not_what_its_block_has_finished(
+    client: Any, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    cells = tuple(("note", str(notes), number) for number in range(20))
+    delivered, killed = [], []
+    for batch in DaskEngine(client).run([Task(0, cells)], Handler, time_limit=30):
+        delivered += [finished.result for finished in batch]
+        if not killed and len(delivered) >= 4:
+            for name, tasks in client.processing().items():
+                if tasks:
+                    killed = delivered.copy()
+                    os.kill(client.run(os.getpid, workers=[name])[name], signal.SIGKILL)
+    assert delivered == list(range(20))
+    noted = [int(line) for line in notes.read_text().split()]
+    assert killed
+    assert len(killed) < 20, "it was killed midway"
+    assert all(noted.count(number) == 1 for number in killed)
+    assert set(noted) == set(range(20))
+
+
+def test_a_coordinator_that_is_lost_leaves_no_process_and_nothing_to_wait_for(client: Any) -> None:
+    with distributed.Client(client.scheduler.address, set_as_default=False) as other:
+        running = DaskEngine(other).run([Task(0, ("process", "hang"))], Handler, time_limit=600)
+        ((_, _, pid),) = next(running)
+    wait_until(lambda: not alive(pid) and plugins(client) == [])
+    assert not client.run_on_scheduler(
+        lambda dask_scheduler: [name for name in dask_scheduler.handlers if name.startswith("betabench")]
+    )
+    assert run(client, [Task(0, (1,))]) == {0: [(0, 1)]}
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
@@ -287,9 +322,9 @@ def test_a_cluster_of_a_file_is_started_and_ended(tmp_path: Path) -> None:
         'dashboard_address = ":0"\nsilence_logs = "CRITICAL"\n'
     )
     with open_engine(workers=1, cluster=file) as engine:
-        found = list(engine.run([Task(0, (1, 2))], Handler, time_limit=30))
+        found = by_block(engine.run([Task(0, (1, 2))], Handler, time_limit=30))
         host, port = engine.name.removeprefix("Dask at tcp://").split(":")
-    assert found == [(Task(0, (1, 2)), [(0, 1), (0, 2)])]
+    assert found == {0: [(0, 1), (0, 2)]}
     with pytest.raises(OSError, match="refused"):
         socket.create_connection((host, int(port)), timeout=5).close()
 

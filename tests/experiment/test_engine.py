@@ -15,6 +15,7 @@ from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.versions import software
 from benchmark.experiment.world import World, build_world
+from tests.experiment.test_pool import by_block
 
 SMALL = """
 name = "small"
@@ -70,7 +71,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 def test_the_local_engine_runs_tasks_in_processes() -> None:
     tasks = [Task(0, (1, 2)), Task(1, (3,))]
     found = LocalEngine(2).run(tasks, Doubling, time_limit=30)
-    assert {task.block: results for task, results in found} == {0: [2, 4], 1: [6]}
+    assert by_block(found) == {0: [2, 4], 1: [6]}
     assert LocalEngine(2).name == "2 worker(s)"
     with pytest.raises(ExperimentError, match="--workers 1 or more"):
         LocalEngine(0)
@@ -78,9 +79,9 @@ def test_the_local_engine_runs_tasks_in_processes() -> None:
 
 def test_a_pool_keeps_its_processes_from_one_run_to_the_next() -> None:
     with Pool(Doubling, n_workers=1, time_limit=30) as pool:
-        assert [results for _, results in pool.run([Task(0, (1,))])] == [[2]]
+        assert by_block(pool.run([Task(0, (1,))])) == {0: [2]}
         (worker,) = pool._workers
-        assert [results for _, results in pool.run([Task(0, (4,))])] == [[8]]
+        assert by_block(pool.run([Task(0, (4,))])) == {0: [8]}
         assert pool._workers == [worker]
     assert not worker.process.is_alive()
     assert pool._workers == []
@@ -199,4 +200,4 @@ def test_without_a_cluster_the_engine_is_this_machine() -> None:
     with open_engine(workers=3) as engine:
         assert engine == LocalEngine(3)
     make: functools.partial[Handler] = functools.partial(Doubling)
-    assert [results for _, results in engine.run([Task(0, (5,))], make, time_limit=30)] == [[10]]
+    assert by_block(engine.run([Task(0, (5,))], make, time_limit=30)) == {0: [10]}

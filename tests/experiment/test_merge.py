@@ -10,14 +10,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from benchmark.cli import main
 from benchmark.errors import StoreError
 from benchmark.experiment import engine as engine_module
-from benchmark.experiment.pool import Handler, Task
+from benchmark.experiment.pool import Finished, Handler, Task
 from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.techniques import Convergence
 
@@ -68,10 +67,13 @@ class InProcess:
         *,
         time_limit: float,
         memory_limit: float = math.inf,
-    ) -> Iterator[tuple[Task, list[Any]]]:
+    ) -> Iterator[list[Finished]]:
         handler = make_handler()
         for task in tasks:
-            yield task, list(handler(task.block, task.cells))
+            results = handler(task.block, task.cells)
+            yield [
+                Finished(task.block, cell, result) for cell, result in zip(task.cells, results, strict=True)
+            ]
 
 
 def cell(key: str, **changes: object) -> CellResult:

@@ -1,5 +1,6 @@
 import contextlib
 import functools
+import itertools
 import math
 import multiprocessing
 import os
@@ -9,13 +10,13 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from benchmark.errors import ExperimentError
-from benchmark.experiment.pool import Failure, Task, run_tasks
+from benchmark.experiment.pool import Failure, Finished, Task, run_tasks
 
 SETTINGS: set[str] = set()
 """Stands for what cells change in the modules of their process."""
@@ -111,6 +112,11 @@ class Handler:
                     os.write(1, b"past Python")
                     print("on standard error", file=sys.stderr)
                     yield "printed"
+                case ("note", path, number):  # for the tests of Dask: says where that it was computed
+                    time.sleep(0.3)
+                    with Path(path).open("a") as file:
+                        file.write(f"{number}\n")
+                    yield number
                 case _:
                     yield (block, cell)
 
@@ -123,8 +129,17 @@ class Unstartable:
 def run(
     tasks: list[Task], *, n_workers: int = 2, time_limit: float = 30, memory_limit: float = math.inf
 ) -> dict[int, list[object]]:
-    found = run_tasks(tasks, Handler, n_workers=n_workers, time_limit=time_limit, memory_limit=memory_limit)
-    return {task.block: results for task, results in found}
+    return by_block(
+        run_tasks(tasks, Handler, n_workers=n_workers, time_limit=time_limit, memory_limit=memory_limit)
+    )
+
+
+def by_block(batches: Iterable[list[Finished]]) -> dict[int, list[object]]:
+    """Return the results of each block, in the order in which they came."""
+    found: dict[int, list[object]] = {}
+    for block, _, result in itertools.chain.from_iterable(batches):
+        found.setdefault(block, []).append(result)
+    return found
 
 
 @pytest.mark.parametrize("n_workers", [1, 3])
@@ -181,6 +196,16 @@ def test_workers_that_cannot_start_are_an_error_not_a_thousand_crashes(
 def test_leaving_early_ends_the_workers() -> None:
     running = run_tasks([Task(b, (1,)) for b in range(50)], Handler, n_workers=2, time_limit=30)
     next(iter(running))
+    running.close()  # type: ignore[attr-defined]
+    assert not multiprocessing.active_children()
+
+
+def test_what_is_finished_is_delivered_while_a_later_cell_of_its_block_runs() -> None:
+    running = run_tasks([Task(0, (1, 2, "hang"))], Handler, n_workers=1, time_limit=600)
+    assert list(itertools.islice(itertools.chain.from_iterable(running), 2)) == [
+        Finished(0, 1, (0, 1)),
+        Finished(0, 2, (0, 2)),
+    ]
     running.close()  # type: ignore[attr-defined]
     assert not multiprocessing.active_children()
 

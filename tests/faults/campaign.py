@@ -1,7 +1,8 @@
 """Faults: a small run is disturbed in every way, and must lose nothing, repeat nothing and end the same.
 
 Each campaign disturbs a run again and again at random moments or places, lets the same command go on where it
-was, and holds what comes out against an undisturbed run, byte for byte.
+was, and holds what comes out against an undisturbed run, byte for byte. Which cells were finished is not
+asked of the store: each says so itself, to a file beside the results, when it is computed.
 
 ``python -m tests.faults.campaign --times 50`` runs all of them and writes the table in ``results/faults``;
 names behind the command run these alone. The tests run most of them once.
@@ -12,6 +13,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
+import functools
+import math
 import os
 import random
 import re
@@ -24,9 +27,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.faults.table import save_rows
 from tests.test_plugins import HOSTILE
@@ -62,13 +66,31 @@ technique = "unhurried"
 WHOLE = {"repetitions": 6, "betas": [0.0, 0.5, 1.0], "time_limit": 60, "memory_limit": 4096, "more": ""}
 N_TECHNIQUES = 3
 PLANNED = 6 * 3 * N_TECHNIQUES
+LONG = 30  # cells of a long block, in which a second is nothing
 
 PLUGIN = '''
-"""A technique that takes its time, so that there are moments to be disturbed in."""
+"""Techniques that take their time, so that there are moments to be disturbed in, and a note of every cell."""
 
+import os
 import time
 
+from benchmark.experiment.evaluate import Evaluator
 from benchmark.techniques import PreProcessing, Prepared, register
+
+
+def noted(compute):
+    def _cell(*arguments):
+        result = compute(*arguments)
+        with open(os.environ["FINISHED"], "a") as file:
+            file.write(f"{time.monotonic()} {result.key}\\n")
+        return result
+
+    _cell.noted = True
+    return _cell
+
+
+if not hasattr(Evaluator._cell, "noted"):
+    Evaluator._cell = noted(Evaluator._cell)
 
 
 @register
@@ -78,7 +100,26 @@ class Unhurried(PreProcessing):
     def _prepare(self, train, tools):
         time.sleep(0.05)
         return Prepared(train)
+
+
+@register
+class Slow(PreProcessing):
+    name, reference, summary, version = "slow", "none", "Wait longer, and change nothing", "1"
+
+    def _prepare(self, train, tools):
+        time.sleep(1)
+        return Prepared(train)
 '''
+
+CLUSTER = """
+cluster = "LocalCluster"
+jobs = 2
+[arguments]
+n_workers = 0
+threads_per_worker = 1
+dashboard_address = ":0"
+silence_logs = "CRITICAL"
+"""
 
 CLOCK = '''
 """A clock that jumps years ahead and back whenever somebody looks at it."""
@@ -101,6 +142,9 @@ class Timeless(PreProcessing):
         return Prepared(train)
 '''
 
+GRACE = 5.0
+"""Seconds after which a cell that is finished is not computed again, whatever happens."""
+
 HARMFUL = (
     *("raises", "raises_base_exception", "leaves_politely", "leaves", "sleeps", "eats", "prints", "closes"),
     *("forks", "lingers", "late", "moves", "codes", "weights", "shape", "nothing", "past_the_checks", "skip"),
@@ -114,8 +158,12 @@ class Trial:
 
     Attributes
     ----------
+    finished : int
+        Cells that were finished when the disturbance had ended the run.
+    again : int
+        Those of them that were computed a second time.
     lost : int
-        Finished cells that had to be computed again.
+        Those of these that had been finished for more than :data:`GRACE` seconds.
     duplicated : int
         Rows of ``results.csv`` that stand there twice.
     same : bool
@@ -124,6 +172,8 @@ class Trial:
         How the disturbance showed.
     """
 
+    finished: int
+    again: int
     lost: int
     duplicated: int
     same: bool
@@ -137,6 +187,8 @@ class Row:
     name: str
     done: str
     times: int = 0
+    finished: int = 0
+    again: int = 0
     lost: int = 0
     duplicated: int = 0
     same: int = 0
@@ -145,6 +197,8 @@ class Row:
     def add(self, trial: Trial) -> None:
         """Count a trial."""
         self.times += 1
+        self.finished += trial.finished
+        self.again += trial.again
         self.lost += trial.lost
         self.duplicated += trial.duplicated
         self.same += trial.same
@@ -158,10 +212,13 @@ class Bench:
     ----------
     folder : Path
         An empty folder.
+    n_long : int, default 30
+        Cells of the long block.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, n_long: int = LONG) -> None:
         self.folder = folder
+        self.n_long = n_long
         self.experiment = self.write("faults.toml", EXPERIMENT.format(**WHOLE))
         self.plugin = self.write("unhurried.py", PLUGIN)
         self.clock = self.write("clock.py", CLOCK)
@@ -174,6 +231,17 @@ class Bench:
         ended(process)
         self.seconds = time.monotonic() - started
         self.expected = outputs(self.whole)
+        self.cluster = self.write("cluster.toml", CLUSTER)
+
+    @functools.cached_property
+    def long_block(self) -> Path:
+        """Experiment of one block whose cells take about a second each; its whole run is beside it."""
+        names = [f"slow_{number}" for number in range(self.n_long - N_TECHNIQUES)]
+        entries = "".join(f'[[techniques]]\ntechnique = "slow"\nname = "{name}"\n' for name in names)
+        one = {**WHOLE, "repetitions": 1, "betas": [0.5], "more": entries}
+        path = self.write("long.toml", EXPERIMENT.format(**one))
+        ended(self.start(self.folder / "long", experiment=path))
+        return path
 
     def write(self, name: str, text: str) -> Path:
         """Write a file beside the others."""
@@ -182,7 +250,12 @@ class Bench:
         return path
 
     def start(
-        self, output: Path, *more: str | Path, experiment: Path | None = None, file_limit: int | None = None
+        self,
+        output: Path,
+        *more: str | Path,
+        experiment: Path | None = None,
+        where: Sequence[str | Path] = ("--workers", "2"),
+        file_limit: int | None = None,
     ) -> subprocess.Popen[str]:
         """Start a run in a session of its own; no file of it may grow beyond a limit of bytes, if any."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("BETABENCH_")}
@@ -193,7 +266,7 @@ class Bench:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
 
         words = ("--experiment", experiment or self.experiment, "--plugin", self.plugin, "--output", output)
-        always = ("--workers", "2", "--offline", "--no-figures")
+        always = (*where, "--offline", "--no-figures")
         return subprocess.Popen(
             [sys.executable, str(ROOT / "run_all.py"), *map(str, (*words, *always, *more))],
             stdout=subprocess.PIPE,
@@ -204,6 +277,7 @@ class Bench:
                 **kept,
                 "COLUMNS": "100",
                 "BETABENCH_CACHE": str(self.folder / "cache"),
+                "FINISHED": str(notes_beside(output)),
                 "PYTHONPATH": str(ROOT),
             },
             start_new_session=True,
@@ -221,26 +295,56 @@ class Bench:
         self.wait_for_store(process, output)
         time.sleep(rng.uniform(0, self.seconds - self.starting))
 
-    def finish(self, output: Path, *more: str | Path) -> int:
-        """Run to the end; return the number of cells that were computed for it."""
-        process = self.start(output, "--workers", "1", *more)  # their number changes nothing
+    def finish(
+        self,
+        output: Path,
+        *more: str | Path,
+        experiment: Path | None = None,
+        where: Sequence[str | Path] = ("--workers", "1"),  # their number changes nothing
+    ) -> None:
+        """Run to the end."""
+        process = self.start(output, *more, experiment=experiment, where=where)
         out, err = process.communicate(timeout=600)
-        found = re.search(r"([\d,]+) cells, ([\d,]+) of them computed now", out)
         assert process.returncode == 0, f"the run did not come to its end: {out}{err}"
-        assert found is not None
-        return int(found[2].replace(",", ""))
 
-    def resumed(self, output: Path, seen: str, *more: str) -> Trial:
+    def resumed(
+        self, output: Path, seen: str, *more: str, ended_at: float | None = None, **how: Any
+    ) -> Trial:
         """Let a disturbed run go on, and judge it by the undisturbed one."""
-        stored = count_cells(output)
-        computed = self.finish(output, *more)
-        return self.judged(output, seen, computed - (PLANNED - stored))
+        ended_at = time.monotonic() if ended_at is None else ended_at
+        stored = good_cells(output)
+        self.finish(output, *more, **how)
+        notes = finishes(output)
+        finished = {key for key, times in notes.items() if times[0] <= ended_at}
+        again = {key for key in finished if len(notes[key]) > 1}
+        lost = {key for key in again if key in stored or notes[key][0] < ended_at - GRACE}
+        expected = outputs(self.folder / "long") if "experiment" in how else self.expected
+        return judged(output, expected, seen, len(finished), len(again), len(lost))
 
-    def judged(self, output: Path, seen: str, lost: int) -> Trial:
-        """Hold a finished folder against the undisturbed one."""
-        rows = (output / "results.csv").read_text(encoding="utf-8").splitlines()
-        where = [row.rpartition(",")[0] for row in rows]
-        return Trial(lost, len(where) - len(set(where)), outputs(output) == self.expected, seen)
+
+def judged(
+    output: Path, expected: dict[str, bytes], seen: str, finished: int = 0, again: int = 0, lost: int = 0
+) -> Trial:
+    """Hold a finished folder against the outputs of an undisturbed run."""
+    rows = (output / "results.csv").read_text(encoding="utf-8").splitlines()
+    where = [row.rpartition(",")[0] for row in rows]
+    duplicated = len(where) - len(set(where))
+    return Trial(finished, again, lost, duplicated, outputs(output) == expected, seen)
+
+
+def notes_beside(output: Path) -> Path:
+    """Return the file in which the cells of all runs into a folder say that they are finished."""
+    return output.with_name(output.name + ".finished")
+
+
+def finishes(output: Path) -> dict[str, list[float]]:
+    """Return the moments at which cells were finished in a folder's runs, by their keys."""
+    notes: dict[str, list[float]] = {}
+    if (path := notes_beside(output)).exists():
+        for line in path.read_text().splitlines():
+            moment, key = line.split()
+            notes.setdefault(key, []).append(float(moment))
+    return notes
 
 
 def outputs(folder: Path) -> dict[str, bytes]:
@@ -252,17 +356,17 @@ def outputs(folder: Path) -> dict[str, bytes]:
     }
 
 
-def count_cells(folder: Path) -> int:
-    """Return the number of good cells in a folder's store."""
+def good_cells(folder: Path) -> set[str]:
+    """Return the keys of the good cells in a folder's store."""
     path = folder / "results.sqlite"
     if not path.exists():
-        return 0
+        return set()
     with contextlib.closing(sqlite3.connect(path, timeout=30)) as connection:
         try:
-            found = connection.execute("SELECT count(*) FROM cells WHERE status = 'ok'").fetchone()
+            found = connection.execute("SELECT key FROM cells WHERE status = 'ok'").fetchall()
         except sqlite3.OperationalError:  # the table is not there yet
-            return 0
-    return int(found[0])
+            return set()
+    return {key for (key,) in found}
 
 
 def ended(process: subprocess.Popen[str]) -> str:
@@ -287,7 +391,7 @@ def kill_coordinator(bench: Bench, output: Path, rng: random.Random) -> Trial:
 def kill_midway(bench: Bench, output: Path, rng: random.Random) -> Trial:
     """Kill the coordinator (SIGKILL) when a random number of cells is stored."""
     process, goal = bench.start(output), rng.randrange(1, PLANNED)
-    while process.poll() is None and count_cells(output) < goal:
+    while process.poll() is None and len(good_cells(output)) < goal:
         time.sleep(0.005)
     time.sleep(rng.uniform(0, 0.05))
     return killed(bench, output, process)
@@ -297,8 +401,7 @@ def killed(bench: Bench, output: Path, process: subprocess.Popen[str]) -> Trial:
     """Kill a coordinator now, and let the same command go on."""
     process.kill()
     process.communicate()
-    stored = count_cells(output)
-    assert stored % N_TECHNIQUES == 0, "half a block was stored"
+    stored = len(good_cells(output))
     if process.returncode == 0:
         when = "after its end"
     else:
@@ -310,6 +413,42 @@ def killed(bench: Bench, output: Path, process: subprocess.Popen[str]) -> Trial:
             else "before any cell was stored"
         )
     return bench.resumed(output, f"killed {when}")
+
+
+def kill_in_long_block(bench: Bench, output: Path, rng: random.Random) -> Trial:
+    """Kill all processes of a run (SIGKILL) at a random moment of a block of 30 cells of a second each."""
+    return killed_in_long_block(bench, output, rng, ("--workers", "2"))
+
+
+def kill_in_long_block_on_dask(bench: Bench, output: Path, rng: random.Random) -> Trial:
+    """Do the same on a Dask cluster of two workers, scheduler included."""
+    return killed_in_long_block(bench, output, rng, ("--cluster", bench.cluster))
+
+
+def killed_in_long_block(
+    bench: Bench, output: Path, rng: random.Random, where: Sequence[str | Path]
+) -> Trial:
+    how = {"experiment": bench.long_block, "where": where}
+    process, goal = bench.start(output, **how), rng.randrange(1, bench.n_long)
+    while process.poll() is None and len(finishes(output)) < goal:
+        time.sleep(0.05)
+    time.sleep(rng.uniform(0, 1))
+    all_processes, ended_at = [process.pid, *descendants(process.pid)], time.monotonic()
+    for pid in rng.sample(all_processes, len(all_processes)):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    process.communicate()
+    when = "in its midst" if process.returncode else "after its end"
+    return bench.resumed(output, f"killed {when}", ended_at=ended_at, **how)
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes that a process has started, and those that these have."""
+    with contextlib.suppress(OSError):  # it has ended meanwhile
+        files = Path(f"/proc/{pid}/task").glob("*/children")
+        children = [int(child) for file in files for child in file.read_text().split()]
+        return [one for child in children for one in (child, *descendants(child))]
+    return []
 
 
 def kill_workers(bench: Bench, output: Path, rng: random.Random) -> Trial:
@@ -364,7 +503,7 @@ def two_at_once(bench: Bench, output: Path, rng: random.Random) -> Trial:
 
 def clock_jumps(bench: Bench, output: Path, _rng: random.Random) -> Trial:
     """Let the clock jump years ahead or back at every look, in coordinator and workers."""
-    return bench.judged(output, "unnoticed", bench.finish(output, "--plugin", bench.clock) - PLANNED)
+    return bench.resumed(output, "unnoticed", "--plugin", str(bench.clock), ended_at=math.inf)
 
 
 def harmful_techniques(bench: Bench, output: Path, _rng: random.Random) -> Trial:
@@ -383,9 +522,11 @@ def harmful_techniques(bench: Bench, output: Path, _rng: random.Random) -> Trial
         if line.split(b",")[3] in {b"none", b"massaging", b"unhurried"}
     ]
     n_expected = sum(b",0.5,massaging," in line and b",0," in line for line in expected) * N_TECHNIQUES
-    same = expected.issuperset(good) and failed == set(HARMFUL) - NOT_FAILING
+    same = expected.issuperset(good) and failed == set(HARMFUL) - NOT_FAILING and n_expected <= len(good)
+    notes = finishes(output)
+    again = sum(len(times) > 1 for times in notes.values())
     return Trial(
-        max(0, n_expected - len(good)), len(good) - len(set(good)), same, f"{len(failed)} rows of failures"
+        len(notes), again, again, len(good) - len(set(good)), same, f"{len(failed)} rows of failures"
     )
 
 
@@ -469,7 +610,7 @@ def damage(bench: Bench, output: Path, content: bytes) -> Trial:
     assert computed is not None
     assert (found is None) == (kept is None) == (int(computed[1]) == 0 and found is None), out
     seen = "nothing in use was hit" if found is None else "named; the old store kept, sound cells rescued"
-    return bench.judged(output, seen, int(computed[1]))
+    return judged(output, bench.expected, seen, PLANNED, int(computed[1]), int(computed[1]))
 
 
 Campaign = Callable[[Bench, Path, random.Random], Trial]
@@ -479,6 +620,8 @@ CAMPAIGNS: dict[str, Campaign] = {
         *(
             kill_coordinator,
             kill_midway,
+            kill_in_long_block,
+            kill_in_long_block_on_dask,
             kill_workers,
             interrupt,
             two_at_once,
@@ -517,6 +660,7 @@ def campaign(bench: Bench, name: str, times: int, seed: int = 0, minutes: float 
         output = bench.folder / f"{name}_{number}"
         row.add(CAMPAIGNS[name](bench, output, random.Random(f"{name} {seed} {number}")))
         shutil.rmtree(output)
+        notes_beside(output).unlink(missing_ok=True)
     return row
 
 
@@ -533,7 +677,7 @@ def main() -> None:
         bench = Bench(Path(folder))
         for name in options.names or CAMPAIGNS:
             row = campaign(bench, name, options.times, minutes=options.minutes)
-            save_rows("campaigns", {name: {**vars(row), "planned": PLANNED}})
+            save_rows("campaigns", {name: vars(row)})
             print(row, flush=True)
 
 

@@ -20,8 +20,12 @@ _TEXT = """# Faults
 
 ## Disturbed runs
 
-A run of {planned} cells on two workers is disturbed at random moments or places, and then given the same
-command again. *Lost* are finished cells that had to be computed again, *twice* are rows that stand in
+A run of 54 cells on two workers (or of one block of 30 cells that take a second each, where the row says
+so) is disturbed at random moments or places, and then given the same command again. Every cell notes in a
+file of its own that it is computed, so that what was *finished* when the disturbance had ended the run is
+known whether or not it had come into the store. *Again* are those of them that were computed a second time,
+and *lost* those of these that were stored, or had been finished for more than 5 seconds: results are written
+about every second, and so only the latest may be computed again. *Twice* are rows that stand in
 `results.csv` more than once, and *same bytes* says how often all outputs (results, summary, failures,
 tables) were those of an undisturbed run, byte for byte. A damaged store is the one case in which finished
 cells may be lost: those that cannot be read any more, or no longer match their checksums, are computed
@@ -56,11 +60,11 @@ def save_rows(kind: Literal["campaigns", "fuzz"], rows: Mapping[str, Any], folde
     known[kind] |= rows
     write_atomically(folder / f"{kind}.json", json.dumps(known[kind], indent=1) + "\n")
     campaigns = markdown.table(
-        ("what is done", "times", "lost", "twice", "same bytes", "what was seen"),
+        ("what is done", "times", "finished", "again", "lost", "twice", "same bytes", "what was seen"),
         [
             (
                 f"{row['done']} (`{name}`)",
-                *(str(row[count]) for count in ("times", "lost", "duplicated")),
+                *(f"{row[count]:,}" for count in ("times", "finished", "again", "lost", "duplicated")),
                 f"{row['same']} of {row['times']}",
                 "; ".join(f"{n} × {what}" for what, n in row["seen"].items()),
             )
@@ -76,9 +80,8 @@ def save_rows(kind: Literal["campaigns", "fuzz"], rows: Mapping[str, Any], folde
             for name, row in [*known["fuzz"].items(), ("all", totals)]
         ],
     )
-    planned = max((row["planned"] for row in known["campaigns"].values()), default=0)
     machine = f"{platform.system()} with {os.cpu_count()} cores, Python {platform.python_version()}"
-    text = _TEXT.format(planned=planned, campaigns=campaigns, fuzz=fuzz, machine=machine)
+    text = _TEXT.format(campaigns=campaigns, fuzz=fuzz, machine=machine)
     write_atomically(folder / "README.md", text)
 
 

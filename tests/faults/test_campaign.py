@@ -16,18 +16,18 @@ import pytest
 
 from benchmark.errors import ExperimentError
 from benchmark.experiment.pool import Task, run_tasks
-from tests.faults.campaign import PLANNED, Bench, campaign, workers_of
+from tests.faults.campaign import PLANNED, Bench, campaign, judged, workers_of
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc and POSIX signals")
 
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench(tmp_path_factory.mktemp("faults"))
+    return Bench(tmp_path_factory.mktemp("faults"), n_long=12)
 
 
 # All others are tested elsewhere, too.
-HERE = ("clock_jumps", "flip_bits", "full_disk", "kill_workers", "read_only")
+HERE = ("clock_jumps", "flip_bits", "full_disk", "kill_in_long_block", "kill_workers", "read_only")
 
 
 @pytest.mark.parametrize("name", HERE)
@@ -35,6 +35,8 @@ def test_nothing_is_lost_and_the_bytes_are_the_same(bench: Bench, name: str) -> 
     row = campaign(bench, name, 1, seed=1)
     assert (row.times, row.same, row.duplicated) == (1, 1, 0)
     assert row.lost <= (PLANNED if name == "flip_bits" else 0)
+    if name == "kill_in_long_block":
+        assert row.finished > 8, "some had been finished for more than 5 seconds"
 
 
 def test_a_worse_ending_is_noticed(bench: Bench, tmp_path: Path) -> None:
@@ -42,10 +44,10 @@ def test_a_worse_ending_is_noticed(bench: Bench, tmp_path: Path) -> None:
     for name, content in bench.expected.items():
         (output / name).parent.mkdir(parents=True, exist_ok=True)
         (output / name).write_bytes(content)
-    assert bench.judged(output, "", 0).same
+    assert judged(output, bench.expected, "").same
     rows = (output / "results.csv").read_text().splitlines(keepends=True)
     (output / "results.csv").write_text("".join([*rows, rows[-1]]))
-    trial = bench.judged(output, "", 0)
+    trial = judged(output, bench.expected, "")
     assert (trial.same, trial.duplicated) == (False, 1)
 
 
@@ -82,14 +84,15 @@ def workers_killed_at_birth(most: float) -> Iterator[set[int]]:
         killer.join()
 
 
-def echoes() -> list[tuple[Task, list[object]]]:
+def echoes() -> list[object]:
     make_handler = functools.partial(Echo, bytes(10**7))
-    return list(run_tasks([Task(0, (1, 2))], make_handler, n_workers=1, time_limit=60))
+    batches = run_tasks([Task(0, (1, 2))], make_handler, n_workers=1, time_limit=60)
+    return [finished.result for batch in batches for finished in batch]
 
 
 def test_a_worker_that_is_killed_at_its_birth_is_replaced() -> None:
     with workers_killed_at_birth(most=2) as killed:
-        assert [results for _, results in echoes()] == [[1, 2]]
+        assert echoes() == [1, 2]
     assert len(killed) == 2
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -17,7 +16,7 @@ from typing import Any, TypeVar
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Evaluator, cell_result
 from benchmark.experiment.plan import Experiment, TechniqueEntry, load_experiment, narrow
-from benchmark.experiment.pool import Handler, Task
+from benchmark.experiment.pool import Finished, Handler, Task
 from benchmark.experiment.run import STORE_NAME, compute
 from benchmark.experiment.store import CellResult, Store, Stored
 from benchmark.experiment.world import World, build_world
@@ -148,7 +147,7 @@ class _Canned:
         *,
         time_limit: float,
         memory_limit: float = 0.0,
-    ) -> Iterator[tuple[Task, list[Any]]]:
+    ) -> Iterator[list[Finished]]:
         """Yield every task with copies of one result."""
         self.asked = time.perf_counter()
         first = tasks[0]
@@ -157,16 +156,11 @@ class _Canned:
             raise AssertionError(one.reason)
         for task in tasks:
             scene = self.world.scenes[task.block.dataset]
-            here = [cell_result(scene, task.block, cell, "ok") for cell in task.cells]
-            yield (
-                task,
-                [
-                    replace(
-                        cell, metrics=one.metrics, counts=one.counts, seconds=one.seconds, scoring=one.scoring
-                    )
-                    for cell in here
-                ],
-            )
+            content = {name: getattr(one, name) for name in ("metrics", "counts", "seconds", "scoring")}
+            yield [
+                Finished(task.block, cell, cell_result(scene, task.block, cell, "ok", **content))
+                for cell in task.cells
+            ]
 
 
 def _world(cells: int) -> World:
