@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.export import FAILURE_COLUMNS, METRIC_COLUMNS, RESULT_COLUMNS
-from benchmark.experiment.plan import PublishedEntry
+from benchmark.experiment.plan import ALWAYS_MEASURED, PublishedEntry
 from benchmark.report.describe import GroupSizes
 from benchmark.report.folder import MANIFEST_NAME
 from benchmark.report.summary import SUMMARY_COLUMNS
@@ -236,7 +236,8 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
     run : FinishedRun
         What :func:`read_run` read from the same folder.
     metrics : sequence of str, default ()
-        Names of the metrics to keep, in this order; by default those of ``results.csv``.
+        Names of the metrics to keep, in this order; by default those of ``results.csv``. Those that are
+        always measured are kept in any case.
 
     Returns
     -------
@@ -271,7 +272,8 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
     for metric in metrics:
         if metric not in known:
             raise UnknownNameError("metric", metric, known)
-    kept = list(metrics) or known
+    always = [name for name in ALWAYS_MEASURED if name in known]
+    kept = list(dict.fromkeys((*(metrics or known), *always)))
     missing = failed.merge(pd.DataFrame({"metric": kept}), how="cross").assign(value=np.nan)
     whole = pd.concat([results[results["metric"].isin(kept)], missing], ignore_index=True)
     orders: dict[str, Sequence[object]] = {

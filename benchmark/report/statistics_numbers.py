@@ -17,7 +17,6 @@ from benchmark.statistics import (
     average_ranks,
     bayesian_comparisons,
     cell_intervals,
-    constant_accuracy,
     distance,
     fairea_regions,
     friedman_tests,
@@ -29,24 +28,30 @@ from benchmark.statistics import (
     slopes_and_areas,
     stopping_points,
 )
-from benchmark.statistics.across import ALPHA, smallest_p_value
+from benchmark.statistics.across import ALPHA
+from benchmark.statistics.answers import (
+    ACCEPTANCE,
+    ACCURACY,
+    ANSWER_COLUMNS,
+    ConstantAnswer,
+    answer_table,
+    judged,
+    standings,
+    underpowered_families,
+    without_degenerate,
+)
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.bootstrap import N_RESAMPLES
 from benchmark.statistics.fairea import FAIREA_COLUMNS
-from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
+from benchmark.statistics.paired import PAIRED_COLUMNS
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
 
 __all__ = [
-    "ACCURACY",
     "N_POSTERIOR",
     "RunStatistics",
     "Undeclared",
     "folder_statistics",
     "run_statistics",
 ]
-
-ACCURACY = "accuracy"
-"""Metric that the others are traded off against."""
 
 N_POSTERIOR = 10_000
 """Samples of each posterior: its probabilities have a standard error of at most 0.005."""
@@ -78,15 +83,21 @@ class RunStatistics:
     run : FinishedRun
         What they are of.
     results : DataFrame
-        The values that they are of, as :func:`run_statistics` got them.
+        The values that they are of.
     metrics : mapping of str to Metric or Undeclared
         Each metric's name in the results, and its declaration.
     baselines : mapping of str to str
         Name of each dataset in the results, and the technique that its others are compared with.
     alpha, rope : float
         Level of significance, and the difference up to which two techniques are practically equivalent.
-    intervals, comparisons, ranks, pairs, pareto, hypervolume, fairea, robustness : DataFrame
-        One file each.
+    standing : DataFrame
+        Which techniques are degenerate, or less accurate than a constant answer: columns
+        :data:`~benchmark.statistics.answers.STANDING_COLUMNS`.
+    judged : DataFrame
+        The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
+    answers, intervals, comparisons, ranks, pairs, pareto, hypervolume, fairea, robustness : DataFrame
+        One file each. Degenerate techniques have no ranks, are on no front, in no hypervolume, and in no line
+        over β.
     """
 
     run: FinishedRun
@@ -95,6 +106,9 @@ class RunStatistics:
     baselines: Mapping[str, str]
     alpha: float
     rope: float
+    standing: pd.DataFrame
+    judged: pd.DataFrame
+    answers: pd.DataFrame
     intervals: pd.DataFrame
     comparisons: pd.DataFrame
     ranks: pd.DataFrame
@@ -108,7 +122,7 @@ class RunStatistics:
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
         names = (
-            *("intervals", "comparisons", "ranks", "pairs"),
+            *("answers", "intervals", "comparisons", "ranks", "pairs"),
             *("pareto", "hypervolume", "fairea", "robustness"),
         )
         return {name: getattr(self, name) for name in names}
@@ -130,19 +144,8 @@ class RunStatistics:
         return declared.title + metric.removeprefix(declared.name)
 
     def out_of_reach(self) -> pd.DataFrame:
-        """Return the families of tests of which none can be significant, whatever the results.
-
-        Returns
-        -------
-        DataFrame
-            The columns :data:`~benchmark.statistics.paired.FAMILY`; ``n``, the largest number of pairs,
-            ``n_tests``, and ``smallest``, the smallest p-value that Holm's correction leaves possible.
-        """
-        tested = self.comparisons[self.comparisons["p_permutation"].notna()]
-        families = tested.groupby(list(FAMILY), sort=False)["n"].agg(n="max", n_tests="size").reset_index()
-        least = families["n"].map(lambda n: max(smallest_p_value(n), 1 / (N_RESAMPLES + 1)))
-        families["smallest"] = np.minimum(1, least * families["n_tests"])
-        return families[families["smallest"] > self.alpha].reset_index(drop=True)
+        """Return the families of tests of which none can be significant, whatever the results."""
+        return underpowered_families(self.comparisons, self.alpha)
 
 
 def folder_statistics(
@@ -161,12 +164,14 @@ def folder_statistics(
         If the folder holds no finished run.
     """
     run = read_run(folder)
-    return run_statistics(run, read_results(folder, run, metrics), baseline=baseline, alpha=alpha, rope=rope)
+    results = read_results(folder, run, metrics)
+    return run_statistics(run, results, metrics, baseline=baseline, alpha=alpha, rope=rope)
 
 
 def run_statistics(
     run: FinishedRun,
     results: pd.DataFrame,
+    metrics: Sequence[str] = (),
     *,
     baseline: str | None = None,
     alpha: float = ALPHA,
@@ -180,6 +185,8 @@ def run_statistics(
         What the results are of.
     results : DataFrame
         From :func:`~benchmark.report.compare_inputs.read_results`: a repetition without a value has NaN.
+    metrics : sequence of str, default ()
+        Names of the metrics to compare by; by default all of the results but the shares accepted.
     baseline : str, optional
         Technique that all others are compared with; by default each dataset's own, as the run declares it.
     alpha : float, default 0.05
@@ -207,38 +214,78 @@ def run_statistics(
             got="1",
             remedy="run the experiment with more --repetitions; 30 are a good number",
         )
-    metrics = {name: _declared(name) for name in results["metric"].unique()}
-    goals = {own.name: own for own in metrics.values()}
+    compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
+    declared = {name: _declared(name) for name in compared}
+    goals = {own.name: own for own in map(_declared, results["metric"].unique())}
     baselines = _baselines(run, results, baseline)
-    parts = [(name, results[results["dataset"].isin(own)]) for name, own in _datasets_of(baselines).items()]
-    comparisons = [paired_comparisons(part, name, goals) for name, part in parts]
-    stops = pd.concat([stopping_points(part, name, goals) for name, part in parts], ignore_index=True)
-    panels = list(_panels(results))
-    pairs = _trade_offs(metrics)
-    references = {pair: tuple(_worst(metrics[name]) for name in pair) for pair in pairs}
+    standing = standings(results, constant_answers(run))
+    everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
+    useful = without_degenerate(results, standing)
+    parts = list(_datasets_of(baselines).items())
+
+    def compare(frame: pd.DataFrame) -> pd.DataFrame:
+        found = [paired_comparisons(frame[frame["dataset"].isin(own)], name, goals) for name, own in parts]
+        return _in_order(found, run, PAIRED_COLUMNS)
+
+    comparisons = compare(results)
+    # The answers are about discrimination and accuracy, whatever the metrics are.
+    of_answers = ("discrimination", ACCURACY)
+    decided = (
+        comparisons
+        if set(of_answers) <= set(compared)
+        else compare(everything[everything["metric"].isin(of_answers)])
+    )
+    stops = pd.concat(
+        [stopping_points(useful[useful["dataset"].isin(own)], name, goals) for name, own in parts],
+        ignore_index=True,
+    )
+    panels = list(_panels(useful))
+    pairs = _trade_offs(declared)
+    references = {pair: tuple(_worst(declared[name]) for name in pair) for pair in pairs}
     return RunStatistics(
         run=run,
         results=results,
-        metrics=metrics,
+        metrics=declared,
         baselines=baselines,
         alpha=alpha,
         rope=rope,
+        standing=standing,
+        judged=judged(comparisons, alpha=alpha, rope=rope),
+        answers=_in_order(
+            [answer_table(everything, judged(decided, alpha=alpha, rope=rope), standing)], run, ANSWER_COLUMNS
+        ),
         intervals=cell_intervals(results),
-        comparisons=_in_order(comparisons, run, PAIRED_COLUMNS),
+        comparisons=comparisons,
         ranks=pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True),
         pairs=pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True),
-        pareto=_in_order([pareto_fronts(results, pair, goals) for pair in pairs], run, PARETO_COLUMNS),
+        pareto=_in_order([pareto_fronts(useful, pair, goals) for pair in pairs], run, PARETO_COLUMNS),
         hypervolume=_in_order(
             [
-                hypervolumes(results, pair, goals, reference=(first, second))
+                hypervolumes(useful, pair, goals, reference=(first, second))
                 for pair, (first, second) in references.items()
             ],
             run,
             HYPERVOLUME_COLUMNS,
         ),
-        fairea=_in_order([_fairea(run, part, name) for name, part in parts], run, FAIREA_COLUMNS),
-        robustness=_robustness(slopes_and_areas(results), stops),
+        fairea=_in_order(
+            [_fairea(run, results[results["dataset"].isin(own)], name) for name, own in parts],
+            run,
+            FAIREA_COLUMNS,
+        ),
+        robustness=_robustness(slopes_and_areas(useful), stops),
     )
+
+
+def constant_answers(run: FinishedRun) -> dict[str, ConstantAnswer]:
+    """Return the best constant answer for each dataset whose test rows the manifest has counted."""
+    return {
+        dataset.name: ConstantAnswer(
+            favorable=groups.deprived_favorable + groups.favored_favorable,
+            unfavorable=groups.deprived_unfavorable + groups.favored_unfavorable,
+        )
+        for dataset in run.datasets
+        if (groups := dataset.test_groups) is not None
+    }
 
 
 def _declared(name: str) -> Metric | Undeclared:
@@ -357,15 +404,8 @@ def _fairea(run: FinishedRun, part: pd.DataFrame, baseline: str) -> pd.DataFrame
     biased = [name for name in BIAS_METRICS if name in set(part["metric"])]
     if not biased or ACCURACY not in set(part["metric"]):
         return pd.DataFrame(columns=list(FAIREA_COLUMNS))
-    constants = {dataset.name: np.nan for dataset in run.datasets}
-    for dataset in run.datasets:
-        if (groups := dataset.test_groups) is not None:
-            constants[dataset.name] = constant_accuracy(
-                [
-                    [[groups.deprived_unfavorable, 0], [groups.deprived_favorable, 0]],
-                    [[groups.favored_unfavorable, 0], [groups.favored_favorable, 0]],
-                ]
-            )
+    known = {name: answer.accuracy for name, answer in constant_answers(run).items()}
+    constants = {dataset.name: known.get(dataset.name, np.nan) for dataset in run.datasets}
     table = fairea_regions(part, baseline, constants, biased)
     unknown = table["dataset"].map(constants).isna()
     return table.assign(reason=table["reason"].mask(unknown, _NO_GROUPS))

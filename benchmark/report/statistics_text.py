@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
 from benchmark.report import markdown
-from benchmark.report.statistics_numbers import ACCURACY, N_POSTERIOR, RunStatistics
+from benchmark.report.statistics_numbers import N_POSTERIOR, RunStatistics
 from benchmark.report.statistics_tables import compared_metrics, data_notes, method_notes
+from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.paired import FAMILY
 
 __all__ = ["FILES", "SURVIVOR_COLUMNS", "statistics_page", "survivor_text", "survivors"]
 
-SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "tested", "keeps_accuracy")
+SURVIVOR_COLUMNS = (
+    *FAMILY,
+    *("technique", "up_to", "not_at", "tested", "keeps_accuracy", "below_constant_at"),
+)
 """Columns of :func:`survivors`."""
 
 FILES = {
@@ -55,33 +59,46 @@ def survivors(statistics: RunStatistics) -> pd.DataFrame:
         of which none can be significant, by more than the region of practical equivalence. ``up_to`` is the
         greatest such level, ``not_at`` lists the smaller ones at which it is not better, and
         ``keeps_accuracy`` says that by the same measure it is less accurate at none of those at which it is.
-        The farthest first; metrics in the run's order.
+        ``below_constant_at`` lists the levels of these at which it is less accurate than the best constant
+        answer. A technique is better at no level at which it, or the baseline, is degenerate
+        (:func:`~benchmark.statistics.answers.standings`). The farthest first; metrics in the run's order.
     """
-    table = statistics.comparisons
-    reach = pd.MultiIndex.from_frame(statistics.out_of_reach()[list(FAMILY)])
-    table = table.assign(tested=~pd.MultiIndex.from_frame(table[list(FAMILY)]).isin(reach))
-    significant = table["tested"] & (table["p_permutation_holm"] <= statistics.alpha)
-    practical = ~table["tested"] & (table["improvement"].abs() > statistics.rope)
-    differs = significant | practical
-    table = table.assign(
-        better=differs & (table["improvement"] > 0), worse=differs & (table["improvement"] < 0)
-    )
-    cell = ["dataset", "bias", "classifier", "technique", "beta"]
+    cell = ["dataset", "bias", "classifier", "beta", "technique"]
+    standing = statistics.standing.set_index(cell)[["n_degenerate", "below_constant"]]
+    table = statistics.judged.join(standing, on=cell)
+    useless = table["n_degenerate"].fillna(0) > 0
+    baselines = table[[*cell[:-1], "baseline"]].rename(columns={"baseline": "technique"})
+    useless |= pd.MultiIndex.from_frame(baselines).isin(standing.index[standing["n_degenerate"] > 0])
+    table["better"] &= ~useless
     less_accurate = set(
         table.loc[(table["metric"] == ACCURACY) & table["worse"], cell].itertuples(index=False, name=None)
     )
     rows = []
     for names, own in table.groupby([*FAMILY, "technique"], sort=False):
-        levels = own.loc[own["better"], "beta"].tolist()
-        if levels:
+        better = own[own["better"]]
+        if len(better):
+            levels = better["beta"].tolist()
             *family, technique = names
-            where = (*family[:3], technique)
             missed = [beta for beta in own["beta"] if beta < max(levels) and beta not in levels]
-            keeps = not any((*where, beta) in less_accurate for beta in levels)
-            not_at = " ".join(f"{beta:g}" for beta in missed)
-            rows.append((*family, technique, max(levels), not_at, bool(own["tested"].iloc[0]), keeps))
+            keeps = not any((*family[:3], beta, technique) in less_accurate for beta in levels)
+            below = better.loc[better["below_constant"].eq(True), "beta"]
+            rows.append(
+                (
+                    *family,
+                    technique,
+                    max(levels),
+                    _listed(missed),
+                    bool(own["tested"].iloc[0]),
+                    keeps,
+                    _listed(below),
+                )
+            )
     found = pd.DataFrame(rows, columns=list(SURVIVOR_COLUMNS))
     return found.sort_values("up_to", ascending=False, kind="stable", ignore_index=True)
+
+
+def _listed(betas: Iterable[float]) -> str:
+    return " ".join(f"{beta:g}" for beta in betas)
 
 
 def survivor_text(title: str, not_at: str) -> str:
