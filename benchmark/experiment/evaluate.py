@@ -141,7 +141,7 @@ class Evaluator:
             entry.name: make_classifier(entry.classifier, entry.parameters)
             for entry in world.experiment.classifiers
         }
-        metrics = world.experiment.metrics
+        metrics = world.experiment.measured
         self.scorers = {
             name: Scorer(scene.test, metrics, scene.strata) for name, scene in world.scenes.items()
         }

@@ -32,6 +32,7 @@ from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.network.bias import BiasEdit
 
 __all__ = [
+    "ALWAYS_MEASURED",
     "PAPER_METRICS",
     "BiasEntry",
     "Block",
@@ -55,6 +56,10 @@ Parameters = dict[str, bool | int | float | str]
 
 PAPER_METRICS = ("discrimination", "accuracy", "overestimation", "underestimation")
 """The paper's four metrics, in its order."""
+
+ALWAYS_MEASURED = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
+"""Metrics of every cell, whatever the experiment names: they show whether a classifier that looks
+fair answers nearly everybody the same."""
 
 
 class _Strict(BaseModel):
@@ -332,8 +337,8 @@ class Experiment(_Strict):
     datasets, techniques, classifiers : tuple
         What is crossed.
     metrics : tuple of str
-        What every cell is scored by: names of metrics and of families (``betabench list metrics``); the
-        paper's four unless given.
+        What every cell is scored by, besides :data:`ALWAYS_MEASURED`: names of metrics and of families
+        (``betabench list metrics``); the paper's four unless given.
     headline : tuple of str
         Which of them tables and figures show; the paper's four unless given, or all where none of these is
         computed. All others are in ``metrics.csv`` and in the summary.
@@ -398,6 +403,11 @@ class Experiment(_Strict):
                     f"techniques: {', '.join(own)}"
                 )
         return self
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Names of all metrics and families that cells are scored by: its own and those that always are."""
+        return tuple(dict.fromkeys((*self.metrics, *ALWAYS_MEASURED)))
 
     def technique_parameters(self, dataset: DatasetEntry, technique: TechniqueEntry) -> Parameters:
         """Return a technique's parameters on a dataset."""

@@ -215,7 +215,7 @@ def _score_again(
     These are cells whose predictions were not kept, or not all that a metric needs, because none needed it.
     """
     experiment = world.experiment
-    wanted = set(metric_names(experiment.metrics))
+    wanted = set(metric_names(experiment.measured))
     stale: dict[str, list[str]] = {}
     lost: set[str] = set()
     digests = {n: scoring_digest(wanted, scene.strata) for n, scene in world.scenes.items()}
@@ -227,7 +227,7 @@ def _score_again(
                 stale.setdefault(block.dataset, []).append(key)
     for dataset, keys in stale.items():
         scene = world.scenes[dataset]
-        scorer = Scorer(scene.test, experiment.metrics, scene.strata)
+        scorer = Scorer(scene.test, experiment.measured, scene.strata)
         for start in range(0, len(keys), _BATCH):
             updated = []
             for old in store.read(keys[start : start + _BATCH]):

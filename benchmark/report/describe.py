@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchmark.errors import ReportError
+from benchmark.statistics.answers import ConstantAnswer
 
 __all__ = [
     "STAGES",
@@ -105,6 +106,22 @@ class GroupSizes:
     def favored(self) -> int:
         """Size of the favored group, in rows."""
         return self.favored_favorable + self.favored_unfavorable
+
+    @property
+    def note(self) -> str:
+        """A sentence if the group that is called deprived is the better off, else nothing."""
+        if not self.deprived or not self.favored:
+            return ""
+        lead = self.deprived_favorable / self.deprived - self.favored_favorable / self.favored
+        return f"in these data the deprived group is better off by {lead:.3f}." if round(lead, 3) > 0 else ""
+
+    @property
+    def best_constant(self) -> ConstantAnswer:
+        """The best classifier that answers everybody the same."""
+        return ConstantAnswer(
+            favorable=self.deprived_favorable + self.favored_favorable,
+            unfavorable=self.deprived_unfavorable + self.favored_unfavorable,
+        )
 
 
 @dataclass(frozen=True)

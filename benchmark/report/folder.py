@@ -14,6 +14,7 @@ from benchmark.experiment.export import (
     metrics_frame,
     results_frame,
 )
+from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.run import Outcome, headline_metrics, manifest
 from benchmark.experiment.world import World
 from benchmark.metrics import metric_names
@@ -45,7 +46,7 @@ class RunFolder:
     Attributes
     ----------
     results, failures : DataFrame
-        Content of ``results.csv`` and ``failures.csv``: the headline metrics.
+        Content of ``results.csv`` and ``failures.csv``: the headline metrics and those always measured.
     description : RunDescription
         What the numbers are of.
     written : list of Path
@@ -76,11 +77,12 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
     figures : bool, default True
         Whether to draw figures.
     """
-    metrics, headline = metric_names(world.experiment.metrics), headline_metrics(world.experiment)
-    results = results_frame(outcome.cells, headline)
-    failures = failures_frame(outcome.cells, headline)
+    metrics = metric_names(world.experiment.measured)
+    main = metric_names((*headline_metrics(world.experiment), *ALWAYS_MEASURED))
+    results = results_frame(outcome.cells, main)
+    failures = failures_frame(outcome.cells, main)
     description = describe_run(world)
-    others = [name for name in metrics if name not in headline]
+    others = [name for name in metrics if name not in main]
     reported = (
         (results_frame(outcome.cells, metrics), failures_frame(outcome.cells, metrics))
         if others

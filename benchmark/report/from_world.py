@@ -47,7 +47,7 @@ def describe_run(world: World) -> RunDescription:
 def _describe_metrics(world: World) -> Iterator[MetricDescription]:
     schemas = [scene.test.schema for scene in world.scenes.values()]
     groups = dict.fromkeys(g for s in schemas for g in s.columns[s.sensitive_index].states)
-    for metric in map(get_metric, metric_names(world.experiment.metrics)):
+    for metric in map(get_metric, metric_names(world.experiment.measured)):
         each = [f"[{group}]" for group in groups] if metric.compare == "each_group" else [""]
         for suffix in each:
             yield MetricDescription(metric.name + suffix, metric.title + suffix, metric.ideal)

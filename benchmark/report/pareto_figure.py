@@ -12,10 +12,11 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
 from benchmark.report.label_places import place_labels
-from benchmark.report.statistics_numbers import ACCURACY, RunStatistics
+from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.report.statistics_tables import Place, place_notes
 from benchmark.report.style import FAINT, GREY, SIZES, STEPS, Page, beta_ticks, list_room, styled, text_width
 from benchmark.statistics import distance
+from benchmark.statistics.answers import ACCURACY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,13 @@ from benchmark.report.markup import MARKUPS
 from benchmark.report.statistics_figures import draw_statistics
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.report.statistics_tables import compared_metrics, statistics_tables
-from benchmark.report.statistics_text import statistics_page, survivor_text, survivors
+from benchmark.report.statistics_text import (
+    ANSWERS_PAGE,
+    answers_page,
+    statistics_page,
+    survivor_text,
+    survivors,
+)
 from benchmark.report.summary import csv_text
 
 __all__ = ["print_statistics", "write_statistics"]
@@ -65,6 +71,7 @@ def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool =
         drawn += write_figures(output / "figures", draw_statistics(statistics))
     written += drawn
     images = [path.relative_to(output).as_posix() for path in drawn if path.suffix == ".png"]
+    written.append(write_atomically(output / ANSWERS_PAGE, answers_page(statistics)))
     page = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables], images)
     written.append(write_atomically(output / PAGE, page))
     for pattern in _EARLIER:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,6 @@ from benchmark.statistics import (
     average_ranks,
     bayesian_comparisons,
     cell_intervals,
-    constant_accuracy,
     distance,
     fairea_regions,
     friedman_tests,
@@ -29,24 +29,33 @@ from benchmark.statistics import (
     slopes_and_areas,
     stopping_points,
 )
-from benchmark.statistics.across import ALPHA, smallest_p_value
+from benchmark.statistics.across import ALPHA
+from benchmark.statistics.answers import (
+    ACCEPTANCE,
+    ACCURACY,
+    ANSWER_COLUMNS,
+    ConstantAnswer,
+    answer_table,
+    judged,
+    standings,
+    underpowered_families,
+    without_degenerate,
+)
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.bootstrap import N_RESAMPLES
 from benchmark.statistics.fairea import FAIREA_COLUMNS
-from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
+from benchmark.statistics.frames import SCENARIO
+from benchmark.statistics.paired import PAIRED_COLUMNS
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
 
 __all__ = [
-    "ACCURACY",
     "N_POSTERIOR",
     "RunStatistics",
     "Undeclared",
+    "constant_answers",
     "folder_statistics",
+    "results_answers",
     "run_statistics",
 ]
-
-ACCURACY = "accuracy"
-"""Metric that the others are traded off against."""
 
 N_POSTERIOR = 10_000
 """Samples of each posterior: its probabilities have a standard error of at most 0.005."""
@@ -55,6 +64,7 @@ BIAS_METRICS = ("discrimination", "overestimation", "underestimation")
 """Metrics that Fairea's regions are drawn for: only of such differences the mutation baseline is a line."""
 
 _OVER = (("dataset",), ("dataset", "beta"))
+_OF_ANSWERS = ("discrimination", ACCURACY)
 _NO_GROUPS = "the manifest does not say how many test rows are favorable"
 
 
@@ -78,15 +88,21 @@ class RunStatistics:
     run : FinishedRun
         What they are of.
     results : DataFrame
-        The values that they are of, as :func:`run_statistics` got them.
+        The values that they are of.
     metrics : mapping of str to Metric or Undeclared
         Each metric's name in the results, and its declaration.
     baselines : mapping of str to str
         Name of each dataset in the results, and the technique that its others are compared with.
     alpha, rope : float
         Level of significance, and the difference up to which two techniques are practically equivalent.
-    intervals, comparisons, ranks, pairs, pareto, hypervolume, fairea, robustness : DataFrame
-        One file each.
+    standing : DataFrame
+        Which techniques are degenerate, or less accurate than a constant answer: columns
+        :data:`~benchmark.statistics.answers.STANDING_COLUMNS`.
+    judged : DataFrame
+        The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
+    answers, intervals, comparisons, ranks, pairs, pareto, hypervolume, fairea, robustness : DataFrame
+        One file each. Degenerate techniques have no ranks, are on no front, in no hypervolume, and in no line
+        over β.
     """
 
     run: FinishedRun
@@ -95,6 +111,9 @@ class RunStatistics:
     baselines: Mapping[str, str]
     alpha: float
     rope: float
+    standing: pd.DataFrame
+    judged: pd.DataFrame
+    answers: pd.DataFrame
     intervals: pd.DataFrame
     comparisons: pd.DataFrame
     ranks: pd.DataFrame
@@ -108,7 +127,7 @@ class RunStatistics:
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
         names = (
-            *("intervals", "comparisons", "ranks", "pairs"),
+            *("answers", "intervals", "comparisons", "ranks", "pairs"),
             *("pareto", "hypervolume", "fairea", "robustness"),
         )
         return {name: getattr(self, name) for name in names}
@@ -130,19 +149,8 @@ class RunStatistics:
         return declared.title + metric.removeprefix(declared.name)
 
     def out_of_reach(self) -> pd.DataFrame:
-        """Return the families of tests of which none can be significant, whatever the results.
-
-        Returns
-        -------
-        DataFrame
-            The columns :data:`~benchmark.statistics.paired.FAMILY`; ``n``, the largest number of pairs,
-            ``n_tests``, and ``smallest``, the smallest p-value that Holm's correction leaves possible.
-        """
-        tested = self.comparisons[self.comparisons["p_permutation"].notna()]
-        families = tested.groupby(list(FAMILY), sort=False)["n"].agg(n="max", n_tests="size").reset_index()
-        least = families["n"].map(lambda n: max(smallest_p_value(n), 1 / (N_RESAMPLES + 1)))
-        families["smallest"] = np.minimum(1, least * families["n_tests"])
-        return families[families["smallest"] > self.alpha].reset_index(drop=True)
+        """Return the families of tests of which none can be significant, whatever the results."""
+        return underpowered_families(self.comparisons, self.alpha)
 
 
 def folder_statistics(
@@ -161,12 +169,14 @@ def folder_statistics(
         If the folder holds no finished run.
     """
     run = read_run(folder)
-    return run_statistics(run, read_results(folder, run, metrics), baseline=baseline, alpha=alpha, rope=rope)
+    results = read_results(folder, run, metrics)
+    return run_statistics(run, results, metrics, baseline=baseline, alpha=alpha, rope=rope)
 
 
 def run_statistics(
     run: FinishedRun,
     results: pd.DataFrame,
+    metrics: Sequence[str] = (),
     *,
     baseline: str | None = None,
     alpha: float = ALPHA,
@@ -180,6 +190,8 @@ def run_statistics(
         What the results are of.
     results : DataFrame
         From :func:`~benchmark.report.compare_inputs.read_results`: a repetition without a value has NaN.
+    metrics : sequence of str, default ()
+        Names of the metrics to compare by; by default all of the results but the shares accepted.
     baseline : str, optional
         Technique that all others are compared with; by default each dataset's own, as the run declares it.
     alpha : float, default 0.05
@@ -207,38 +219,109 @@ def run_statistics(
             got="1",
             remedy="run the experiment with more --repetitions; 30 are a good number",
         )
-    metrics = {name: _declared(name) for name in results["metric"].unique()}
-    goals = {own.name: own for own in metrics.values()}
+    compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
+    declared = {name: _declared(name) for name in compared}
+    goals = {own.name: own for own in map(_declared, results["metric"].unique())}
     baselines = _baselines(run, results, baseline)
-    parts = [(name, results[results["dataset"].isin(own)]) for name, own in _datasets_of(baselines).items()]
-    comparisons = [paired_comparisons(part, name, goals) for name, part in parts]
-    stops = pd.concat([stopping_points(part, name, goals) for name, part in parts], ignore_index=True)
-    panels = list(_panels(results))
-    pairs = _trade_offs(metrics)
-    references = {pair: tuple(_worst(metrics[name]) for name in pair) for pair in pairs}
+    standing = standings(results, constant_answers(run))
+    everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
+    useful = without_degenerate(results, standing)
+    parts = list(_datasets_of(baselines).items())
+    comparisons = _in_order([_compare(results, baselines, goals)], run, PAIRED_COLUMNS)
+    decided = judged(comparisons, alpha=alpha, rope=rope)
+    answers = (
+        answer_table(everything, decided, standing, baselines)
+        if set(_OF_ANSWERS) <= set(compared)
+        else results_answers(everything, baselines, constant_answers(run), alpha=alpha, rope=rope)
+    )
+    stops = pd.concat(
+        [stopping_points(useful[useful["dataset"].isin(own)], name, goals) for name, own in parts],
+        ignore_index=True,
+    )
+    panels = list(_panels(useful))
+    pairs = _trade_offs(declared)
+    references = {pair: tuple(_worst(declared[name]) for name in pair) for pair in pairs}
     return RunStatistics(
         run=run,
         results=results,
-        metrics=metrics,
+        metrics=declared,
         baselines=baselines,
         alpha=alpha,
         rope=rope,
+        standing=standing,
+        judged=decided,
+        answers=_in_order([answers], run, ANSWER_COLUMNS),
         intervals=cell_intervals(results),
-        comparisons=_in_order(comparisons, run, PAIRED_COLUMNS),
-        ranks=pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True),
+        comparisons=comparisons,
+        ranks=_explained_ranks(
+            pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True), standing
+        ),
         pairs=pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True),
-        pareto=_in_order([pareto_fronts(results, pair, goals) for pair in pairs], run, PARETO_COLUMNS),
+        pareto=_explained_fronts(
+            _in_order([pareto_fronts(useful, pair, goals) for pair in pairs], run, PARETO_COLUMNS), standing
+        ),
         hypervolume=_in_order(
             [
-                hypervolumes(results, pair, goals, reference=(first, second))
+                hypervolumes(useful, pair, goals, reference=(first, second))
                 for pair, (first, second) in references.items()
             ],
             run,
             HYPERVOLUME_COLUMNS,
         ),
-        fairea=_in_order([_fairea(run, part, name) for name, part in parts], run, FAIREA_COLUMNS),
-        robustness=_robustness(slopes_and_areas(results), stops),
+        fairea=_in_order(
+            [_fairea(run, results[results["dataset"].isin(own)], name) for name, own in parts],
+            run,
+            FAIREA_COLUMNS,
+        ),
+        robustness=_explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
     )
+
+
+def results_answers(
+    results: pd.DataFrame,
+    baselines: Mapping[str, str],
+    constants: Mapping[str, ConstantAnswer],
+    *,
+    alpha: float = ALPHA,
+    rope: float = ROPE,
+) -> pd.DataFrame:
+    """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+    baselines : mapping of str to str
+        Each dataset's baseline; nothing is compared where it has no results.
+    constants : mapping of str to ConstantAnswer
+        As for :func:`~benchmark.statistics.answers.standings`.
+    alpha, rope : float
+        As for :func:`run_statistics`.
+    """
+    own = results[results["metric"].isin(_OF_ANSWERS)]
+    comparisons = _compare(own, baselines, list_metrics())
+    standing = standings(results, constants)
+    return answer_table(results, judged(comparisons, alpha=alpha, rope=rope), standing, baselines)
+
+
+def constant_answers(run: FinishedRun) -> dict[str, ConstantAnswer]:
+    """Return the best constant answer for each dataset whose test rows the manifest has counted."""
+    return {
+        dataset.name: groups.best_constant
+        for dataset in run.datasets
+        if (groups := dataset.test_groups) is not None
+    }
+
+
+def _compare(results: pd.DataFrame, baselines: Mapping[str, str], goals: Mapping[str, Goal]) -> pd.DataFrame:
+    """Compare the techniques of each dataset with its baseline, where that has results."""
+    found = []
+    for baseline, datasets in _datasets_of(baselines).items():
+        own = results[results["dataset"].isin(datasets)]
+        if (own["technique"] == baseline).any():
+            found.append(paired_comparisons(own, baseline, goals))
+    filled = [frame for frame in found if len(frame)]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(PAIRED_COLUMNS))
 
 
 def _declared(name: str) -> Metric | Undeclared:
@@ -357,15 +440,8 @@ def _fairea(run: FinishedRun, part: pd.DataFrame, baseline: str) -> pd.DataFrame
     biased = [name for name in BIAS_METRICS if name in set(part["metric"])]
     if not biased or ACCURACY not in set(part["metric"]):
         return pd.DataFrame(columns=list(FAIREA_COLUMNS))
-    constants = {dataset.name: np.nan for dataset in run.datasets}
-    for dataset in run.datasets:
-        if (groups := dataset.test_groups) is not None:
-            constants[dataset.name] = constant_accuracy(
-                [
-                    [[groups.deprived_unfavorable, 0], [groups.deprived_favorable, 0]],
-                    [[groups.favored_unfavorable, 0], [groups.favored_favorable, 0]],
-                ]
-            )
+    known = {name: answer.accuracy for name, answer in constant_answers(run).items()}
+    constants = {dataset.name: known.get(dataset.name, np.nan) for dataset in run.datasets}
     table = fairea_regions(part, baseline, constants, biased)
     unknown = table["dataset"].map(constants).isna()
     return table.assign(reason=table["reason"].mask(unknown, _NO_GROUPS))
@@ -375,3 +451,57 @@ def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:
     line = ["dataset", "bias", "technique", "classifier", "metric"]
     own = stops.drop(columns="n_betas").rename(columns={"reason": "stops_reason"})
     return lines.merge(own, how="left", on=line)
+
+
+# What is left out because it is degenerate has no value where fronts, ranks and lines are computed. Their
+# reasons then speak of a missing value; these functions put the true reason in its place.
+
+
+def _explained_fronts(fronts: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    known = _degenerate(standing)
+    keys = fronts[[*SCENARIO, "beta", "technique"]].itertuples(index=False, name=None)
+    found = [known.get(key, reason) for key, reason in zip(keys, fronts["reason"], strict=True)]
+    return fronts.assign(reason=pd.Series(found, index=fronts.index, dtype=object))
+
+
+def _explained_ranks(ranks: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    known = _degenerate(standing)
+    found = []
+    rows: list[Any] = list(ranks.itertuples(index=False))
+    for row in rows:
+        reason, names = row.reason, str(row.datasets).split()
+        for (dataset, bias, classifier, beta, technique), words in known.items() if reason else ():
+            if (
+                (bias, classifier, technique) == (row.bias, row.classifier, row.technique)
+                and dataset in names
+                and (pd.isna(row.beta) or beta == row.beta)
+            ):
+                reason = f"{words} at dataset {dataset}, beta {beta:g}"
+                break
+        found.append(reason)
+    return ranks.assign(reason=pd.Series(found, index=ranks.index, dtype=object))
+
+
+def _explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    known: dict[tuple[object, ...], str] = {}
+    for (*place, beta, technique), words in _degenerate(standing).items():
+        known.setdefault((*place, technique), f"{words} at beta {beta:g}")
+    found: dict[str, list[str]] = {"reason": [], "stops_reason": []}
+    rows: list[Any] = list(lines.itertuples(index=False))
+    for row in rows:
+        place = (row.dataset, row.bias, row.classifier)
+        own, other = known.get((*place, row.technique)), known.get((*place, row.baseline))
+        found["reason"].append(own or row.reason)
+        # The baseline itself stops nowhere, and has no reason for it.
+        why = own or (f"the baseline {other}" if other else row.stops_reason)
+        found["stops_reason"].append(row.stops_reason if pd.isna(row.stops_reason) else why)
+    columns = {name: pd.Series(own, index=lines.index, dtype=object) for name, own in found.items()}
+    return lines.assign(**columns)
+
+
+def _degenerate(standing: pd.DataFrame) -> dict[tuple[str, str, str, float, str], str]:
+    """Return what the classifiers of each degenerate technique do, by scenario, level of bias and name."""
+    rows = standing.loc[
+        standing["n_degenerate"] > 0, [*SCENARIO, "beta", "technique", "degenerate"]
+    ].itertuples(index=False, name=None)
+    return {row[:5]: row[5] for row in rows}

@@ -1,0 +1,327 @@
+"""At this level of bias, which technique: how much discrimination it leaves, at what cost, whom it accepts.
+
+A classifier that answers nearly everybody the same has next to no discrimination, and one that is less
+accurate than a constant answer is of no use, however fair it is. Both are found here, once for every table,
+figure and sentence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from benchmark.statistics.across import ALPHA, smallest_p_value
+from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.bootstrap import N_RESAMPLES
+from benchmark.statistics.frames import SCENARIO
+from benchmark.statistics.intervals import cell_intervals
+from benchmark.statistics.paired import FAMILY
+
+__all__ = [
+    "ACCEPTANCE",
+    "ACCURACY",
+    "ANSWER_COLUMNS",
+    "NEARLY_ALL",
+    "STANDING_COLUMNS",
+    "ConstantAnswer",
+    "answer_table",
+    "judged",
+    "standings",
+    "underpowered_families",
+    "without_degenerate",
+]
+
+ACCURACY = "accuracy"
+"""Metric that the others are traded off against."""
+
+ACCEPTANCE = ("accepted", "accepted_deprived", "accepted_favored")
+"""Metrics that say who is predicted the favorable outcome."""
+
+NEARLY_ALL = 0.99
+"""A classifier that gives more than this share of the rows the same answer counts as constant."""
+
+_WHERE = (*SCENARIO, "beta", "technique")
+
+STANDING_COLUMNS = (
+    *_WHERE,
+    *("constant_accuracy", "constant_answer", "n_degenerate", "degenerate", "below_constant"),
+)
+"""Columns of :func:`standings`."""
+
+ANSWER_COLUMNS = (
+    *(*_WHERE, "baseline", "n", "missing", "metric"),
+    *("value", "value_low", "value_high", "change", "change_low", "change_high", "tested", "better", "worse"),
+    *("accuracy", "accuracy_low", "accuracy_high"),
+    *("accuracy_change", "accuracy_change_low", "accuracy_change_high", "less_accurate"),
+    *ACCEPTANCE,
+    *(*STANDING_COLUMNS[len(_WHERE) :], "baseline_degenerate", "recommendable"),
+)
+"""Columns of :func:`answer_table`."""
+
+
+@dataclass(frozen=True)
+class ConstantAnswer:
+    """The more accurate of the two classifiers that answer everybody the same.
+
+    Parameters
+    ----------
+    favorable, unfavorable : int
+        Test rows with either label.
+    """
+
+    favorable: int
+    unfavorable: int
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the test rows that it is right about."""
+        return max(self.favorable, self.unfavorable) / (self.favorable + self.unfavorable)
+
+    @property
+    def words(self) -> str:
+        """What it does: ``"refusing everybody"`` or ``"accepting everybody"``."""
+        return "accepting everybody" if self.favorable > self.unfavorable else "refusing everybody"
+
+
+def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) -> pd.DataFrame:
+    """Find the techniques that answer nearly everybody the same, or worse than a constant would.
+
+    A repetition is *degenerate* if the classifier gives more than :data:`NEARLY_ALL` of the test rows the
+    same answer, or more than that of each of the two groups: accepting one group and refusing the other is no
+    decision about people either. A technique counts as degenerate at a level of bias if it is so in any
+    repetition, because a mean over useful and useless classifiers describes neither.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`; of the metrics, accuracy and
+        :data:`ACCEPTANCE` are looked at.
+    constants : mapping of str to ConstantAnswer
+        By name of the dataset; those of other datasets are unknown.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`STANDING_COLUMNS`, one row for each technique at each level of bias. ``n_degenerate``
+        counts the degenerate repetitions, and ``degenerate`` says what the classifiers do there; empty where
+        there are none. ``below_constant`` is whether the mean accuracy is below that of the best constant
+        answer, of which ``constant_accuracy`` and ``constant_answer`` speak; NaN and empty if unknown.
+    """
+    cells = results.pivot(index=[*_WHERE, "repetition"], columns="metric", values="value")
+    cells = cells.reindex(columns=[ACCURACY, *ACCEPTANCE])
+    kinds = _kinds(cells)
+    groups = cells.groupby(level=list(_WHERE), sort=False)
+    found = groups[ACCURACY].mean().rename("accuracy_mean").to_frame()
+    found["n_degenerate"] = (kinds != "").groupby(level=list(_WHERE), sort=False).sum()
+    found["degenerate"] = kinds.groupby(level=list(_WHERE), sort=False).agg(_in_words)
+    found = found.reset_index()
+    known = found["dataset"].map(constants)
+    found["constant_accuracy"] = [c.accuracy if isinstance(c, ConstantAnswer) else math.nan for c in known]
+    found["constant_answer"] = [c.words if isinstance(c, ConstantAnswer) else "" for c in known]
+    found["below_constant"] = found["accuracy_mean"] < found["constant_accuracy"]
+    return found[list(STANDING_COLUMNS)]
+
+
+def _kinds(cells: pd.DataFrame) -> pd.Series:
+    """Say of each cell how it is degenerate; empty where it is not, or where the shares are unknown."""
+    everybody, deprived, favored = (cells[name] for name in ACCEPTANCE)
+    low, high = 1 - NEARLY_ALL, NEARLY_ALL
+
+    def constant(share: pd.Series) -> pd.Series:
+        return (share < low) | (share > high)
+
+    kinds = np.select(
+        [
+            everybody < low,
+            everybody > high,
+            constant(deprived) & constant(favored),
+        ],
+        [
+            f"refuses more than {100 * NEARLY_ALL:.0f} % of everybody",
+            f"accepts more than {100 * NEARLY_ALL:.0f} % of everybody",
+            "decides by group alone",
+        ],
+        "",
+    )
+    return pd.Series(kinds, index=cells.index)
+
+
+def _in_words(kinds: pd.Series) -> str:
+    """Say how many of a technique's repetitions are degenerate in which way."""
+    counts = kinds[kinds != ""].value_counts(sort=False)
+    return "; ".join(f"{kind} in {n} of {len(kinds)} samples" for kind, n in counts.items())
+
+
+def without_degenerate(results: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    """Return results in which a technique has no values at the levels of bias at which it is degenerate."""
+    left_out = pd.MultiIndex.from_frame(standing.loc[standing["n_degenerate"] > 0, list(_WHERE)])
+    keys = pd.MultiIndex.from_frame(results[list(_WHERE)])
+    return results.assign(value=results["value"].mask(keys.isin(left_out)))
+
+
+def underpowered_families(comparisons: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
+    """Return the families of tests of which none can be significant, whatever the results.
+
+    Parameters
+    ----------
+    comparisons : DataFrame
+        From :func:`~benchmark.statistics.paired.paired_comparisons`.
+    alpha : float, default 0.05
+        Level of significance.
+
+    Returns
+    -------
+    DataFrame
+        The columns :data:`~benchmark.statistics.paired.FAMILY`; ``n``, the largest number of pairs,
+        ``n_tests``, and ``smallest``, the smallest p-value that Holm's correction leaves possible.
+    """
+    tested = comparisons[comparisons["p_permutation"].notna()]
+    families = tested.groupby(list(FAMILY), sort=False)["n"].agg(n="max", n_tests="size").reset_index()
+    least = families["n"].map(lambda n: max(smallest_p_value(n), 1 / (N_RESAMPLES + 1)))
+    families["smallest"] = np.minimum(1, least * families["n_tests"])
+    return families[families["smallest"] > alpha].reset_index(drop=True)
+
+
+def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROPE) -> pd.DataFrame:
+    """Say which techniques differ from the baseline.
+
+    Parameters
+    ----------
+    comparisons : DataFrame
+        From :func:`~benchmark.statistics.paired.paired_comparisons`.
+    alpha : float, default 0.05
+        Level of significance.
+    rope : float, default 0.01
+        Difference up to which two techniques are practically equivalent.
+
+    Returns
+    -------
+    DataFrame
+        The comparisons with ``better`` and ``worse``: significantly (``tested``) or, in families of tests of
+        which none can be significant, by more than the region of practical equivalence.
+    """
+    out_of_reach = pd.MultiIndex.from_frame(underpowered_families(comparisons, alpha)[list(FAMILY)])
+    repeated = comparisons.groupby(list(FAMILY), sort=False)["n"].transform("max") > 1
+    tested = repeated & ~pd.MultiIndex.from_frame(comparisons[list(FAMILY)]).isin(out_of_reach)
+    significant = tested & (comparisons["p_permutation_holm"] <= alpha)
+    practical = ~tested & (comparisons["improvement"].abs() > rope)
+    differs = significant | practical
+    return comparisons.assign(
+        tested=tested,
+        better=differs & (comparisons["improvement"] > 0),
+        worse=differs & (comparisons["improvement"] < 0),
+    )
+
+
+def answer_table(
+    results: pd.DataFrame,
+    comparisons: pd.DataFrame,
+    standing: pd.DataFrame,
+    baselines: Mapping[str, str],
+    metric: str = "discrimination",
+) -> pd.DataFrame:
+    """Put together what a choice between techniques at one level of bias needs.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+    comparisons : DataFrame
+        From :func:`judged`.
+    standing : DataFrame
+        From :func:`standings`.
+    baselines : mapping of str to str
+        The technique that those of each dataset are compared with.
+    metric : str, default "discrimination"
+        Metric that is to be improved.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`ANSWER_COLUMNS`, one row for each technique at each level of bias in its scenario, the
+        baseline included.
+
+        ``value``, ``accuracy``, ``accepted``, ``accepted_deprived``, ``accepted_favored``
+            Means over the ``n`` repetitions with a value of the metric.
+        ``change``, ``accuracy_change``
+            Mean differences to the baseline on the same samples; 0 for the baseline itself.
+        ``better``, ``worse``, ``less_accurate``
+            Whether the metric is better or worse than the baseline's, and the accuracy worse, by
+            :func:`judged`.
+        ``baseline_degenerate``
+            Whether the baseline itself is degenerate there, so that nothing is compared with it.
+        ``recommendable``
+            Whether the technique may be named as a good choice: it is better than a baseline that is not
+            degenerate, has a value in every repetition, is never degenerate and is at least as accurate as
+            the best constant answer.
+
+        Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
+    """
+    where = list(_WHERE)
+    shown = results[results["metric"].isin((metric, ACCURACY, *ACCEPTANCE))]
+    intervals = cell_intervals(shown)
+
+    def of(frame: pd.DataFrame, name: str, columns: Mapping[str, str]) -> pd.DataFrame:
+        own = frame.loc[frame["metric"] == name, [*where, *columns]]
+        return own.rename(columns=dict(columns)).set_index(where)
+
+    ends = ("_low", "_high")
+    table = of(
+        intervals,
+        metric,
+        {"n": "n", "missing": "missing", "mean": "value", **{f"ci{end}": f"value{end}" for end in ends}},
+    )
+    parts = [
+        of(intervals, ACCURACY, {"mean": "accuracy", **{f"ci{end}": f"accuracy{end}" for end in ends}}),
+        *(of(intervals, name, {"mean": name}) for name in ACCEPTANCE),
+        of(
+            comparisons,
+            metric,
+            {
+                "difference": "change",
+                **{f"difference{end}": f"change{end}" for end in ends},
+                "tested": "tested",
+                "better": "better",
+                "worse": "worse",
+            },
+        ),
+        of(
+            comparisons,
+            ACCURACY,
+            {
+                "difference": "accuracy_change",
+                **{f"difference{end}": f"accuracy_change{end}" for end in ends},
+                "worse": "less_accurate",
+            },
+        ),
+        standing.set_index(where),
+    ]
+    for part in parts:
+        table = table.join(part, how="left")
+    table = table.reset_index().assign(metric=metric)
+    flags = ["tested", "better", "worse", "less_accurate", "below_constant"]
+    table[flags] = table[flags].eq(True)
+    table["n_degenerate"] = table["n_degenerate"].fillna(0).astype(int)
+    table[["degenerate", "constant_answer"]] = table[["degenerate", "constant_answer"]].fillna("")
+    table["baseline"] = table["dataset"].map(dict(baselines))
+    is_baseline = table["technique"] == table["baseline"]
+    for own, change in (("value", "change"), ("accuracy", "accuracy_change")):
+        table[change] = table[change].mask(is_baseline & table[own].notna(), 0.0)
+    spot = [*SCENARIO, "beta"]
+    useless = table.loc[is_baseline & (table["n_degenerate"] > 0), spot]
+    table["baseline_degenerate"] = pd.MultiIndex.from_frame(table[spot]).isin(
+        pd.MultiIndex.from_frame(useless)
+    )
+    table["recommendable"] = (
+        table["better"]
+        & ~table["baseline_degenerate"]
+        & (table["missing"] == 0)
+        & (table["n_degenerate"] == 0)
+        & ~table["below_constant"]
+        & table["accepted"].notna()
+    )
+    return table[list(ANSWER_COLUMNS)]
