@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +14,7 @@ from benchmark.report.files import write_atomically
 from benchmark.report.markup import MARKUPS
 from benchmark.report.statistics_figures import draw_statistics
 from benchmark.report.statistics_numbers import RunStatistics
-from benchmark.report.statistics_tables import compared_metrics, statistics_tables
+from benchmark.report.statistics_tables import compared_metrics, pair_notes, statistics_tables
 from benchmark.report.statistics_text import statistics_page, survivor_text, survivors
 
 __all__ = ["print_statistics", "write_statistics"]
@@ -26,9 +26,16 @@ _EARLIER = (
     *("figures/heat_*", "figures/forest_*", "figures/pareto_*", "figures/ranks_*"),
 )
 _MOST_SHOWN = 4
+_FILES_A_LINE = 15
 
 
-def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool = True) -> list[Path]:
+def write_statistics(
+    output: Path,
+    statistics: RunStatistics,
+    *,
+    figures: bool = True,
+    say: Callable[[str], None] = lambda _step: None,
+) -> list[Path]:
     """Write statistics: the same ones give the same bytes, and each file appears whole.
 
     Tables and figures of earlier statistics that are not among these are removed.
@@ -42,12 +49,15 @@ def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool =
         From :func:`~benchmark.report.statistics_numbers.folder_statistics`.
     figures : bool, default True
         Whether to draw figures.
+    say : callable(str), optional
+        Called with the name of each step before it is taken.
 
     Returns
     -------
     list of Path
         Every file written, in order of writing; the page comes last.
     """
+    say("writing tables")
     written = [
         write_atomically(output / f"{name}.csv", _csv(frame)) for name, frame in statistics.frames.items()
     ]
@@ -59,7 +69,11 @@ def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool =
     if figures:
         from benchmark.report.figure_files import write_figures
 
-        drawn += write_figures(output / "figures", draw_statistics(statistics))
+        say("drawing figures")
+        for path in write_figures(output / "figures", draw_statistics(statistics)):
+            drawn.append(path)
+            if len(drawn) % _FILES_A_LINE == 0:
+                say(f"drawing figures: {len(drawn)} files written")
     written += drawn
     images = [path.relative_to(output).as_posix() for path in drawn if path.suffix == ".png"]
     page = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables], images)
@@ -110,6 +124,8 @@ def print_statistics(
             style="yellow",
             highlight=False,
         )
+    for note in pair_notes(statistics):
+        console.print(escape(note), highlight=False)
     for warning in statistics.warnings:
         console.print(f"Warning, {escape(warning)}", style="yellow", highlight=False)
     for dataset in run.datasets:
@@ -140,6 +156,6 @@ def _longest(rows: pd.DataFrame, statistics: RunStatistics) -> tuple[str, str]:
 
 
 def _csv(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV: six significant digits, which is more than resampling tells, nothing for NaN."""
+    """Return a frame as CSV: six significant digits, nothing for NaN."""
     text: str = frame.to_csv(index=False, lineterminator="\n", float_format="%.6g")
     return text

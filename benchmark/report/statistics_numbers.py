@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,15 +29,17 @@ from benchmark.statistics import (
     slopes_and_areas,
     stopping_points,
 )
-from benchmark.statistics.across import ALPHA, smallest_p_value
+from benchmark.statistics.across import ALPHA, repetitions_needed, smallest_p_value
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.bootstrap import N_RESAMPLES
 from benchmark.statistics.fairea import FAIREA_COLUMNS
+from benchmark.statistics.frames import Cells, to_cells
+from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
 
 __all__ = [
     "ACCURACY",
+    "MOST_PAIRED",
     "N_POSTERIOR",
     "RunStatistics",
     "Undeclared",
@@ -50,6 +52,9 @@ ACCURACY = "accuracy"
 
 N_POSTERIOR = 10_000
 """Samples of each posterior: its probabilities have a standard error of at most 0.005."""
+
+MOST_PAIRED = 50
+"""Techniques of which all pairs are compared: 1,225 pairs, for each metric and level of bias."""
 
 BIAS_METRICS = ("discrimination", "overestimation", "underestimation")
 """Metrics that Fairea's regions are drawn for: only of such differences the mutation baseline is a line."""
@@ -129,6 +134,17 @@ class RunStatistics:
         declared = self.metrics[metric]
         return declared.title + metric.removeprefix(declared.name)
 
+    @property
+    def unpaired(self) -> dict[str, int]:
+        """Sets of datasets with so many techniques that pairs are left out, and the number of these."""
+        tried = self.ranks.groupby("datasets", sort=False)["technique"].nunique()
+        return {str(datasets): int(n) for datasets, n in tried.items() if n > MOST_PAIRED}
+
+    @property
+    def n_flips(self) -> int:
+        """Number of sign flips that a test draws where it does not try all of them."""
+        return flips_needed(max(self.comparisons.groupby(list(FAMILY)).size(), default=0), self.alpha)
+
     def out_of_reach(self) -> pd.DataFrame:
         """Return the families of tests of which none can be significant, whatever the results.
 
@@ -136,13 +152,14 @@ class RunStatistics:
         -------
         DataFrame
             The columns :data:`~benchmark.statistics.paired.FAMILY`; ``n``, the largest number of pairs,
-            ``n_tests``, and ``smallest``, the smallest p-value that Holm's correction leaves possible.
+            ``n_tests``, ``smallest``, the smallest p-value that Holm's correction leaves possible, and
+            ``needed``, how many repetitions would be enough.
         """
         tested = self.comparisons[self.comparisons["p_permutation"].notna()]
         families = tested.groupby(list(FAMILY), sort=False)["n"].agg(n="max", n_tests="size").reset_index()
-        least = families["n"].map(lambda n: max(smallest_p_value(n), 1 / (N_RESAMPLES + 1)))
-        families["smallest"] = np.minimum(1, least * families["n_tests"])
-        return families[families["smallest"] > self.alpha].reset_index(drop=True)
+        families["smallest"] = np.minimum(1, families["n"].map(smallest_p_value) * families["n_tests"])
+        families["needed"] = families["n_tests"].map(lambda tests: repetitions_needed(tests, self.alpha))
+        return families[families["n"] < families["needed"]].reset_index(drop=True)
 
 
 def folder_statistics(
@@ -152,6 +169,7 @@ def folder_statistics(
     metrics: Sequence[str] = (),
     alpha: float = ALPHA,
     rope: float = ROPE,
+    say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute the statistics of the run in a folder; parameters and errors as for :func:`run_statistics`.
 
@@ -160,8 +178,10 @@ def folder_statistics(
     ReportError
         If the folder holds no finished run.
     """
+    say(f"reading {folder}")
     run = read_run(folder)
-    return run_statistics(run, read_results(folder, run, metrics), baseline=baseline, alpha=alpha, rope=rope)
+    results = read_results(folder, run, metrics)
+    return run_statistics(run, results, baseline=baseline, alpha=alpha, rope=rope, say=say)
 
 
 def run_statistics(
@@ -171,6 +191,7 @@ def run_statistics(
     baseline: str | None = None,
     alpha: float = ALPHA,
     rope: float = ROPE,
+    say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute all statistics of a run.
 
@@ -186,6 +207,8 @@ def run_statistics(
         Level of significance, above 0 and below 1.
     rope : float, default 0.01
         Difference up to which two techniques are practically equivalent, in the metric's unit, at least 0.
+    say : callable(str), optional
+        Called with the name of each step before it is taken.
 
     Raises
     ------
@@ -210,10 +233,16 @@ def run_statistics(
     metrics = {name: _declared(name) for name in results["metric"].unique()}
     goals = {own.name: own for own in metrics.values()}
     baselines = _baselines(run, results, baseline)
-    parts = [(name, results[results["dataset"].isin(own)]) for name, own in _datasets_of(baselines).items()]
-    comparisons = [paired_comparisons(part, name, goals) for name, part in parts]
+    cells = to_cells(results)
+    parts = [(name, cells.where(dataset=own)) for name, own in _datasets_of(baselines).items()]
+    say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
+    comparisons = [paired_comparisons(part, name, goals, alpha=alpha) for name, part in parts]
     stops = pd.concat([stopping_points(part, name, goals) for name, part in parts], ignore_index=True)
-    panels = list(_panels(results))
+    panels = list(_panels(cells))
+    say("ranking techniques and comparing pairs of them")
+    ranks = pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True)
+    paired = pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True)
+    say("weighing each metric against accuracy")
     pairs = _trade_offs(metrics)
     references = {pair: tuple(_worst(metrics[name]) for name in pair) for pair in pairs}
     return RunStatistics(
@@ -223,21 +252,21 @@ def run_statistics(
         baselines=baselines,
         alpha=alpha,
         rope=rope,
-        intervals=cell_intervals(results),
+        intervals=cell_intervals(cells),
         comparisons=_in_order(comparisons, run, PAIRED_COLUMNS),
-        ranks=pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True),
-        pairs=pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True),
-        pareto=_in_order([pareto_fronts(results, pair, goals) for pair in pairs], run, PARETO_COLUMNS),
+        ranks=ranks,
+        pairs=paired,
+        pareto=_in_order([pareto_fronts(cells, pair, goals) for pair in pairs], run, PARETO_COLUMNS),
         hypervolume=_in_order(
             [
-                hypervolumes(results, pair, goals, reference=(first, second))
+                hypervolumes(cells, pair, goals, reference=(first, second))
                 for pair, (first, second) in references.items()
             ],
             run,
             HYPERVOLUME_COLUMNS,
         ),
         fairea=_in_order([_fairea(run, part, name) for name, part in parts], run, FAIREA_COLUMNS),
-        robustness=_robustness(slopes_and_areas(results), stops),
+        robustness=_robustness(slopes_and_areas(cells), stops),
     )
 
 
@@ -284,22 +313,22 @@ def _in_order(frames: Sequence[pd.DataFrame], run: FinishedRun, columns: Sequenc
     )
 
 
-def _panels(results: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the results of each set of techniques that a dataset was given, on all datasets that had them.
+def _panels(cells: Cells) -> Iterator[Cells]:
+    """Yield the cells of each set of techniques that a dataset was given, on all datasets that had them.
 
     Techniques can only be ranked where all of them were tried, and an experiment may give some datasets
     fewer than others.
     """
     tried = {
         str(dataset): frozenset(own)
-        for dataset, own in results.groupby("dataset", sort=False)["technique"].unique().items()
+        for dataset, own in cells.keys.groupby("dataset", sort=False)["technique"].unique().items()
     }
     for techniques in dict.fromkeys(tried.values()):
         datasets = [dataset for dataset, own in tried.items() if techniques <= own]
-        yield results[results["dataset"].isin(datasets) & results["technique"].isin(techniques)]
+        yield cells.where(dataset=datasets, technique=list(techniques))
 
 
-def _ranks(panel: pd.DataFrame, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
+def _ranks(panel: Cells, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
     tables = []
     for over in _OVER:
         ranks = average_ranks(panel, goals, over=over)
@@ -317,7 +346,9 @@ def _ranks(panel: pd.DataFrame, goals: Mapping[str, Goal], alpha: float) -> pd.D
     return whole.assign(groups=whole["groups"].fillna(""))
 
 
-def _pairs(panel: pd.DataFrame, goals: Mapping[str, Goal], alpha: float, rope: float) -> pd.DataFrame:
+def _pairs(panel: Cells, goals: Mapping[str, Goal], alpha: float, rope: float) -> pd.DataFrame:
+    if panel.keys["technique"].nunique() > MOST_PAIRED:
+        panel = panel.where(technique=[])
     tables = []
     for over in _OVER:
         tests = pairwise_tests(panel, goals, over=over, alpha=alpha)
@@ -331,10 +362,10 @@ def _pairs(panel: pd.DataFrame, goals: Mapping[str, Goal], alpha: float, rope: f
     return pd.concat(tables, ignore_index=True)
 
 
-def _labelled(table: pd.DataFrame, panel: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
+def _labelled(table: pd.DataFrame, panel: Cells, over: Sequence[str]) -> pd.DataFrame:
     """Return a table that says which datasets and levels of bias it is about."""
     betas = table["beta"] if "beta" in table.columns else np.nan
-    labels = {"datasets": " ".join(panel["dataset"].unique()), "over": " ".join(over), "beta": betas}
+    labels = {"datasets": " ".join(panel.keys["dataset"].unique()), "over": " ".join(over), "beta": betas}
     rest = table.drop(columns="beta", errors="ignore")
     return pd.DataFrame(labels, index=table.index).join(rest)
 
@@ -353,9 +384,9 @@ def _worst(metric: Metric | Undeclared) -> float:
     return float(distance(np.array(metric.range, dtype=float), metric).max())
 
 
-def _fairea(run: FinishedRun, part: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    biased = [name for name in BIAS_METRICS if name in set(part["metric"])]
-    if not biased or ACCURACY not in set(part["metric"]):
+def _fairea(run: FinishedRun, part: Cells, baseline: str) -> pd.DataFrame:
+    biased = [name for name in BIAS_METRICS if name in set(part.keys["metric"])]
+    if not biased or ACCURACY not in set(part.keys["metric"]):
         return pd.DataFrame(columns=list(FAIREA_COLUMNS))
     constants = {dataset.name: np.nan for dataset in run.datasets}
     for dataset in run.datasets:

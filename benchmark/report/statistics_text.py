@@ -8,7 +8,7 @@ import pandas as pd
 
 from benchmark.report import markdown
 from benchmark.report.statistics_numbers import ACCURACY, N_POSTERIOR, RunStatistics
-from benchmark.report.statistics_tables import compared_metrics, data_notes, method_notes
+from benchmark.report.statistics_tables import compared_metrics, data_notes, method_notes, pair_notes
 from benchmark.statistics.paired import FAMILY
 
 __all__ = ["FILES", "SURVIVOR_COLUMNS", "statistics_page", "survivor_text", "survivors"]
@@ -17,7 +17,7 @@ SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "tested", "keeps_ac
 """Columns of :func:`survivors`."""
 
 FILES = {
-    "intervals": "mean, median and bootstrap interval of each metric of each cell; missing repetitions",
+    "intervals": "mean, median and interval of each metric of each cell; missing repetitions",
     "comparisons": "each technique minus the baseline on the same samples: intervals, p-values, effect sizes",
     "ranks": "average ranks over datasets, with and without β; Friedman's test; groups that do not differ",
     "pairs": "each pair of techniques over datasets: Wilcoxon's test with Holm's correction, and the "
@@ -160,6 +160,8 @@ def _bold(text: str, wanted: bool) -> str:
 def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
     run = statistics.run
     for note in method_notes(statistics):
+        yield f"- {markdown.plain(note)}"
+    for note in pair_notes(statistics):
         yield f"- {markdown.plain(note)}"
     for warning in statistics.warnings:
         yield f"- Warning, {markdown.plain(warning)}"
