@@ -12,11 +12,14 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from benchmark.cli import main
 from benchmark.experiment.store import Store
+from benchmark.report.statistics_files import write_statistics
+from benchmark.report.statistics_numbers import folder_statistics
 
 ROOT = Path(__file__).resolve().parent.parent
 TIDY = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "metric", "value"]
@@ -199,6 +202,23 @@ def test_the_summary_is_that_of_the_results(smoke: tuple[Path, str]) -> None:
     pd.testing.assert_series_equal(found["mean"], expected["mean"])
     pd.testing.assert_series_equal(found["std"], expected["std"])
     assert (found["n"] == expected["count"]).all()
+
+
+def test_the_interval_of_a_mean_is_one_in_summary_and_statistics(
+    smoke: tuple[Path, str], tmp_path: Path
+) -> None:
+    output, _ = smoke
+    write_statistics(tmp_path, folder_statistics(output), figures=False)
+    keys = ["dataset", "bias", "beta", "technique", "classifier", "metric"]
+    both = pd.read_csv(output / "summary.csv").merge(
+        pd.read_csv(tmp_path / "intervals.csv", keep_default_na=False, na_values=[""]),
+        on=keys,
+        suffixes=("", "_again"),
+    )
+    assert both["ci_low"].notna().sum() > 300
+    for name in ("mean", "ci_low", "ci_high"):
+        # The statistics have six digits.
+        np.testing.assert_allclose(both[f"{name}_again"], both[name], rtol=6e-6, atol=1e-12)
 
 
 def test_an_embedded_run_says_so_everywhere(smoke: tuple[Path, str]) -> None:

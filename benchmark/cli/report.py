@@ -77,18 +77,24 @@ def _report(options: argparse.Namespace) -> int:
     with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
         for plugin in options.plugin:
             load_plugin(plugin)
+    console = Console()
+
+    def say(step: str) -> None:
+        console.print(f"{step} ...", style="dim", highlight=False, markup=False, soft_wrap=True)
+
     statistics = folder_statistics(
         options.folder,
         baseline=options.baseline,
         metrics=options.metrics,
         alpha=options.alpha,
         rope=options.rope,
+        say=say,
     )
     output = options.output or options.folder / "statistics"
-    written = write_statistics(output, statistics, figures=not options.no_figures)
+    written = write_statistics(output, statistics, figures=not options.no_figures, say=say)
+    say("writing the page")
     # The page comes last, because it links what lies beside it.
     page = write_page(options.output or options.folder, statistics)
-    console = Console()
     print_statistics(console, statistics, output=output, written=written)
     console.print(f"The interactive page: {page}", highlight=False, markup=False, soft_wrap=True)
     return EXIT_OK

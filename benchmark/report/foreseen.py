@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmark.experiment.plan import Experiment
-from benchmark.statistics.across import ALPHA, repetitions_needed, smallest_p_value
-from benchmark.statistics.bootstrap import N_RESAMPLES
+from benchmark.statistics.across import repetitions_needed
 
 __all__ = ["too_few_repetitions"]
 
@@ -26,17 +25,10 @@ def too_few_repetitions(experiment: Experiment) -> Iterator[str]:
             families.setdefault(n_tests, []).append(dataset.name)
     n = experiment.repetitions
     for n_tests, datasets in families.items():
-        # Beyond what can be enumerated, signs are drawn: as in RunStatistics.out_of_reach.
-        least = 1 / (N_RESAMPLES + 1)
-        if max(smallest_p_value(n), least) * n_tests <= ALPHA:
+        if n >= (needed := repetitions_needed(n_tests)):
             continue
-        remedy = (
-            f"{repetitions_needed(n_tests)} repetitions would do"
-            if least * n_tests <= ALPHA
-            else "fewer techniques or levels of bias would do"
-        )
         yield (
             ("" if len(families) == 1 else f"{', '.join(datasets)}: ")
             + f"with {n} repetition{'s' * (n != 1)} no difference from the baseline can be significant, "
-            f"because Holm's correction takes {n_tests} test{'s' * (n_tests != 1)} together; {remedy}."
+            f"because Holm's correction takes {n_tests} test{'s' * (n_tests != 1)} together; {needed} repetitions would do."
         )

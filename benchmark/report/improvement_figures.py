@@ -196,7 +196,7 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
             len(betas),
             panel=(max(1.5, 4.4 / len(betas)), max(0.5, height * len(names))),
             title=f"{place.heading}: {statistics.title(metric)}, improvement over the baseline",
-            subtitle=f"Baseline: {baseline}. Mean paired improvements with 95 % bootstrap intervals; filled: "
+            subtitle=f"Baseline: {baseline}. Mean paired improvements with 95 % intervals; filled: "
             f"significant at {statistics.alpha:g} (sign-flip permutation test, Holm's correction).",
             notes=[
                 f"Improvement: by how much a technique is nearer to the ideal than the baseline, on the same "

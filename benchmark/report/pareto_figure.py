@@ -79,8 +79,8 @@ def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
             len(betas),
             panel=(width, _PANEL[1]),
             title=f"{place.heading}: techniques that no other one beats",
-            subtitle="Blue: on the Pareto front, the darker in the more bootstrap resamples. Grey: beaten by "
-            "another technique. Bars: 95 % bootstrap intervals. Best is the upper left.",
+            subtitle="Blue: on the Pareto front of the means, the darker in the more single repetitions. "
+            "Grey: beaten by another technique. Bars: 95 % intervals. Best is the upper left.",
             notes=place_notes(statistics, place),
             left=left,
             right=right,

@@ -12,6 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.report.style import BETA_COLORS, SIZES, Page, add_beta_colorbar, styled, text_width, wrap
+from benchmark.statistics.across import repetitions_needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,7 +155,26 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
     )
     return [
         *warnings,
+        *_untestable(statistics, ranks),
         "A dataset at several β is no independent evidence: where few datasets are pooled over β, "
         "differences are surer of these datasets than of others.",
         *left_out,
     ]
+
+
+def _untestable(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
+    """Say where the bars join all techniques because there are too few blocks for any test of two."""
+    pooled = ranks[(ranks["over"] == _POOLED) & ranks["mean_rank"].notna()]
+    notes = []
+    for (n_blocks, n_techniques), own in pooled.groupby(["n_blocks", "n_techniques"], sort=False):
+        k = int(str(n_techniques))
+        n_pairs = k * (k - 1) // 2
+        needed = repetitions_needed(n_pairs, statistics.alpha) if n_pairs else 0
+        if int(str(n_blocks)) < needed:
+            titles = ", ".join(statistics.title(str(metric)) for metric in own["metric"].unique())
+            notes.append(
+                f"{titles}: no test over datasets and β can find a difference between two of {k} techniques, "
+                f"whatever the ranks. Their {n_pairs:,} pairs take at least {needed} blocks; there are "
+                f"{n_blocks}."
+            )
+    return notes

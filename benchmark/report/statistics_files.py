@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +14,7 @@ from benchmark.report.files import write_atomically
 from benchmark.report.markup import MARKUPS
 from benchmark.report.statistics_figures import draw_statistics
 from benchmark.report.statistics_numbers import RunStatistics
-from benchmark.report.statistics_tables import compared_metrics, statistics_tables
+from benchmark.report.statistics_tables import compared_metrics, pair_notes, statistics_tables
 from benchmark.report.statistics_text import (
     ANSWERS_PAGE,
     answers_page,
@@ -34,9 +34,16 @@ _EARLIER = (
 )
 _MOST_SHOWN = 4
 _DIGITS = "%.6g"  # more than resampling tells
+_FILES_A_LINE = 15
 
 
-def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool = True) -> list[Path]:
+def write_statistics(
+    output: Path,
+    statistics: RunStatistics,
+    *,
+    figures: bool = True,
+    say: Callable[[str], None] = lambda _step: None,
+) -> list[Path]:
     """Write statistics: the same ones give the same bytes, and each file appears whole.
 
     Tables and figures of earlier statistics that are not among these are removed.
@@ -50,12 +57,15 @@ def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool =
         From :func:`~benchmark.report.statistics_numbers.folder_statistics`.
     figures : bool, default True
         Whether to draw figures.
+    say : callable(str), optional
+        Called with the name of each step before it is taken.
 
     Returns
     -------
     list of Path
         Every file written, in order of writing; the page comes last.
     """
+    say("writing tables")
     written = [
         write_atomically(output / f"{name}.csv", csv_text(frame, _DIGITS))
         for name, frame in statistics.frames.items()
@@ -68,7 +78,11 @@ def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool =
     if figures:
         from benchmark.report.figure_files import write_figures
 
-        drawn += write_figures(output / "figures", draw_statistics(statistics))
+        say("drawing figures")
+        for path in write_figures(output / "figures", draw_statistics(statistics)):
+            drawn.append(path)
+            if len(drawn) % _FILES_A_LINE == 0:
+                say(f"drawing figures: {len(drawn)} files written")
     written += drawn
     images = [path.relative_to(output).as_posix() for path in drawn if path.suffix == ".png"]
     written.append(write_atomically(output / ANSWERS_PAGE, answers_page(statistics)))
@@ -120,6 +134,8 @@ def print_statistics(
             style="yellow",
             highlight=False,
         )
+    for note in pair_notes(statistics):
+        console.print(escape(note), highlight=False)
     for warning in statistics.warnings:
         console.print(f"Warning, {escape(warning)}", style="yellow", highlight=False)
     for dataset in run.datasets:

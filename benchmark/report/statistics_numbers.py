@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,11 +43,13 @@ from benchmark.statistics.answers import (
 )
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.fairea import FAIREA_COLUMNS
-from benchmark.statistics.frames import SCENARIO
-from benchmark.statistics.paired import PAIRED_COLUMNS
+from benchmark.statistics.frames import SCENARIO, Cells, to_cells
+from benchmark.statistics.hypothesis_tests import flips_needed
+from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
 
 __all__ = [
+    "MOST_PAIRED",
     "N_POSTERIOR",
     "RunStatistics",
     "Undeclared",
@@ -59,6 +61,9 @@ __all__ = [
 
 N_POSTERIOR = 10_000
 """Samples of each posterior: its probabilities have a standard error of at most 0.005."""
+
+MOST_PAIRED = 50
+"""Techniques of which all pairs are compared: 1,225 pairs, for each metric and level of bias."""
 
 BIAS_METRICS = ("discrimination", "overestimation", "underestimation")
 """Metrics that Fairea's regions are drawn for: only of such differences the mutation baseline is a line."""
@@ -148,6 +153,17 @@ class RunStatistics:
         declared = self.metrics[metric]
         return declared.title + metric.removeprefix(declared.name)
 
+    @property
+    def unpaired(self) -> dict[str, int]:
+        """Sets of datasets with so many techniques that pairs are left out, and the number of these."""
+        tried = self.ranks.groupby("datasets", sort=False)["technique"].nunique()
+        return {str(datasets): int(n) for datasets, n in tried.items() if n > MOST_PAIRED}
+
+    @property
+    def n_flips(self) -> int:
+        """Number of sign flips that a test draws where it does not try all of them."""
+        return flips_needed(max(self.comparisons.groupby(list(FAMILY)).size(), default=0), self.alpha)
+
     def out_of_reach(self) -> pd.DataFrame:
         """Return the families of tests of which none can be significant, whatever the results."""
         return underpowered_families(self.comparisons, self.alpha)
@@ -160,6 +176,7 @@ def folder_statistics(
     metrics: Sequence[str] = (),
     alpha: float = ALPHA,
     rope: float = ROPE,
+    say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute the statistics of the run in a folder; parameters and errors as for :func:`run_statistics`.
 
@@ -168,9 +185,10 @@ def folder_statistics(
     ReportError
         If the folder holds no finished run.
     """
+    say(f"reading {folder}")
     run = read_run(folder)
     results = read_results(folder, run, metrics)
-    return run_statistics(run, results, metrics, baseline=baseline, alpha=alpha, rope=rope)
+    return run_statistics(run, results, metrics, baseline=baseline, alpha=alpha, rope=rope, say=say)
 
 
 def run_statistics(
@@ -181,6 +199,7 @@ def run_statistics(
     baseline: str | None = None,
     alpha: float = ALPHA,
     rope: float = ROPE,
+    say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute all statistics of a run.
 
@@ -198,6 +217,8 @@ def run_statistics(
         Level of significance, above 0 and below 1.
     rope : float, default 0.01
         Difference up to which two techniques are practically equivalent, in the metric's unit, at least 0.
+    say : callable(str), optional
+        Called with the name of each step before it is taken.
 
     Raises
     ------
@@ -225,9 +246,10 @@ def run_statistics(
     baselines = _baselines(run, results, baseline)
     standing = standings(results, constant_answers(run))
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
-    useful = without_degenerate(results, standing)
+    cells, useful = to_cells(results), to_cells(without_degenerate(results, standing))
     parts = list(_datasets_of(baselines).items())
-    comparisons = _in_order([_compare(results, baselines, goals)], run, PAIRED_COLUMNS)
+    say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
+    comparisons = _in_order([_compare(cells, baselines, goals, alpha)], run, PAIRED_COLUMNS)
     decided = judged(comparisons, alpha=alpha, rope=rope)
     answers = (
         answer_table(everything, decided, standing, baselines)
@@ -235,10 +257,13 @@ def run_statistics(
         else results_answers(everything, baselines, constant_answers(run), alpha=alpha, rope=rope)
     )
     stops = pd.concat(
-        [stopping_points(useful[useful["dataset"].isin(own)], name, goals) for name, own in parts],
-        ignore_index=True,
+        [stopping_points(useful.where(dataset=own), name, goals) for name, own in parts], ignore_index=True
     )
     panels = list(_panels(useful))
+    say("ranking techniques and comparing pairs of them")
+    ranks = pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True)
+    paired = pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True)
+    say("weighing each metric against accuracy")
     pairs = _trade_offs(declared)
     references = {pair: tuple(_worst(declared[name]) for name in pair) for pair in pairs}
     return RunStatistics(
@@ -251,12 +276,10 @@ def run_statistics(
         standing=standing,
         judged=decided,
         answers=_in_order([answers], run, ANSWER_COLUMNS),
-        intervals=cell_intervals(results),
+        intervals=cell_intervals(cells),
         comparisons=comparisons,
-        ranks=_explained_ranks(
-            pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True), standing
-        ),
-        pairs=pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True),
+        ranks=_explained_ranks(ranks, standing),
+        pairs=paired,
         pareto=_explained_fronts(
             _in_order([pareto_fronts(useful, pair, goals) for pair in pairs], run, PARETO_COLUMNS), standing
         ),
@@ -269,9 +292,7 @@ def run_statistics(
             HYPERVOLUME_COLUMNS,
         ),
         fairea=_in_order(
-            [_fairea(run, results[results["dataset"].isin(own)], name) for name, own in parts],
-            run,
-            FAIREA_COLUMNS,
+            [_fairea(run, cells.where(dataset=own), name) for name, own in parts], run, FAIREA_COLUMNS
         ),
         robustness=_explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
     )
@@ -299,7 +320,7 @@ def results_answers(
         As for :func:`run_statistics`.
     """
     own = results[results["metric"].isin(_OF_ANSWERS)]
-    comparisons = _compare(own, baselines, list_metrics())
+    comparisons = _compare(to_cells(own), baselines, list_metrics(), alpha)
     standing = standings(results, constants)
     return answer_table(results, judged(comparisons, alpha=alpha, rope=rope), standing, baselines)
 
@@ -313,13 +334,15 @@ def constant_answers(run: FinishedRun) -> dict[str, ConstantAnswer]:
     }
 
 
-def _compare(results: pd.DataFrame, baselines: Mapping[str, str], goals: Mapping[str, Goal]) -> pd.DataFrame:
+def _compare(
+    cells: Cells, baselines: Mapping[str, str], goals: Mapping[str, Goal], alpha: float
+) -> pd.DataFrame:
     """Compare the techniques of each dataset with its baseline, where that has results."""
     found = []
     for baseline, datasets in _datasets_of(baselines).items():
-        own = results[results["dataset"].isin(datasets)]
-        if (own["technique"] == baseline).any():
-            found.append(paired_comparisons(own, baseline, goals))
+        own = cells.where(dataset=datasets)
+        if (own.keys["technique"] == baseline).any():
+            found.append(paired_comparisons(own, baseline, goals, alpha=alpha))
     filled = [frame for frame in found if len(frame)]
     return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(PAIRED_COLUMNS))
 
@@ -367,22 +390,22 @@ def _in_order(frames: Sequence[pd.DataFrame], run: FinishedRun, columns: Sequenc
     )
 
 
-def _panels(results: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the results of each set of techniques that a dataset was given, on all datasets that had them.
+def _panels(cells: Cells) -> Iterator[Cells]:
+    """Yield the cells of each set of techniques that a dataset was given, on all datasets that had them.
 
     Techniques can only be ranked where all of them were tried, and an experiment may give some datasets
     fewer than others.
     """
     tried = {
         str(dataset): frozenset(own)
-        for dataset, own in results.groupby("dataset", sort=False)["technique"].unique().items()
+        for dataset, own in cells.keys.groupby("dataset", sort=False)["technique"].unique().items()
     }
     for techniques in dict.fromkeys(tried.values()):
         datasets = [dataset for dataset, own in tried.items() if techniques <= own]
-        yield results[results["dataset"].isin(datasets) & results["technique"].isin(techniques)]
+        yield cells.where(dataset=datasets, technique=list(techniques))
 
 
-def _ranks(panel: pd.DataFrame, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
+def _ranks(panel: Cells, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
     tables = []
     for over in _OVER:
         ranks = average_ranks(panel, goals, over=over)
@@ -400,7 +423,9 @@ def _ranks(panel: pd.DataFrame, goals: Mapping[str, Goal], alpha: float) -> pd.D
     return whole.assign(groups=whole["groups"].fillna(""))
 
 
-def _pairs(panel: pd.DataFrame, goals: Mapping[str, Goal], alpha: float, rope: float) -> pd.DataFrame:
+def _pairs(panel: Cells, goals: Mapping[str, Goal], alpha: float, rope: float) -> pd.DataFrame:
+    if panel.keys["technique"].nunique() > MOST_PAIRED:
+        panel = panel.where(technique=[])
     tables = []
     for over in _OVER:
         tests = pairwise_tests(panel, goals, over=over, alpha=alpha)
@@ -414,10 +439,10 @@ def _pairs(panel: pd.DataFrame, goals: Mapping[str, Goal], alpha: float, rope: f
     return pd.concat(tables, ignore_index=True)
 
 
-def _labelled(table: pd.DataFrame, panel: pd.DataFrame, over: Sequence[str]) -> pd.DataFrame:
+def _labelled(table: pd.DataFrame, panel: Cells, over: Sequence[str]) -> pd.DataFrame:
     """Return a table that says which datasets and levels of bias it is about."""
     betas = table["beta"] if "beta" in table.columns else np.nan
-    labels = {"datasets": " ".join(panel["dataset"].unique()), "over": " ".join(over), "beta": betas}
+    labels = {"datasets": " ".join(panel.keys["dataset"].unique()), "over": " ".join(over), "beta": betas}
     rest = table.drop(columns="beta", errors="ignore")
     return pd.DataFrame(labels, index=table.index).join(rest)
 
@@ -436,9 +461,9 @@ def _worst(metric: Metric | Undeclared) -> float:
     return float(distance(np.array(metric.range, dtype=float), metric).max())
 
 
-def _fairea(run: FinishedRun, part: pd.DataFrame, baseline: str) -> pd.DataFrame:
-    biased = [name for name in BIAS_METRICS if name in set(part["metric"])]
-    if not biased or ACCURACY not in set(part["metric"]):
+def _fairea(run: FinishedRun, part: Cells, baseline: str) -> pd.DataFrame:
+    biased = [name for name in BIAS_METRICS if name in set(part.keys["metric"])]
+    if not biased or ACCURACY not in set(part.keys["metric"]):
         return pd.DataFrame(columns=list(FAIREA_COLUMNS))
     known = {name: answer.accuracy for name, answer in constant_answers(run).items()}
     constants = {dataset.name: known.get(dataset.name, np.nan) for dataset in run.datasets}
@@ -489,8 +514,8 @@ def _explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFram
     found: dict[str, list[str]] = {"reason": [], "stops_reason": []}
     rows: list[Any] = list(lines.itertuples(index=False))
     for row in rows:
-        place = (row.dataset, row.bias, row.classifier)
-        own, other = known.get((*place, row.technique)), known.get((*place, row.baseline))
+        where = (row.dataset, row.bias, row.classifier)
+        own, other = known.get((*where, row.technique)), known.get((*where, row.baseline))
         found["reason"].append(own or row.reason)
         # The baseline itself stops nowhere, and has no reason for it.
         why = own or (f"the baseline {other}" if other else row.stops_reason)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from benchmark.report.compare_inputs import FinishedRun
 from benchmark.report.describe import file_name
-from benchmark.report.statistics_numbers import RunStatistics
+from benchmark.report.statistics_numbers import MOST_PAIRED, RunStatistics
 from benchmark.report.tables import (
     HEADINGS,
     PAPER_PAIRS,
@@ -34,6 +34,7 @@ __all__ = [
     "compared_metrics",
     "data_notes",
     "method_notes",
+    "pair_notes",
     "place_notes",
     "places",
     "reach_notes",
@@ -143,8 +144,8 @@ def method_notes(statistics: RunStatistics) -> list[str]:
         f"on the same training sample, {run.repetitions} repetitions. Correction: Holm's at "
         f"{statistics.alpha:g}, over a family of all techniques at all β of one dataset, bias, classifier "
         "and metric.",
-        "It is the training samples that differ: all are scored on the same test rows, and no interval or "
-        "p-value holds what other test rows would change.",
+        "Intervals (95 %, Student's) and p-values reflect variation between training samples only; the test "
+        "set and the learned network are fixed.",
     ]
     return [*notes, *reach_notes(statistics.out_of_reach())]
 
@@ -153,8 +154,20 @@ def reach_notes(reach: pd.DataFrame) -> list[str]:
     """Say where no difference can be significant, of rows of :meth:`RunStatistics.out_of_reach`."""
     return [
         f"No difference can be significant on {', '.join(own['dataset'].unique())}: with {n} repetitions "
-        f"and {n_tests} tests in a family, the smallest p-value after the correction is {smallest:.3g}."
-        for (n, n_tests, smallest), own in reach.groupby(["n", "n_tests", "smallest"], sort=False)
+        f"and {n_tests} tests in a family, the smallest p-value after the correction is {smallest:.3g}. "
+        f"At least {needed} repetitions are needed."
+        for (n, n_tests, smallest, needed), own in reach.groupby(
+            ["n", "n_tests", "smallest", "needed"], sort=False
+        )
+    ]
+
+
+def pair_notes(statistics: RunStatistics) -> list[str]:
+    """Say where there are too many techniques to compare all pairs of them."""
+    return [
+        f"Pairs of techniques are left out on {', '.join(datasets.split())}: {n} techniques have "
+        f"{n * (n - 1) // 2:,} pairs, and all are compared up to {MOST_PAIRED} techniques."
+        for datasets, n in statistics.unpaired.items()
     ]
 
 
@@ -264,7 +277,7 @@ class _Builder:
                 f"them. Bold: the smallest area between the means and the ideal. {self.aim(metric)}",
                 "Stops: the smallest β from which on the mean is no better than the baseline's; 'no' where "
                 f"it still is better at β = {last}, the greatest. That is about means, and no test: "
-                "robustness.csv has intervals of all three.",
+                "robustness.csv has intervals of area and slope.",
             ),
         )
 

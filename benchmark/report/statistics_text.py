@@ -25,6 +25,7 @@ from benchmark.report.statistics_tables import (
     compared_metrics,
     data_notes,
     method_notes,
+    pair_notes,
     place_notes,
     places,
 )
@@ -54,7 +55,7 @@ SURVIVOR_COLUMNS = (
 FILES = {
     "answers": "each technique at each level of bias: discrimination left, cost in accuracy, shares "
     "accepted, and whether it may be recommended",
-    "intervals": "mean, median and bootstrap interval of each metric of each cell; missing repetitions",
+    "intervals": "mean, median and interval of each metric of each cell; missing repetitions",
     "comparisons": "each technique minus the baseline on the same samples: intervals, p-values, effect sizes",
     "ranks": "average ranks over datasets, with and without β; Friedman's test; groups that do not differ",
     "pairs": "each pair of techniques over datasets: Wilcoxon's test with Holm's correction, and the "
@@ -323,6 +324,8 @@ def _bold(text: str, wanted: bool) -> str:
 def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
     run = statistics.run
     for note in method_notes(statistics):
+        yield f"- {markdown.plain(note)}"
+    for note in pair_notes(statistics):
         yield f"- {markdown.plain(note)}"
     for warning in statistics.warnings:
         yield f"- Warning, {markdown.plain(warning)}"

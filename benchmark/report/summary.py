@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from benchmark.report.describe import RunDescription
 from benchmark.report.frames import CELL_COLUMNS, in_described_order
 from benchmark.report.spreadsheet import as_cell
+from benchmark.statistics.intervals import half_widths
 
-__all__ = ["CONFIDENCE", "SUMMARY_COLUMNS", "csv_text", "summarise"]
+__all__ = ["SUMMARY_COLUMNS", "csv_text", "summarise"]
 
 SUMMARY_COLUMNS = (*CELL_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
 """Columns of the summary."""
-
-CONFIDENCE = 0.95
-"""Coverage of the intervals."""
 
 _KEY = [*CELL_COLUMNS, "metric"]
 
 
 def summarise(results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
-    r"""Summarise each metric of each cell over the repetitions.
+    """Summarise each metric of each cell over the repetitions.
 
-    The interval is Student's: :math:`\bar x \pm t_{0.975, n-1}\, s / \sqrt n`, with the sample standard
-    deviation :math:`s` (:math:`n - 1` in its denominator).
+    The interval is that of :func:`benchmark.statistics.cell_intervals`.
 
     Parameters
     ----------
@@ -44,7 +40,7 @@ def summarise(results: pd.DataFrame, failures: pd.DataFrame, description: RunDes
     moments = finite.groupby([results[column] for column in _KEY], sort=False).agg(["mean", "std", "count"])
     rows = moments.reindex(moments.index.append(_failed_keys(failures, description)).unique()).reset_index()
     n = rows["count"].fillna(0).to_numpy(dtype=np.int64)
-    half_width = _half_width(rows["std"].to_numpy(dtype=float), n)
+    half_width = half_widths(rows["std"].to_numpy(dtype=float), n)
     summary = rows[_KEY].assign(
         mean=rows["mean"],
         std=rows["std"],
@@ -68,14 +64,6 @@ def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
                 cells.isetitem(place, [harmless.get(value, value) for value in column])
     text: str = cells.to_csv(index=False, lineterminator="\n", float_format=float_format)
     return text
-
-
-def _half_width(std: np.ndarray, n: np.ndarray) -> np.ndarray:
-    several = n > 1
-    half_width = np.full(len(n), np.nan)
-    quantile = stdtrit(n[several] - 1, (1 + CONFIDENCE) / 2)
-    half_width[several] = quantile * std[several] / np.sqrt(n[several])
-    return half_width
 
 
 def _failed_keys(failures: pd.DataFrame, description: RunDescription) -> pd.MultiIndex:

@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 
 from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.statistics.bayes import N_SAMPLES, PRIOR, ROPE, signed_rank_probabilities
-from benchmark.statistics.frames import Goal, goal_of, require_known, row_means, to_cells
+from benchmark.statistics.frames import Cells, Goal, goal_of, require_known, row_means, to_cells
 from benchmark.statistics.hypothesis_tests import friedman, holm, wilcoxon_p_values
 
 __all__ = [
@@ -73,7 +73,7 @@ class _Ranking:
 
 
 def average_ranks(
-    results: pd.DataFrame,
+    results: pd.DataFrame | Cells,
     goals: Mapping[str, Goal],
     *,
     over: Sequence[str] = ("dataset",),
@@ -87,7 +87,7 @@ def average_ranks(
 
     Parameters
     ----------
-    results : DataFrame
+    results : DataFrame or Cells
         Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
     goals : mapping of str to Goal
         Ideal and direction of each metric in the results.
@@ -144,7 +144,7 @@ def average_ranks(
 
 
 def friedman_tests(
-    results: pd.DataFrame,
+    results: pd.DataFrame | Cells,
     goals: Mapping[str, Goal],
     *,
     over: Sequence[str] = ("dataset",),
@@ -179,7 +179,7 @@ def friedman_tests(
 
 
 def pairwise_tests(
-    results: pd.DataFrame,
+    results: pd.DataFrame | Cells,
     goals: Mapping[str, Goal],
     *,
     over: Sequence[str] = ("dataset",),
@@ -226,7 +226,7 @@ def pairwise_tests(
 
 
 def rank_groups(
-    results: pd.DataFrame,
+    results: pd.DataFrame | Cells,
     goals: Mapping[str, Goal],
     *,
     over: Sequence[str] = ("dataset",),
@@ -269,7 +269,7 @@ def rank_groups(
 
 
 def bayesian_comparisons(
-    results: pd.DataFrame,
+    results: pd.DataFrame | Cells,
     goals: Mapping[str, Goal],
     *,
     over: Sequence[str] = ("dataset",),
@@ -405,7 +405,7 @@ def _fixed(over: Sequence[str]) -> list[str]:
 
 
 def _rankings(
-    results: pd.DataFrame,
+    results: pd.DataFrame | Cells,
     goals: Mapping[str, Goal],
     over: Sequence[str],
     techniques: Sequence[str] | None,

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from benchmark.statistics.across import ALPHA, smallest_p_value
+from benchmark.statistics.across import ALPHA, repetitions_needed, smallest_p_value
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.bootstrap import N_RESAMPLES
 from benchmark.statistics.frames import SCENARIO
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
@@ -177,13 +176,14 @@ def underpowered_families(comparisons: pd.DataFrame, alpha: float = ALPHA) -> pd
     -------
     DataFrame
         The columns :data:`~benchmark.statistics.paired.FAMILY`; ``n``, the largest number of pairs,
-        ``n_tests``, and ``smallest``, the smallest p-value that Holm's correction leaves possible.
+        ``n_tests``, ``smallest``, the smallest p-value that Holm's correction leaves possible, and
+        ``needed``, how many repetitions would be enough.
     """
     tested = comparisons[comparisons["p_permutation"].notna()]
     families = tested.groupby(list(FAMILY), sort=False)["n"].agg(n="max", n_tests="size").reset_index()
-    least = families["n"].map(lambda n: max(smallest_p_value(n), 1 / (N_RESAMPLES + 1)))
-    families["smallest"] = np.minimum(1, least * families["n_tests"])
-    return families[families["smallest"] > alpha].reset_index(drop=True)
+    families["smallest"] = np.minimum(1, families["n"].map(smallest_p_value) * families["n_tests"])
+    families["needed"] = families["n_tests"].map(lambda tests: repetitions_needed(tests, alpha))
+    return families[families["n"] < families["needed"]].reset_index(drop=True)
 
 
 def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROPE) -> pd.DataFrame:

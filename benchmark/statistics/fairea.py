@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.metrics import GroupCounts, one_value_each
-from benchmark.statistics.frames import require_known, to_cells
+from benchmark.statistics.frames import Cells, require_known, to_cells
 
 __all__ = [
     "FAIREA_COLUMNS",
@@ -185,7 +185,7 @@ def regions(
 
 
 def fairea_regions(
-    results: pd.DataFrame,
+    results: pd.DataFrame | Cells,
     original: str,
     constant_accuracies: Mapping[str, float],
     metrics: Sequence[str] = ("discrimination", "overestimation", "underestimation"),
@@ -196,7 +196,7 @@ def fairea_regions(
 
     Parameters
     ----------
-    results : DataFrame
+    results : DataFrame or Cells
         Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
     original : str
         Technique whose predictions are the original ones, on the same repetition.

@@ -15,9 +15,11 @@ from benchmark.experiment.export import RESULT_COLUMNS
 
 __all__ = [
     "CELL_KEY",
+    "ROUNDING",
     "SCENARIO",
     "Cells",
     "Goal",
+    "all_equal",
     "blocks_by_count",
     "distance",
     "goal_of",
@@ -31,6 +33,9 @@ SCENARIO = ("dataset", "bias", "classifier")
 
 CELL_KEY = ("dataset", "bias", "beta", "technique", "classifier", "metric")
 """What the values of all repetitions have in common."""
+
+ROUNDING = 1e-12
+"""Share of their size below which two numbers are held equal: they differ by rounding only."""
 
 
 class Goal(Protocol):
@@ -69,6 +74,14 @@ class Cells:
         """Number of values of each row, shape (n_rows,)."""
         count: NDArray[np.int64] = np.isfinite(self.values).sum(axis=1)
         return count
+
+    def where(self, **names: Sequence[str]) -> Cells:
+        """Return the rows whose keys have one of the given entries in every column named."""
+        kept = np.ones(len(self.keys), dtype=bool)
+        for column, entries in names.items():
+            kept &= self.keys[column].isin(entries).to_numpy()
+        keys = self.keys[kept].reset_index(drop=True)
+        return Cells(keys, self.values[kept], self.n_expected[kept])
 
     def find(self, **replaced: str | float) -> NDArray[np.intp]:
         """Return for each row the position of the one whose key has other entries; -1 if there is none."""
@@ -129,12 +142,12 @@ def require_known(kind: str, names: Sequence[str], known: pd.Series[str]) -> Non
             raise UnknownNameError(kind, name, set(known))
 
 
-def to_cells(results: pd.DataFrame) -> Cells:
-    """Return results as a matrix.
+def to_cells(results: pd.DataFrame | Cells) -> Cells:
+    """Return results as a matrix; one that is made already is returned as it is.
 
     Parameters
     ----------
-    results : DataFrame
+    results : DataFrame or Cells
         Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`; others are ignored. Values that are not
         finite count as missing, as if their rows were not there.
 
@@ -143,6 +156,8 @@ def to_cells(results: pd.DataFrame) -> Cells:
     StatisticsError
         If a column or every row is missing, two rows have one key, or a value is no number.
     """
+    if isinstance(results, Cells):
+        return results
     table = _checked(results)
     grids = []
     expected = []
@@ -179,6 +194,13 @@ def row_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
         if block.shape[1]:
             found[rows] = block.mean(axis=1)
     return found
+
+
+def all_equal(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return whether each row's values are equal but for rounding; False where there is none."""
+    high, low = np.fmax.reduce(values, axis=1), np.fmin.reduce(values, axis=1)
+    equal: NDArray[np.bool_] = high - low <= ROUNDING * np.maximum(np.abs(high), np.abs(low))
+    return equal
 
 
 def _checked(results: pd.DataFrame) -> pd.DataFrame:

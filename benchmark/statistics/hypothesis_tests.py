@@ -12,12 +12,13 @@ from scipy.special import chdtrc, fdtrc
 from scipy.stats import rankdata, wilcoxon
 
 from benchmark.seeding import generator
-from benchmark.statistics.bootstrap import N_RESAMPLES
+from benchmark.statistics.frames import ROUNDING, all_equal
 
 __all__ = [
+    "N_FLIPS",
     "Friedman",
-    "all_equal",
     "cohens_d_z",
+    "flips_needed",
     "friedman",
     "holm",
     "is_exact",
@@ -26,10 +27,11 @@ __all__ = [
     "wilcoxon_p_values",
 ]
 
+N_FLIPS = 9999
+"""Number of random sign flips, unless another is asked for."""
+
 _ROWS_AT_ONCE = 64
 _MOST_ENUMERATED = 13  # differences of which scipy tries all signs where there are zeros or ties
-# Below this share of the summands' size two sums are held equal: they differ by rounding only.
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def friedman(values: NDArray[np.float64]) -> Friedman:
         return Friedman(math.nan, math.nan, df, math.nan, math.nan, df_error)
     chi2 = df * n**2 * float((centred.mean(axis=0) ** 2).sum() / (centred**2).sum())
     rest = n * df - chi2
-    f = (n - 1) * chi2 / rest if rest > _ROUNDING * n * df else math.inf
+    f = (n - 1) * chi2 / rest if rest > ROUNDING * n * df else math.inf
     return Friedman(chi2, float(chdtrc(df, chi2)), df, f, float(fdtrc(df, df_error, f)), df_error)
 
 
@@ -153,20 +155,20 @@ def _exact_with_ties(differences: NDArray[np.float64], zeros: Literal["wilcox", 
 
 
 def sign_flip_p_values(
-    differences: NDArray[np.float64], n_resamples: int = N_RESAMPLES, seed: int = 0
+    differences: NDArray[np.float64], n_flips: int = N_FLIPS, seed: int = 0
 ) -> NDArray[np.float64]:
     r"""Return two-sided p-values of the hypothesis that differences are symmetric about 0.
 
     The statistic is the absolute sum. All :math:`2^n` ways to give the n differences signs are tried where
-    these are at most ``n_resamples``; then p is the share of those with at least the observed statistic.
-    Otherwise ``n_resamples`` are drawn, and of these and the observed one, p is the share:
+    these are at most ``n_flips``; then p is the share of those with at least the observed statistic.
+    Otherwise ``n_flips`` are drawn, and of these and the observed one, p is the share:
     :math:`(1 + b) / (1 + B)`, which is never 0.
 
     Parameters
     ----------
     differences : ndarray of float, shape (n_rows, n)
         One test for each row.
-    n_resamples : int, default 9999
+    n_flips : int, default 9999
         Number of random signs where not all are tried.
     seed : int, default 0
         Decides which; rows share them.
@@ -182,22 +184,27 @@ def sign_flip_p_values(
     should never be zero.
     """
     n = differences.shape[1]
-    exact = bool(is_exact(np.array(n), n_resamples))
+    exact = bool(is_exact(np.array(n), n_flips))
     if exact:
         # Opposite signs give the same statistic, so the first difference keeps its own.
         patterns = np.arange(2 ** (n - 1))[:, None] >> np.arange(n - 1) & 1
         signs = np.hstack([np.ones((len(patterns), 1)), 1.0 - 2.0 * patterns])
     else:
-        drawn = generator(seed, purpose="sign flips", n=n).integers(0, 2, size=(n_resamples, n))
+        drawn = generator(seed, purpose="sign flips", n=n).integers(0, 2, size=(n_flips, n))
         signs = 1.0 - 2.0 * drawn
     p = np.empty(len(differences))
     for start in range(0, len(differences), _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
         block = differences[rows]
-        least = np.abs(block.sum(axis=1)) - _ROUNDING * np.abs(block).sum(axis=1)
+        least = np.abs(block.sum(axis=1)) - ROUNDING * np.abs(block).sum(axis=1)
         reached = np.abs(block @ signs.T) >= least[:, None]
-        p[rows] = reached.mean(axis=1) if exact else (1 + reached.sum(axis=1)) / (1 + n_resamples)
+        p[rows] = reached.mean(axis=1) if exact else (1 + reached.sum(axis=1)) / (1 + n_flips)
     return p
+
+
+def flips_needed(n_tests: int, alpha: float) -> int:
+    """Return how many random sign flips are drawn, so that Holm's correction of n_tests can leave alpha."""
+    return max(N_FLIPS, math.ceil(n_tests / alpha))
 
 
 def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -249,13 +256,6 @@ def rank_biserial(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(total > 0, favourable / np.maximum(total, 1), np.nan)
 
 
-def is_exact(n: NDArray[np.int64], n_resamples: int) -> NDArray[np.bool_]:
+def is_exact(n: NDArray[np.int64], n_flips: int) -> NDArray[np.bool_]:
     """Return whether :func:`sign_flip_p_values` of n differences tries all signs."""
-    return n <= math.log2(n_resamples)
-
-
-def all_equal(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return whether each row's values are equal but for rounding; False where there is none."""
-    high, low = np.fmax.reduce(values, axis=1), np.fmin.reduce(values, axis=1)
-    equal: NDArray[np.bool_] = high - low <= _ROUNDING * np.maximum(np.abs(high), np.abs(low))
-    return equal
+    return n <= math.log2(n_flips)

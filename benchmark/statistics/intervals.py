@@ -1,61 +1,123 @@
-"""Mean, median and bootstrap interval of every metric over the repetitions of a cell."""
+"""Student's interval of a mean over repetitions, which is the interval of every estimate that has one."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import stdtrit
 
-from benchmark.statistics.bootstrap import CONFIDENCE, N_RESAMPLES, intervals_of_means
-from benchmark.statistics.frames import CELL_KEY, blocks_by_count, row_means, to_cells
-
-__all__ = ["INTERVAL_COLUMNS", "cell_intervals"]
-
-INTERVAL_COLUMNS = (
-    *CELL_KEY,
-    *("n", "missing", "mean", "median", "ci_low", "ci_high", "interval", "reason"),
+from benchmark.errors import StatisticsError
+from benchmark.statistics.frames import (
+    CELL_KEY,
+    Cells,
+    all_equal,
+    blocks_by_count,
+    row_means,
+    to_cells,
 )
+
+__all__ = ["CONFIDENCE", "INTERVAL_COLUMNS", "cell_intervals", "half_widths", "student_intervals"]
+
+CONFIDENCE = 0.95
+"""Coverage of intervals, unless another is asked for."""
+
+INTERVAL_COLUMNS = (*CELL_KEY, "n", "missing", "mean", "median", "ci_low", "ci_high", "reason")
 """Columns of :func:`cell_intervals`."""
 
 
-def cell_intervals(
-    results: pd.DataFrame,
-    *,
-    confidence: float = CONFIDENCE,
-    n_resamples: int = N_RESAMPLES,
-    seed: int = 0,
-) -> pd.DataFrame:
+def half_widths(
+    std: NDArray[np.float64], n: NDArray[np.int64], confidence: float = CONFIDENCE
+) -> NDArray[np.float64]:
+    r"""Return half of the width of Student's intervals: :math:`t_{n-1}\, s / \sqrt n`.
+
+    Parameters
+    ----------
+    std : ndarray of float
+        Sample standard deviations (:math:`n - 1` in the denominator).
+    n : ndarray of int
+        Numbers of values.
+    confidence : float, default 0.95
+        Coverage.
+
+    Returns
+    -------
+    ndarray of float
+        In the unit of ``std``; 0 where all values are equal, NaN where there are fewer than two.
+
+    Raises
+    ------
+    StatisticsError
+        If the confidence does not lie between 0 and 1.
+
+    References
+    ----------
+    Student (1908), The probable error of a mean.
+    """
+    if not 0 < confidence < 1:
+        raise StatisticsError(
+            "The confidence of intervals is no share",
+            expected="a number between 0 and 1",
+            got=f"{confidence}",
+        )
+    several = n > 1
+    found = np.full(len(n), np.nan)
+    quantile = stdtrit(n[several] - 1, (1 + confidence) / 2)
+    found[several] = quantile * std[several] / np.sqrt(n[several])
+    return found
+
+
+def student_intervals(
+    values: NDArray[np.float64], confidence: float = CONFIDENCE
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of the interval of each row's mean.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_rows, n_repetitions)
+        NaN where there is no value.
+    confidence : float, default 0.95
+        Coverage, exact for values that are normal.
+
+    Returns
+    -------
+    low, high : ndarray of float, shape (n_rows,)
+        NaN where there are fewer than two values.
+    """
+    std = np.full(len(values), np.nan)
+    for rows, block in blocks_by_count(values):
+        if block.shape[1] > 1:
+            std[rows] = block.std(axis=1, ddof=1)
+    half = half_widths(std, np.isfinite(values).sum(axis=1), confidence)
+    mean = row_means(values)
+    return mean - half, mean + half
+
+
+def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDENCE) -> pd.DataFrame:
     """Summarise each metric of each cell over the repetitions.
 
     Parameters
     ----------
-    results : DataFrame
+    results : DataFrame or Cells
         Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
     confidence : float, default 0.95
         Coverage of the intervals.
-    n_resamples : int, default 9999
-        Number of bootstrap resamples; cells with as many values share them.
-    seed : int, default 0
-        Decides which.
 
     Returns
     -------
     DataFrame
         Columns :data:`INTERVAL_COLUMNS`, in the order of :class:`~benchmark.statistics.frames.Cells`. ``n``
         counts the finite values, ``missing`` the repetitions of the scenario without one. ``ci_low`` and
-        ``ci_high`` are the ends of the mean's interval, ``interval`` is ``bca``, ``percentile`` or empty,
-        and ``reason`` says why it is not ``bca``.
+        ``ci_high`` are the ends of the mean's interval (:func:`student_intervals`); ``reason`` says why there
+        is none, or that it is a point.
 
     Raises
     ------
     StatisticsError
         If the results are malformed or a setting is impossible.
-
-    References
-    ----------
-    Efron (1987); see :func:`benchmark.statistics.bootstrap.interval_of_sum`.
     """
     cells = to_cells(results)
-    found = intervals_of_means(cells.values, confidence=confidence, n_resamples=n_resamples, seed=seed)
+    low, high = student_intervals(cells.values, confidence)
     median = np.full(len(cells.keys), np.nan)
     for rows, block in blocks_by_count(cells.values):
         if block.shape[1]:
@@ -65,8 +127,9 @@ def cell_intervals(
         missing=cells.n_expected - cells.n,
         mean=row_means(cells.values),
         median=median,
-        ci_low=found.low,
-        ci_high=found.high,
-        interval=found.method,
-        reason=found.reason,
+        ci_low=low,
+        ci_high=high,
+        reason=np.select(
+            [cells.n < 2, all_equal(cells.values)], ["fewer than two values", "all values are equal"], ""
+        ),
     )

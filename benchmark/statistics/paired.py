@@ -8,17 +8,27 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.statistics.bootstrap import CONFIDENCE, N_RESAMPLES, check_settings, intervals_of_means
-from benchmark.statistics.frames import CELL_KEY, Goal, blocks_by_count, require_known, row_means, to_cells
-from benchmark.statistics.hypothesis_tests import (
+from benchmark.statistics.across import ALPHA
+from benchmark.statistics.frames import (
+    CELL_KEY,
+    Cells,
+    Goal,
     all_equal,
+    blocks_by_count,
+    require_known,
+    row_means,
+    to_cells,
+)
+from benchmark.statistics.hypothesis_tests import (
     cohens_d_z,
+    flips_needed,
     holm,
     is_exact,
     rank_biserial,
     sign_flip_p_values,
     wilcoxon_p_values,
 )
+from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 
 __all__ = ["FAMILY", "PAIRED_COLUMNS", "paired_comparisons"]
 
@@ -27,8 +37,8 @@ FAMILY = ("dataset", "bias", "classifier", "metric")
 
 PAIRED_COLUMNS = (
     *(*CELL_KEY, "baseline", "n", "missing"),
-    *("difference", "difference_low", "difference_high", "difference_interval"),
-    *("improvement", "improvement_low", "improvement_high", "improvement_interval"),
+    *("difference", "difference_low", "difference_high"),
+    *("improvement", "improvement_low", "improvement_high"),
     *("permutation", "p_permutation", "p_permutation_holm", "p_wilcoxon", "p_wilcoxon_holm"),
     *("d_z", "rank_biserial", "reason"),
 )
@@ -36,12 +46,12 @@ PAIRED_COLUMNS = (
 
 
 def paired_comparisons(
-    results: pd.DataFrame,
+    results: pd.DataFrame | Cells,
     baseline: str,
     goals: Mapping[str, Goal],
     *,
     confidence: float = CONFIDENCE,
-    n_resamples: int = N_RESAMPLES,
+    alpha: float = ALPHA,
     seed: int = 0,
 ) -> pd.DataFrame:
     r"""Compare every technique with a baseline, pair by pair.
@@ -54,7 +64,7 @@ def paired_comparisons(
 
     Parameters
     ----------
-    results : DataFrame
+    results : DataFrame or Cells
         Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
     baseline : str
         Name of a technique in the results.
@@ -63,10 +73,11 @@ def paired_comparisons(
         :func:`benchmark.metrics.list_metrics` returns them.
     confidence : float, default 0.95
         Coverage of the intervals.
-    n_resamples : int, default 9999
-        Number of bootstrap resamples, and of sign flips where not all are tried.
+    alpha : float, default 0.05
+        Level of significance that the largest family of tests must be able to reach with Holm's correction:
+        it takes more random sign flips, the more tests there are.
     seed : int, default 0
-        Decides which.
+        Decides which sign flips are tried where not all are.
 
     Returns
     -------
@@ -76,8 +87,7 @@ def paired_comparisons(
         ``n``, ``missing``
             Number of pairs, and of the scenario's repetitions without one.
         ``difference``, ``improvement``
-            Means over the pairs, with intervals as in
-            :func:`~benchmark.statistics.intervals.cell_intervals`.
+            Means over the pairs, with :func:`~benchmark.statistics.intervals.student_intervals`.
         ``p_permutation``
             Two-sided p-value of :func:`sign_flip_p_values`; ``permutation`` says whether ``exact`` or
             ``sampled``.
@@ -99,10 +109,10 @@ def paired_comparisons(
 
     Notes
     -----
-    No p-value of random sign flips is below :math:`1 / (B + 1)`. For one among m tests of a family to be
-    significant at :math:`\alpha` after Holm's correction, B must be at least about :math:`m / \alpha`.
+    No p-value of B random sign flips is below :math:`1 / (B + 1)`. For one among m tests of a family to be
+    significant at :math:`\alpha` after Holm's correction, B must be about :math:`m / \alpha`, so that B is
+    the greater of this and 9,999.
     """
-    check_settings(confidence, n_resamples)
     cells = to_cells(results)
     require_known("technique", [baseline], cells.keys["technique"])
     own = np.flatnonzero((cells.keys["technique"] != baseline).to_numpy())
@@ -117,18 +127,18 @@ def paired_comparisons(
     table = cells.keys.iloc[own].reset_index(drop=True)
     table = table.assign(baseline=baseline, n=n, missing=cells.n_expected[own] - n)
     for name, values in (("difference", difference), ("improvement", improvement)):
-        found = intervals_of_means(values, confidence=confidence, n_resamples=n_resamples, seed=seed)
-        table[f"{name}_low"], table[f"{name}_high"] = found.low, found.high
-        table[f"{name}_interval"] = found.method
+        table[f"{name}_low"], table[f"{name}_high"] = student_intervals(values, confidence)
         table[name] = row_means(values)
-    table["permutation"] = np.where(is_exact(n, n_resamples), "exact", "sampled")
-    table["p_permutation"] = _of_rows(improvement, lambda block: sign_flip_p_values(block, n_resamples, seed))
+    families = table.groupby(list(FAMILY), sort=False)
+    n_flips = flips_needed(max(families.size(), default=0), alpha)
+    table["permutation"] = np.where(is_exact(n, n_flips), "exact", "sampled")
+    table["p_permutation"] = _of_rows(improvement, lambda block: sign_flip_p_values(block, n_flips, seed))
     table["p_wilcoxon"] = _of_rows(improvement, wilcoxon_p_values)
     table["d_z"] = _of_rows(improvement, cohens_d_z)
     table["rank_biserial"] = _of_rows(improvement, rank_biserial)
     for test in ("p_permutation", "p_wilcoxon"):
-        families = table.groupby(list(FAMILY), sort=False)[test]
-        table[f"{test}_holm"] = families.transform(lambda p: holm(p.to_numpy()))
+        of_family = table.groupby(list(FAMILY), sort=False)[test]
+        table[f"{test}_holm"] = of_family.transform(lambda p: holm(p.to_numpy()))
     high, low = np.fmax.reduce(improvement, axis=1), np.fmin.reduce(improvement, axis=1)
     table["reason"] = np.select(
         [partner < 0, n < 2, np.isnan(high), (high == 0) & (low == 0), all_equal(improvement)],

@@ -10,14 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.errors import StatisticsError
-from benchmark.statistics.bootstrap import (
-    CONFIDENCE,
-    N_RESAMPLES,
-    check_settings,
-    resampled_shares,
-    resamples,
-)
-from benchmark.statistics.frames import Goal, require_known, to_cells
+from benchmark.statistics.frames import Cells, Goal, require_known, row_means, to_cells
 
 __all__ = [
     "HYPERVOLUME_COLUMNS",
@@ -38,7 +31,7 @@ PARETO_COLUMNS = (
 
 HYPERVOLUME_COLUMNS = (
     *("dataset", "bias", "beta", "classifier", "first", "second", "first_reference", "second_reference"),
-    *("hypervolume", "ci_low", "ci_high", "n_techniques", "reason"),
+    *("hypervolume", "n_techniques", "reason"),
 )
 """Columns of :func:`hypervolumes`."""
 
@@ -57,32 +50,14 @@ class _Plane:
         count: NDArray[np.int64] = np.isfinite(self.first).sum(axis=1)
         return count
 
-    def means(self, shares: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the means of both metrics over weighted repetitions, shape (n_weightings, n_techniques).
-
-        A technique's mean is over those of the repetitions that it has, NaN if it has none of them.
-        """
-        present = np.isfinite(self.first)
-        weight = shares @ present.T.astype(float)
-        weight[weight == 0] = np.nan
-        return (
-            shares @ np.where(present, self.first, 0).T / weight,
-            shares @ np.where(present, self.second, 0).T / weight,
-        )
-
-    def resampled(self, n_resamples: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the means of whole repetitions drawn anew: all techniques meet the same ones."""
-        n = self.first.shape[1]
-        return self.means(resampled_shares(resamples(n, n_resamples, seed)))
+    @property
+    def means(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Means of both metrics over the repetitions that a technique has, NaN if it has none."""
+        return row_means(self.first), row_means(self.second)
 
 
 def pareto_fronts(
-    results: pd.DataFrame,
-    metrics: tuple[str, str],
-    goals: Mapping[str, Goal],
-    *,
-    n_resamples: int = N_RESAMPLES,
-    seed: int = 0,
+    results: pd.DataFrame | Cells, metrics: tuple[str, str], goals: Mapping[str, Goal]
 ) -> pd.DataFrame:
     """Find the techniques that no other one beats in one of two metrics without losing in the other.
 
@@ -91,23 +66,20 @@ def pareto_fronts(
 
     Parameters
     ----------
-    results : DataFrame
+    results : DataFrame or Cells
         Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
     metrics : tuple of str
         Names of the two metrics.
     goals : mapping of str to Goal
         Their ideals and directions.
-    n_resamples : int, default 9999
-        Number of bootstrap resamples; each draws repetitions, with all techniques' values on them.
-    seed : int, default 0
-        Decides which.
 
     Returns
     -------
     DataFrame
         Columns :data:`PARETO_COLUMNS`, one row for each dataset, bias, level of bias, classifier and
-        technique. ``on_front`` says whether the technique is on the front, and ``share_on_front`` in which
-        share of the resamples it is; a technique without a value is on none, with NaN and a reason.
+        technique. ``on_front`` says whether the technique is on the front of the means, and
+        ``share_on_front`` in which share of its repetitions, each by itself, it is on the front of these; a
+        technique without a value is on none, with NaN and a reason.
 
     Raises
     ------
@@ -116,13 +88,11 @@ def pareto_fronts(
     UnknownNameError
         If a metric has no results or no goal.
     """
-    check_settings(CONFIDENCE, n_resamples)
     rows = []
     for plane in _planes(results, metrics, goals):
-        everywhere = np.full((1, plane.first.shape[1]), 1.0)
-        first, second = (mean[0] for mean in plane.means(everywhere))
+        first, second = plane.means
         front = on_pareto_front(first, second)
-        share = on_pareto_front(*plane.resampled(n_resamples, seed)).mean(axis=0)
+        times = on_pareto_front(plane.first.T, plane.second.T).sum(axis=0)
         rows += [
             {
                 **plane.where,
@@ -132,7 +102,7 @@ def pareto_fronts(
                 "first_distance": first[i],
                 "second_distance": second[i],
                 "on_front": bool(front[i]),
-                "share_on_front": share[i] if n else np.nan,
+                "share_on_front": times[i] / n if n else np.nan,
                 "n": n,
                 "reason": "" if n else "no repetition has values of both metrics",
             }
@@ -142,33 +112,27 @@ def pareto_fronts(
 
 
 def hypervolumes(
-    results: pd.DataFrame,
+    results: pd.DataFrame | Cells,
     metrics: tuple[str, str],
     goals: Mapping[str, Goal],
     *,
     reference: tuple[float, float],
-    confidence: float = CONFIDENCE,
-    n_resamples: int = N_RESAMPLES,
-    seed: int = 0,
 ) -> pd.DataFrame:
     """Measure how much of the trade-off between two metrics the techniques together achieve.
 
     Parameters
     ----------
-    results, metrics, goals, n_resamples, seed
+    results, metrics, goals
         As in :func:`pareto_fronts`.
     reference : tuple of float
         Reference point: the distances to the two ideals from which on nothing counts.
-    confidence : float, default 0.95
-        Coverage of the intervals.
 
     Returns
     -------
     DataFrame
         Columns :data:`HYPERVOLUME_COLUMNS`, one row for each dataset, bias, level of bias and classifier:
-        the :func:`hypervolume` of the techniques' mean distances, in the product of the metrics' units, and
-        its percentile interval; NaN with a reason where no technique has values, and no interval where there
-        is only one repetition.
+        the :func:`hypervolume` of the techniques' mean distances, in the product of the metrics' units; NaN
+        with a reason where no technique has values.
 
     Raises
     ------
@@ -177,28 +141,19 @@ def hypervolumes(
 
     Notes
     -----
-    Resampling adds noise to every technique, and the best of noisy points are better than the best of quiet
-    ones: where many techniques lie close together, the interval stands too high and can miss the estimate.
+    There is no interval. The best of several noisy points are better than the best of the points without
+    noise, so that the hypervolume is too large by up to as much as it varies: where five or ten techniques
+    are equally good, a jackknife interval of 30 repetitions held the true value in 67 and 32 % of the cases.
     """
-    check_settings(confidence, n_resamples)
     if not np.isfinite(reference).all():
         raise StatisticsError(
             "The reference point of the hypervolume is not finite",
             expected="two distances to the ideal",
             got=f"{reference}",
         )
-    tails = (1 - confidence) / 2, (1 + confidence) / 2
     rows = []
     for plane in _planes(results, metrics, goals):
-        n_repetitions = plane.first.shape[1]
-        value, low, high = np.nan, np.nan, np.nan
-        reason = "no technique has values of both metrics"
-        if n_repetitions:
-            value = float(hypervolume(*plane.means(np.ones((1, n_repetitions))), reference)[0])
-            reason = "fewer than two repetitions, so there is no interval"
-        if n_repetitions > 1:
-            low, high = np.quantile(hypervolume(*plane.resampled(n_resamples, seed), reference), tails)
-            reason = ""
+        found = bool(plane.n.any())
         rows.append(
             {
                 **plane.where,
@@ -206,11 +161,9 @@ def hypervolumes(
                 "second": metrics[1],
                 "first_reference": reference[0],
                 "second_reference": reference[1],
-                "hypervolume": value,
-                "ci_low": low,
-                "ci_high": high,
+                "hypervolume": float(hypervolume(*plane.means, reference)) if found else np.nan,
                 "n_techniques": int((plane.n > 0).sum()),
-                "reason": reason,
+                "reason": "" if found else "no technique has values of both metrics",
             }
         )
     return pd.DataFrame(rows, columns=list(HYPERVOLUME_COLUMNS))
@@ -272,11 +225,12 @@ def hypervolume(
     return area
 
 
-def _planes(results: pd.DataFrame, metrics: tuple[str, str], goals: Mapping[str, Goal]) -> Iterator[_Plane]:
+def _planes(
+    results: pd.DataFrame | Cells, metrics: tuple[str, str], goals: Mapping[str, Goal]
+) -> Iterator[_Plane]:
     cells = to_cells(results)
     require_known("metric", metrics, cells.keys["metric"])
-    of_both = results[results["metric"].isin(metrics)]
-    cells = to_cells(of_both)
+    cells = cells.where(metric=metrics)
     distances = cells.distances(goals)
     for metric in metrics:
         rows = (cells.keys["metric"] == metric).to_numpy()
@@ -295,10 +249,9 @@ def _planes(results: pd.DataFrame, metrics: tuple[str, str], goals: Mapping[str,
             for metric in metrics
         )
         present = np.isfinite(first) & np.isfinite(second)
-        kept = present.any(axis=0)
         yield _Plane(
             dict(zip(_WHERE, names, strict=True)),
             [str(technique) for technique in techniques],
-            np.where(present, first, np.nan)[:, kept],
-            np.where(present, second, np.nan)[:, kept],
+            np.where(present, first, np.nan),
+            np.where(present, second, np.nan),
         )

@@ -32,6 +32,7 @@ from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fron
 BETAS = (0.0, 0.5, 1.0)
 METRICS = ("discrimination", "accuracy")
 SIZES = (1, 2, 9, 25, 39)
+N_BLOCKS = 6  # two datasets, three levels of bias
 WARNING = "2 datasets are too few for a claim beyond them"
 
 
@@ -77,11 +78,11 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         baselines=dict.fromkeys(("one", "two"), names[0]),
         alpha=0.05,
         rope=0.01,
-        intervals=cell_intervals(results, n_resamples=50),
-        comparisons=paired_comparisons(results, names[0], goals, n_resamples=999),
+        intervals=cell_intervals(results),
+        comparisons=paired_comparisons(results, names[0], goals),
         ranks=made_up_ranks(names),
         pairs=empty,
-        pareto=pareto_fronts(results, ("discrimination", "accuracy"), goals, n_resamples=50),
+        pareto=pareto_fronts(results, ("discrimination", "accuracy"), goals),
         hypervolume=empty,
         fairea=empty,
         robustness=empty,
@@ -99,10 +100,23 @@ def made_up_ranks(names: list[str]) -> pd.DataFrame:
             groups = " ".join(str(group) for group in range(first, min(i, len(names) - 4) + 2))
             rank = np.nan if i == len(names) - 1 > 1 else i + 1.0
             rows.append(
-                ("one two", over, beta, "cpt", "c45", metric, name, rank, groups, len(names), WARNING)
+                (
+                    "one two",
+                    over,
+                    beta,
+                    "cpt",
+                    "c45",
+                    metric,
+                    name,
+                    rank,
+                    groups,
+                    len(names),
+                    N_BLOCKS,
+                    WARNING,
+                )
             )
     columns = ["datasets", "over", "beta", "bias", "classifier", "metric", "technique", "mean_rank"]
-    return pd.DataFrame(rows, columns=[*columns, "groups", "n_techniques", "warning"])
+    return pd.DataFrame(rows, columns=[*columns, "groups", "n_techniques", "n_blocks", "warning"])
 
 
 def figures_of(n_techniques: int) -> dict[str, Figure]:
@@ -241,6 +255,16 @@ def test_a_technique_without_values_is_said_to_have_none() -> None:
     )
     changed = RunStatistics(**{**vars(own), "pareto": without})
     assert f"{own.run.techniques['technique_4']} (no value)" in texts_of(draw_pareto(changed, places(own)[0]))
+
+
+def test_a_rank_diagram_of_few_blocks_says_that_no_test_can_find_anything() -> None:
+    told = "Discrimination, Accuracy: no test over datasets and β can find a difference between two of 9"
+    shown = "".join(" ".join(texts_of(draw_ranks(statistics(9), statistics(9).ranks))).split())
+    # Of 36 tests, the smallest p-value must be 0.05 / 36 at most: 2 / 2^11 is.
+    for text in (told, "Their 36 pairs take at least 11 blocks; there are 6."):
+        assert "".join(text.split()) in shown
+    ranks = statistics(9).ranks.assign(n_blocks=11)
+    assert not any("no test over datasets" in text for text in texts_of(draw_ranks(statistics(9), ranks)))
 
 
 def test_bars_join_the_groups_and_never_meet() -> None:

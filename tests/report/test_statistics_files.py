@@ -403,8 +403,29 @@ def test_too_few_repetitions_are_no_evidence(tmp_path: Path) -> None:
     page = statistics_page(statistics, [])
     # Seven tests of two in sixteen.
     assert "with 4 repetitions and 9 tests in a family" in page
+    # 2 / 2^9 * 9 is 0.035, 2 / 2^8 * 9 is 0.07.
+    assert "At least 9 repetitions are needed." in page
+    assert "the test set and the learned network are fixed" in page
     assert "better on average by more than 0.01" in page
     assert "| one | Discrimination | 1 ~ |" in page
+
+
+def test_pairs_of_many_techniques_are_left_out_and_it_is_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("benchmark.report.statistics_numbers.MOST_PAIRED", 3)
+    steps: list[str] = []
+    found = folder_statistics(folder, say=steps.append)
+    assert steps[0].startswith("reading ")
+    assert len(steps) == 4
+    assert found.pairs.empty
+    assert list(found.pairs.columns[:3]) == ["datasets", "over", "beta"]
+    assert found.ranks["mean_rank"].notna().any()
+    said = "Pairs of techniques are left out on one, two: 4 techniques have 6 pairs"
+    assert said in statistics_page(found, [])
+    console = Console(width=80, record=True, file=io.StringIO())
+    print_statistics(console, found, output=tmp_path, written=[])
+    assert said in " ".join(console.export_text().split())
 
 
 def test_the_console_shows_the_short_form(statistics: RunStatistics, tmp_path: Path) -> None:

@@ -14,21 +14,22 @@ from hypothesis import strategies as st
 from benchmark.errors import UnknownNameError
 from benchmark.metrics import list_metrics
 from benchmark.statistics import paired_comparisons
-from benchmark.statistics.bootstrap import intervals_of_means
 from benchmark.statistics.hypothesis_tests import (
     cohens_d_z,
+    flips_needed,
     holm,
     rank_biserial,
     sign_flip_p_values,
     wilcoxon_p_values,
 )
+from benchmark.statistics.intervals import student_intervals
 from tests.statistics.made_up import GOALS, random_results, results
 
 NAN = float("nan")
 
 
-def compare(table: pd.DataFrame, baseline: str = "none", n_resamples: int = 300) -> pd.DataFrame:
-    return paired_comparisons(table, baseline, GOALS, n_resamples=n_resamples)
+def compare(table: pd.DataFrame, baseline: str = "none") -> pd.DataFrame:
+    return paired_comparisons(table, baseline, GOALS)
 
 
 @pytest.mark.parametrize("n", [2, 3, 6, 9])
@@ -46,11 +47,11 @@ def test_all_sign_flips_are_tried(n: int) -> None:
 
 def test_random_sign_flips_come_near_to_all_of_them() -> None:
     values = np.random.default_rng(5).normal(0.4, 1, (20, 14))
-    exact = sign_flip_p_values(values, n_resamples=2**14)
-    sampled = sign_flip_p_values(values, n_resamples=9999)
+    exact = sign_flip_p_values(values, n_flips=2**14)
+    sampled = sign_flip_p_values(values, n_flips=9999)
     assert (exact != sampled).any()
     np.testing.assert_allclose(sampled, exact, atol=0.02)
-    assert sign_flip_p_values(np.ones((1, 30)), n_resamples=99)[0] == 1 / 100
+    assert sign_flip_p_values(np.ones((1, 30)), n_flips=99)[0] == 1 / 100
 
 
 def test_equal_sums_count_in_spite_of_rounding() -> None:
@@ -154,11 +155,11 @@ def test_a_frame_holds_what_the_array_functions_say() -> None:
     for row in found.itertuples():
         a, b = (wide[row.dataset, row.beta, row.metric, name].to_numpy() for name in ("a", row.technique))
         gain = (b - a if row.metric == "accuracy" else np.abs(a) - np.abs(b))[None]
-        assert row.p_permutation == sign_flip_p_values(gain, 300)[0]
+        assert row.p_permutation == sign_flip_p_values(gain)[0]
         assert row.permutation == "sampled"
         assert row.p_wilcoxon == pytest.approx(scipy.stats.wilcoxon(gain[0]).pvalue, abs=1e-12)
-        ends = intervals_of_means(gain, n_resamples=300)
-        assert (row.improvement_low, row.improvement_high) == pytest.approx((ends.low[0], ends.high[0]))
+        low, high = student_intervals(gain)
+        assert (row.improvement_low, row.improvement_high) == pytest.approx((low[0], high[0]))
         assert row.d_z == pytest.approx(cohens_d_z(gain)[0])
         assert row.reason == ""
 
@@ -169,6 +170,18 @@ def test_holm_takes_all_techniques_and_levels_of_a_dataset_and_metric() -> None:
         for _, family in found.groupby(["dataset", "metric"]):
             assert len(family) == 6  # two techniques at three levels of bias
             np.testing.assert_allclose(family[f"{name}_holm"], holm(family[name].to_numpy()))
+
+
+def test_a_large_family_has_enough_sign_flips_to_be_significant() -> None:
+    assert flips_needed(100, 0.05) == 9999
+    values = {f"t{i}": np.linspace(0.2, 0.4, 16).tolist() for i in range(601)}
+    table = results({"none": [0.1] * 16, **values})
+    found = compare(table)
+    assert (found["permutation"] == "sampled").all()
+    # Of 9,999 random signs, the smallest p-value of 601 tests would be 0.0601.
+    assert (found["p_permutation_holm"] <= 0.05).all()
+    strict = paired_comparisons(table, "none", GOALS, alpha=0.06)
+    assert (strict["p_permutation"] == 1 / (1 + flips_needed(601, 0.06))).all()
 
 
 def test_pairs_are_made_by_repetition() -> None:
@@ -223,7 +236,7 @@ def test_what_is_undefined_has_a_reason() -> None:
 
 def test_declared_metrics_are_goals_and_groups_share_theirs() -> None:
     table = results({"none": [0.1, 0.2], "t": [0.2, 0.5]}, metric="precision[Female]")
-    found = paired_comparisons(table, "none", list_metrics(), n_resamples=50)
+    found = paired_comparisons(table, "none", list_metrics())
     assert found["improvement"].tolist() == pytest.approx([0.2])
 
 

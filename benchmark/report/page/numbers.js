@@ -9,7 +9,7 @@ const unpack = (text) => new Float32Array(Uint8Array.from(atob(text), (c) => c.c
 const unpacked = new Map();
 function arraysOf(scenario) {
   if (!unpacked.has(scenario)) {
-    const names = ["n", "missing", "mean", "ci_low", "ci_high", "interval", "values"];
+    const names = ["n", "missing", "mean", "ci_low", "ci_high", "values"];
     unpacked.set(scenario, Object.fromEntries(names.map((name) => [name, unpack(scenario[name])])));
   }
   return unpacked.get(scenario);
@@ -37,8 +37,8 @@ function studentInterval(values) {
 const drawnSigns = new Map();
 function signsOf(n) {
   if (drawnSigns.has(n)) return drawnSigns.get(n);
-  const exact = 2 ** n <= run.resamples;
-  const patterns = exact ? 2 ** (n - 1) : run.resamples;
+  const exact = 2 ** n <= run.flips;
+  const patterns = exact ? 2 ** (n - 1) : run.flips;
   const signs = new Int8Array(patterns * n);
   let state = 0x9e3779b9 ^ n;
   for (let i = 0; i < signs.length; i++) {
@@ -115,13 +115,13 @@ function compareHere(scenario, baseline) {
     const cells = raw.map((_, cell) => cell).filter((cell) => cell % M === m);
     holm(cells.map((cell) => raw[cell])).forEach((p, i) => (found.p[cells[i]] = p));
   });
-  return { ...found, method: "t" };
+  return found;
 }
 
 function compare(scenario, baseline) {
   const given = scenario.compared[baseline];
   if (!given) return compareHere(scenario, baseline);
-  return { ...Object.fromEntries(Object.entries(given).map(([k, v]) => [k, unpack(v)])), method: "BCa" };
+  return Object.fromEntries(Object.entries(given).map(([k, v]) => [k, unpack(v)]));
 }
 
 // All rows of a scenario against a baseline: one per level of bias, technique and metric.
@@ -146,14 +146,12 @@ function rowsOf(scenario, baseline) {
       mean: cells.mean[cell],
       low: cells.ci_low[cell],
       high: cells.ci_high[cell],
-      interval: run.intervals[cells.interval[cell]] ?? "",
       isBaseline: technique.name === baseline,
       difference: found.difference[cell],
       improvement: found.improvement[cell],
       differenceLow: found.low[cell],
       differenceHigh: found.high[cell],
       pairs: Number.isNaN(found.n[cell]) ? 0 : found.n[cell],
-      method: found.method,
       p: found.p[cell],
       verdict: !significant ? "" : found.improvement[cell] > 0 ? "better" : "worse",
       reason: scenario.reasons[`${b},${t},${m}`] ?? scenario.reasons[`${b},${t}`] ?? "",
@@ -167,8 +165,8 @@ function rowsOf(scenario, baseline) {
 function isTestable(rows) {
   const tested = rows.filter((row) => !Number.isNaN(row.p));
   const pairs = Math.max(0, ...tested.map((row) => row.pairs));
-  const least = Math.max(2 / 2 ** pairs, 1 / (run.resamples + 1));
-  return { testable: !tested.length || least * tested.length <= run.alpha, pairs, tests: tested.length };
+  const needed = Math.ceil(Math.log2((2 * tested.length) / run.alpha));
+  return { testable: !tested.length || pairs >= needed, pairs, tests: tested.length, needed };
 }
 
 // Which cells of a metric differ from the baseline's. Where no test can tell: by more than the region of practical

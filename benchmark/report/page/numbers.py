@@ -18,15 +18,14 @@ from scipy.special import stdtrit
 from benchmark.report.compare_inputs import FinishedRun, RunDataset
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.statistics import paired_comparisons
-from benchmark.statistics.bootstrap import CONFIDENCE, N_RESAMPLES
 from benchmark.statistics.frames import SCENARIO
+from benchmark.statistics.intervals import CONFIDENCE
 
 __all__ = ["UNTREATED", "as_script", "page_numbers"]
 
 UNTREATED = "none"
 """The technique that every dataset is compared with besides its own baseline, where the run has it."""
 
-_INTERVALS = ("", "bca", "percentile")
 _AXES = ("beta", "technique", "metric")
 
 # What the scripts call the marks and dashes of benchmark.report.style.
@@ -64,9 +63,7 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
         "name": run.name,
         "alpha": statistics.alpha,
         "rope": statistics.rope,
-        "confidence": CONFIDENCE,
-        "resamples": N_RESAMPLES,
-        "intervals": _INTERVALS,
+        "flips": statistics.n_flips,
         # Of Student's distribution, by degrees of freedom from 1.
         "quantiles": [round(float(stdtrit(df, (1 + CONFIDENCE) / 2)), 6) for df in range(1, max(2, n_most))],
         "techniques": [
@@ -113,7 +110,7 @@ def _comparisons(statistics: RunStatistics) -> list[pd.DataFrame]:
     if UNTREATED not in set(own["technique"]):
         return [statistics.comparisons]
     goals = {metric.name: metric for metric in statistics.metrics.values()}
-    return [statistics.comparisons, paired_comparisons(own, UNTREATED, goals)]
+    return [statistics.comparisons, paired_comparisons(own, UNTREATED, goals, alpha=statistics.alpha)]
 
 
 def _keys(run: FinishedRun, dataset: RunDataset, results: pd.DataFrame) -> list[tuple[str, str, str]]:
@@ -153,7 +150,6 @@ def _scenario(
         "techniques": [list(run.techniques).index(name) for name in techniques],
         **{name: _packed(shown[name].fillna(0)) for name in ("n", "missing")},
         **{name: _packed(shown[name]) for name in ("mean", "ci_low", "ci_high")},
-        "interval": _packed(shown["interval"].map({name: i for i, name in enumerate(_INTERVALS)})),
         "values": _packed(values.reindex(cells)),
         "width": values.shape[1],
         "compared": {

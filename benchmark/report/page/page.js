@@ -191,16 +191,14 @@ function picker(technique) {
 const rowClass = (technique) => ({ class: state.highlight === technique.name ? "picked" : null });
 
 function tableRow(row) {
-  const told = row.interval
-    ? `${row.interval === "bca" ? "BCa" : "Percentile"} interval over ${row.n} repetitions`
-    : row.reason || "no interval";
+  const told = Number.isFinite(row.low) ? `over ${row.n} repetitions` : row.reason || "no interval";
   const missing = make("td", { title: row.missing ? row.reason : null }, String(row.missing));
   if (row.missing && row.reason) missing.append(make("span", { class: "unseen" }, ` (${row.reason})`));
   const difference = row.isBaseline
     ? [make("td", { colspan: "3", class: "soft" }, "baseline")]
     : [
         make("td", { title: `over ${row.pairs} pairs` }, fixed(row.difference)),
-        make("td", { title: `${row.method} interval over ${row.pairs} pairs` }, range(row.differenceLow, row.differenceHigh)),
+        make("td", { title: `over ${row.pairs} pairs` }, range(row.differenceLow, row.differenceHigh)),
         make("td", { class: row.verdict }, [pText(row.p), row.verdict].filter(Boolean).join(" ")),
       ];
   return make(
@@ -219,10 +217,8 @@ function tableRow(row) {
 
 function drawTable(view) {
   const rows = shownRows(view);
-  const method = rows.length && rows[0].method === "t" ? "Student t, computed here" : "BCa bootstrap";
   $("table").caption.textContent =
-    `${view.title}. Differences to ${view.baselineTitle}; their intervals: ${method}. ` +
-    `p: sign-flip test, Holm-corrected.`;
+    `${view.title}. Differences to ${view.baselineTitle}. Intervals: Student's. p: sign-flip test, Holm-corrected.`;
   $("table").tHead.rows[0].replaceChildren(
     ...COLUMNS.map(({ key, title }) => {
       const sorted = state.sort.replace("-", "") === key;
@@ -272,7 +268,7 @@ function drawHolding(view) {
     (found.testable
       ? `where the corrected p is at most ${run.alpha}.`
       : `by more than ${run.rope} on average: with ${found.pairs} pairs and ${found.tests} tests, no corrected p can be ` +
-        `at most ${run.alpha}.`);
+        `at most ${run.alpha}; it takes ${found.needed} repetitions.`);
   const head = ["Technique", ...view.scenario.betas.map((beta) => `β = ${beta}`), "Better up to β"];
   $("holding").tHead.rows[0].replaceChildren(...head.map((title) => make("th", { scope: "col" }, title)));
   if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy there"));
@@ -398,17 +394,16 @@ function csv() {
   const { dataset, bias, classifier } = view.scenario;
   const number = (value) => (Number.isFinite(value) ? String(Number(value.toPrecision(7))) : "");
   const head =
-    "dataset,bias,beta,technique,classifier,metric,n,missing,mean,ci_low,ci_high,interval,baseline,pairs," +
-    "difference,difference_low,difference_high,difference_interval,p_holm";
+    "dataset,bias,beta,technique,classifier,metric,n,missing,mean,ci_low,ci_high,baseline,pairs," +
+    "difference,difference_low,difference_high,p_holm";
   const lines = shownRows(view).map((row) => {
-    const texts = [row.interval, row.isBaseline ? "" : state.baseline, row.isBaseline ? "" : String(row.pairs)];
+    const texts = [row.isBaseline ? "" : state.baseline, row.isBaseline ? "" : String(row.pairs)];
     return [
       ...[dataset, bias, String(row.beta), row.technique.name, classifier, row.metric.name],
       ...[row.n, row.missing].map(String),
       ...[row.mean, row.low, row.high].map(number),
       ...texts,
       ...[row.difference, row.differenceLow, row.differenceHigh].map(number),
-      Number.isFinite(row.differenceLow) ? row.method : "",
       number(row.p),
     ]
       .map((cell) => (/[",\n\r]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell))

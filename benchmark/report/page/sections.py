@@ -96,6 +96,7 @@ def methods_section(statistics: RunStatistics) -> str:
         .read_text(encoding="utf-8")
         .replace("@alpha@", f"{statistics.alpha:g}")
         .replace("@rope@", f"{statistics.rope:g}")
+        .replace("@flips@", f"{statistics.n_flips:,}")
         + "<h3>Metrics</h3>"
         + _table(
             "Metrics of this page; y+ is the favorable label, ŷ a prediction, g the deprived group, ḡ the "
