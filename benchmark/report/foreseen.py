@@ -30,5 +30,6 @@ def too_few_repetitions(experiment: Experiment) -> Iterator[str]:
         yield (
             ("" if len(families) == 1 else f"{', '.join(datasets)}: ")
             + f"with {n} repetition{'s' * (n != 1)} no difference from the baseline can be significant, "
-            f"because Holm's correction takes {n_tests} test{'s' * (n_tests != 1)} together; {needed} repetitions would do."
+            f"because Holm's correction takes {n_tests} test{'s' * (n_tests != 1)} together; {needed} "
+            "repetitions would do."
         )
