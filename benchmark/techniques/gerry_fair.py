@@ -21,7 +21,7 @@ __all__ = ["Game", "GerryFair"]
 Array: TypeAlias = NDArray[np.float64]
 
 _GAP = 0.005  # how far, in errors per row, either player may be from the best answer to the other
-_TIE = 1e-12  # rounding must not decide between equal costs
+_TIE = 1e-10  # what is nearer to another value counts as equal to it: rounding must not decide the moves
 
 
 @register
@@ -170,7 +170,7 @@ class Game:
         """Return the largest disparity of a subgroup, and which groups belong to it, shape (n_groups,)."""
         rate = self._counted @ favorable / self._counted.sum()
         excess = np.bincount(self.group, self._counted * (favorable - rate))
-        return float(excess.clip(0).sum()), excess > 0
+        return float(excess.clip(0).sum()), excess > _TIE
 
     def error(self, favorable: Array) -> float:
         """Return the expected error rate of predictions that are favorable with given probabilities."""
@@ -205,9 +205,9 @@ class Game:
             costs[taken] = self.error(predicted), *np.bincount(self.group, self._counted * predicted)
             # The regression may miss the best answer, so that an older one may be better.
             totals = costs[: taken + 1] @ np.append(1.0, penalty)
-            best = int(totals.argmin())
+            best = int((totals <= totals.min() + _TIE).argmax())
             gap = float(upper - (totals[best] - self.gamma * complaint))
-            if gap <= _GAP and disparity <= self.gamma:
+            if gap <= _GAP and disparity <= self.gamma + _TIE:
                 chosen = np.flatnonzero(played)
                 return (
                     [answers[i] for i in chosen],
@@ -219,7 +219,7 @@ class Game:
                 predicted = self.favorable(answers[best])
             lottery += (predicted - lottery) / (taken + 1)
             disparity, subgroup = self.audit(lottery)
-            weight = self.C if disparity > self.gamma else 0.0
+            weight = self.C if disparity > self.gamma + _TIE else 0.0
             upper = self.error(lottery) + weight * (disparity - self.gamma)
             penalty += (weight * (subgroup - size[subgroup].sum()) - penalty) / (taken + 1)
             complaint += (weight - complaint) / (taken + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
@@ -22,6 +23,9 @@ Array: TypeAlias = NDArray[np.float64]
 
 _SMOOTHING = (1e-2, 1e-4)  # the corner of the absolute value, rounded off: roughly at first, then finely
 _TOLERANCE = 1e-7  # relative decrease of the loss in a step that ends the search
+_MEMORY = 10  # last steps that advise the next
+_SUFFICIENT = 1e-4  # share of the decrease that the gradient promises which a step must bring
+_SHORTEST = 1e-10  # share of a step below which rounding decides whether it descends
 _TINY = float(np.finfo(np.float64).eps)
 
 
@@ -39,8 +43,9 @@ class LearnedFairRepresentations(PreProcessing):
 
     The paper sums where means are taken here; they are those of AIF360, so that weights mean the same there.
     L-BFGS descends from prototypes at k random rows and random weights to a local minimum; the absolute value
-    in :math:`L_z` is rounded off at its corner, by 0.01 at first and by 0.0001 in the end. The features of
-    the paper are encoded columns without the sensitive one (see ``treatment``).
+    in :math:`L_z` is rounded off at its corner, by 0.01 at first and by 0.0001 in the end. Its arithmetic is
+    the same to the last bit on every processor. The features of the paper are encoded columns without the
+    sensitive one (see ``treatment``).
 
     Changes: of training and test rows the classifier sees, instead of features, the memberships, each cut
     into ``bins`` intervals of equal width (because :math:`L_z` bounds differences of memberships and not of
@@ -75,7 +80,7 @@ class LearnedFairRepresentations(PreProcessing):
     name = "lfr"
     reference = "Zemel, Wu, Swersky, Pitassi and Dwork (2013), Learning fair representations, ICML"
     summary = "Describe rows by memberships of prototypes that both groups are equally near to"
-    version = "1"
+    version = "2"
     randomised = True
     needs_sensitive = False
 
@@ -93,17 +98,13 @@ class LearnedFairRepresentations(PreProcessing):
         return one_group(train, "no second group to be near")
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         schema = train.schema
         encoding = Encoding.of(train, use_sensitive=False, treatment=self.treatment)
         changed = new_features(schema, [(f"prototype {k}", self.bins) for k in range(self.prototypes)])
-        with threadpool_limits(1, user_api="blas"):
-            found, convergence = self._fitted(train, encoding, tools.rng)
+        found, convergence = self._fitted(train, encoding, tools.rng)
 
         def memberships(table: Table) -> Array:
-            with threadpool_limits(1, user_api="blas"):
-                return found.memberships(encoding.features(table))
+            return found.memberships(encoding.features(table))
 
         def transform(table: Table) -> Table:
             codes = np.minimum(memberships(table) * self.bins, self.bins - 1).astype(CODE_DTYPE)
@@ -163,14 +164,14 @@ class Prototypes:
         """Weights and positions as one vector, shape (k + k n_features,)."""
         return np.concatenate([self.weights, self.positions.ravel()])
 
-    def distances(self, square: Array, product: Array) -> Array:
-        """Return distances, shape (n_rows, k), from rows' squared norms and products with the prototypes."""
-        squared = square[:, None] - 2 * product + (self.positions**2).sum(axis=1)
-        return np.asarray(np.sqrt(np.maximum(squared, _TINY)))  # never 0, because the loss divides by it
-
     def memberships(self, rows: Array) -> Array:
         """Return the memberships of encoded rows, shape (n_rows, k); those of a row sum to 1."""
-        return _softmin(self.distances((rows**2).sum(axis=1), rows @ self.positions.T))
+        from scipy.sparse import csr_array
+
+        from benchmark.techniques._representation_kernels import nearness
+
+        sparse = csr_array(rows)
+        return nearness(sparse.indptr, sparse.indices, sparse.data, self.positions)[2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,8 +182,6 @@ class RepresentationLoss:
     ----------
     rows : sparse array of float, shape (n_distinct, n_features)
         Distinct encoded rows.
-    square : ndarray of float, shape (n_distinct,)
-        Their squared norms.
     share : ndarray of float, shape (n_distinct, 2)
         Share of the favored and of the deprived group that a row stands for.
     label : ndarray of float, shape (n_distinct, 2)
@@ -194,7 +193,6 @@ class RepresentationLoss:
     """
 
     rows: Any
-    square: Array
     share: Array
     label: Array
     A: tuple[float, float, float]
@@ -209,80 +207,93 @@ class RepresentationLoss:
 
         group = weight.sum(axis=2)
         share = group / group.sum(axis=0)
-        return cls(csr_array(rows), (rows**2).sum(axis=1), share, weight.sum(axis=1), A, smoothing)
+        return cls(csr_array(rows), share, weight.sum(axis=1), A, smoothing)
 
     def __call__(self, theta: Array, k: int) -> tuple[float, Array]:
         """Return value and gradient at :attr:`Prototypes.theta` of k prototypes."""
-        A_x, A_y, A_z = self.A
-        found = Prototypes.of(theta, k)
-        v = found.positions
-        product = self.rows @ v.T
-        distance = found.distances(self.square, product)
-        m = _softmin(distance)
+        from benchmark.techniques._representation_kernels import loss_and_gradient
 
-        # |x - vᵀm|² = |x|² - 2 m·(v x) + m·(v vᵀ) m, so that no reconstruction is ever built.
-        repeated = m @ (v @ v.T)
-        per_row = self.share.sum(axis=1) / v.shape[1]
-        L_x = per_row @ (self.square + ((repeated - 2 * product) * m).sum(axis=1))
-
-        predicted = (m @ found.weights).clip(_TINY, 1 - _TINY)
-        L_y = -(self.label[:, 1] @ np.log(predicted) + self.label[:, 0] @ np.log1p(-predicted))
-        by_predicted = A_y * (self.label[:, 0] / (1 - predicted) - self.label[:, 1] / predicted)
-
-        apart = self.share[:, 0] - self.share[:, 1]
-        difference = apart @ m
-        rounded = np.hypot(difference, self.smoothing)
-        L_z = (rounded - self.smoothing).mean()
-        slope = np.divide(difference, rounded, out=np.zeros_like(rounded), where=rounded > 0)
-
-        by_m = 2 * A_x * per_row[:, None] * (repeated - product)
-        by_m += by_predicted[:, None] * found.weights + apart[:, None] * (A_z / len(v) * slope)
-        by_distance = m * ((m * by_m).sum(axis=1, keepdims=True) - by_m) / distance
-        reconstructed = 2 * A_x * per_row[:, None] * m
-        by_v = by_distance.sum(axis=0)[:, None] * v + (m.T @ reconstructed) @ v
-        by_v -= (self.rows.T @ (by_distance + reconstructed)).T
-        gradient = np.concatenate([m.T @ by_predicted, by_v.ravel()])
-        return float(A_x * L_x + A_y * L_y + A_z * L_z), gradient
+        found, rows = Prototypes.of(theta, k), self.rows
+        value, by_weights, by_positions = loss_and_gradient(
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            self.share,
+            self.label,
+            self.A,
+            self.smoothing,
+            found.weights,
+            found.positions,
+        )
+        return value, np.concatenate([by_weights, by_positions.ravel()])
 
 
 def descend(
     loss: RepresentationLoss, start: Prototypes, max_iterations: int
 ) -> tuple[Prototypes, Convergence]:
-    """Descend to a local minimum of the loss by L-BFGS-B.
+    """Descend to a local minimum of the loss by a projected L-BFGS method.
 
+    Weights that would leave [0, 1] are held at the bound. The products of vectors are summed by NumPy in an
+    order of its own, not by a library for linear algebra, so that every processor takes the same steps.
     The convergence is in iterations and the relative decrease of the loss in the last one.
 
     Raises
     ------
     NotConvergedError
         If so many iterations do not suffice.
+
+    References
+    ----------
+    Nocedal and Wright (2006), Numerical optimization, algorithm 7.4; Bertsekas (1982), Projected Newton
+    methods for optimization problems with simple constraints, SIAM Journal on Control and Optimization.
     """
-    from scipy.optimize import minimize
+    theta, k = start.theta, len(start.weights)
+    bounded = np.arange(len(theta)) < k
+    value, gradient = loss(theta, k)
+    pairs: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
+    decrease = np.inf
+    for taken in range(1, max_iterations + 1):
+        held = bounded & (((theta <= 0) & (gradient > 0)) | ((theta >= 1) & (gradient < 0)))
+        downhill = np.where(held, 0.0, -gradient)
+        step = np.where(held, 0.0, _newton_like(downhill, pairs))
+        if _dot(step, downhill) <= 0:
+            pairs.clear()
+            step = _newton_like(downhill, pairs)
+        length, before = 1.0, value
+        while True:
+            reached = theta + length * step
+            reached[:k] = reached[:k].clip(0.0, 1.0)
+            value, slope = loss(reached, k)
+            if value <= before + _SUFFICIENT * _dot(gradient, reached - theta):
+                break
+            length /= 2
+            if length < _SHORTEST:
+                return Prototypes.of(theta, k), Convergence(taken, 0.0, _TOLERANCE)
+        moved, turned = reached - theta, slope - gradient
+        if _dot(moved, turned) > _TINY * _dot(turned, turned):
+            pairs.append((moved, turned))
+        theta, gradient = reached, slope
+        decrease = (before - value) / max(abs(before), abs(value), 1.0)
+        if decrease <= _TOLERANCE:
+            return Prototypes.of(theta, k), Convergence(taken, decrease, _TOLERANCE)
+    raise NotConvergedError("search for prototypes", max_iterations, decrease, _TOLERANCE)
 
-    k = len(start.weights)
-    values = [loss(start.theta, k)[0]] * 2  # of the last steps, the first two being none
 
-    def keep_value(intermediate_result: Any) -> None:
-        values.append(intermediate_result.fun)
-
-    search: Any = minimize(
-        loss,
-        start.theta,
-        args=(k,),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0, 1)] * k + [(None, None)] * start.positions.size,
-        callback=keep_value,
-        # An iteration takes one or two evaluations of the loss, so that they never run out.
-        options={"maxiter": max_iterations, "maxfun": 100 * max_iterations, "ftol": _TOLERANCE, "gtol": 0.0},
-    )
-    before, after = values[-2:]
-    decrease = (before - after) / max(abs(before), abs(after), 1.0)
-    if search.status == 1:
-        raise NotConvergedError("search for prototypes", max_iterations, decrease, _TOLERANCE)
-    return Prototypes.of(search.x, k), Convergence(int(search.nit), decrease, _TOLERANCE)
+def _newton_like(downhill: Array, pairs: deque[tuple[Array, Array]]) -> Array:
+    """Return the direction, shape as given, that the last steps and their changes of the gradient advise."""
+    if not pairs:
+        return np.asarray(downhill / max(np.sqrt(_dot(downhill, downhill)), 1.0))
+    direction, taken = downhill, []
+    for moved, turned in reversed(pairs):
+        amount = _dot(moved, direction) / _dot(moved, turned)
+        direction = direction - amount * turned
+        taken.append(amount)
+    moved, turned = pairs[-1]
+    direction = direction * (_dot(moved, turned) / _dot(turned, turned))
+    for (moved, turned), amount in zip(pairs, reversed(taken), strict=True):
+        direction = direction + (amount - _dot(turned, direction) / _dot(moved, turned)) * moved
+    return direction
 
 
-def _softmin(distance: Array) -> Array:
-    near = np.exp(distance.min(axis=1, keepdims=True) - distance)
-    return np.asarray(near / near.sum(axis=1, keepdims=True))
+def _dot(a: Array, b: Array) -> float:
+    return float((a * b).sum())

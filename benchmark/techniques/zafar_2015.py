@@ -26,7 +26,7 @@ Array: TypeAlias = NDArray[np.float64]
 
 _EQUAL = 1e-9  # what counts as equal covariances
 _ON_BOUND = 1e-6  # share by which the loss may miss its bound
-_SLACK = 1e-5  # by how much a row's score may miss its bound
+_SLACK = 1e-9  # by how much a row's score may miss its bound
 _MARGIN = 1e-4  # distance to the boundary that keeps a guarded row on its side in spite of the slack
 _CUTS = 100  # bounds that join the working set at a time
 _ROUNDS = 200  # of joining; 5 to 30 suffice
@@ -84,7 +84,7 @@ class Zafar2015(ConstrainedLogistic):
         "classification, arXiv:1507.05259"
     )
     summary = "Logistic regression with a bounded covariance of group and distance to the boundary"
-    version = "1"
+    version = "2"
 
     constraint: Literal["fairness", "accuracy", "misclassification"] = "fairness"
     threshold: Annotated[float, Interval(0)] = 0.0
@@ -181,12 +181,15 @@ def _fairest_for_each(design: Design, free: Array, gamma: float) -> tuple[Array,
     All bounds are linear, but few are active: those that a solution breaks join the working set of the next.
     """
     bounds = _Bounds.of(design, free, gamma)
-    normal, sign = design.covariance, float(np.sign(design.covariance @ free))
+    normal, most = design.covariance, float(design.covariance @ free)
     working, level, worst = np.empty(0, dtype=np.intp), 0.0, np.inf
     for taken in range(_ROUNDS):
-        theta = _nearest(free, normal, sign * level, *bounds.halfspaces(working))
+        theta = _nearest(free, normal, level, *bounds.halfspaces(working))
         if theta is None:  # the working set allows no covariance so small
-            level = _least_covariance(normal, *bounds.halfspaces(working))
+            least = max(_least_covariance(normal, *bounds.halfspaces(working)), _enlarged(abs(level)))
+            if least >= abs(most):  # free itself keeps all bounds
+                return free, Convergence(taken + 1, max(float(bounds.missing(free).max()), 0.0), _SLACK)
+            level = float(np.copysign(least, most))
             continue
         missing = bounds.missing(theta)
         worst = float(missing.max())
@@ -261,7 +264,12 @@ def _nearest(anchor: Array, normal: Array, level: float, rows: Array, offsets: A
     if distance < 1e-7:
         return None
     residual = matrix @ solution - target
-    return np.asarray(start - residual[:-1] / residual[-1])
+    step = -residual[:-1] / residual[-1]
+    # What rounding has left of the active bounds: where the set is all but empty, that may be much.
+    active = solution > 0
+    short = matrix[-1] - step @ along.T
+    step += np.linalg.lstsq(along[active], short[active])[0]
+    return np.asarray(start + step) if (matrix[-1] - step @ along.T).max() <= _SLACK else None
 
 
 def _least_covariance(normal: Array, rows: Array, offsets: Array) -> float:
@@ -276,7 +284,12 @@ def _least_covariance(normal: Array, rows: Array, offsets: Array) -> float:
         b_ub=np.r_[-offsets, 0.0, 0.0],
         bounds=[(None, None)] * n + [(0, None)],
         method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if found.x is None:
         raise NotConvergedError("misclassification constraint", int(found.nit), np.inf, _SLACK)
-    return float(found.x[-1]) * (1 + 1e-6) + 1e-9
+    return _enlarged(float(found.x[-1]))
+
+
+def _enlarged(level: float) -> float:
+    return level * (1 + 1e-6) + 1e-9

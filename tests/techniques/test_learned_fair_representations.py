@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError, TechniqueError
 from benchmark.techniques import Prepared, Tools, get_technique
+from benchmark.techniques._representation_kernels import exponential, logarithm
 from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
@@ -20,13 +19,6 @@ from benchmark.techniques.learned_fair_representations import Prototypes, Repres
 from .tables import table
 
 WEIGHTS = ((0.01, 1.0, 50.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.3, 0.7, 2.0))
-
-
-@pytest.fixture(autouse=True)
-def _one_thread() -> Iterator[None]:
-    """Hand the losses small matrices as the technique does."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 def prepare(data: Table, seed: int = 0, **parameters: Any) -> Prepared:
@@ -69,6 +61,15 @@ def test_memberships_by_hand() -> None:
     m = prototypes.memberships(np.array([[0.0, 0.0], [3.0, 4.0], [1.5, 2.0]]))
     near = 1 / (1 + np.exp(-5))  # the prototypes are 5 apart
     np.testing.assert_allclose(m, [[near, 1 - near], [1 - near, near], [0.5, 0.5]], atol=1e-6)
+
+
+def test_exponential_and_logarithm_are_those_of_the_library_to_within_rounding() -> None:
+    x = np.concatenate([-np.random.default_rng(0).exponential(20.0, 2000), [0.0, -1e-300, -699.9]])
+    np.testing.assert_allclose([exponential(value) for value in x], np.exp(x), rtol=1e-15)
+    assert exponential(-1e9) == exponential(-np.inf) == 0.0
+    x = np.concatenate([np.random.default_rng(0).random(2000), [1e-300, 0.5, 1 - 1e-16, 1 + 1e-15, 1e5]])
+    np.testing.assert_allclose([logarithm(value) for value in x], np.log(x), rtol=1e-15)
+    assert logarithm(1.0) == 0.0
 
 
 def test_loss_by_hand() -> None:
