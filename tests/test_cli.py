@@ -189,6 +189,77 @@ def test_learning_without_data_says_where_to_get_them(capsys: pytest.CaptureFixt
     assert "BETABENCH_DATA" in capsys.readouterr().err
 
 
+CREDIT = """
+name = "credit"
+title = "Credit"
+label = "repaid"
+favorable_label = "1"
+sensitive_feature = "sex"
+deprived_group = "m"
+[source]
+format = "csv"
+files = [{ path = "credit.csv" }]
+[columns]
+sex = { kind = "categorical", states = ["f", "m"] }
+job = { kind = "categorical", states = ["a", "b"] }
+repaid = { kind = "categorical", states = ["0", "1"] }
+"""
+
+CREDIT_EXPERIMENT = """
+name = "credit"
+title = "Credit"
+seed = 1
+repetitions = 2
+betas = [0.0]
+train_rows = 100
+[[classifiers]]
+classifier = "naive_bayes"
+[[datasets]]
+card = "credit.toml"
+bias = [{ kind = "label" }]
+[[techniques]]
+technique = "none"
+[[techniques]]
+technique = "drop_sensitive"
+"""
+
+
+def test_what_is_known_before_the_start_is_said_before_the_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ["id,sex,job,repaid"]
+    rows += [f"{i},{'fm'[i % 2]},{'ab'[i // 2 % 2]},{int(i % 5 < (3 if i % 2 else 2))}" for i in range(200)]
+    (tmp_path / "credit.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "credit.toml").write_text(CREDIT)
+    (tmp_path / "credit_experiment.toml").write_text(CREDIT_EXPERIMENT)
+    assert main(["learn", "--dataset", str(tmp_path / "credit.toml"), "--out", str(tmp_path / "c.bif")]) == 0
+    better = (
+        "the deprived group sex = 'm' is better off by 0.200 in these data: 0.600 of it have repaid = '1'"
+    )
+    unused = "1 column of the file is not used: id. Name them"
+    learned = capsys.readouterr().out
+    assert f"Note: {better}" in learned
+    assert f"Note: {unused}" in learned
+    words = [
+        "run",
+        "--experiment",
+        str(tmp_path / "credit_experiment.toml"),
+        "--workers",
+        "1",
+        "--no-figures",
+    ]
+    assert main([*words, "--output", str(tmp_path / "out")]) == 0
+    before, _, _ = capsys.readouterr().out.partition("0 of 4 cells")
+    assert f"Note, credit: {better}" in before
+    assert f"Note, credit: {unused}" in before
+    assert "Note, with 2 repetitions no difference from the baseline can be significant" in before
+    assert "takes 1 test together; 6 repetitions would do" in before
+    facts = json.loads((tmp_path / "out" / "manifest.json").read_text())["datasets"]["credit"]
+    assert facts["warning"] is None
+    assert len(facts["notes"]) == 1
+    assert facts["notes"][0].startswith(better)
+
+
 def test_a_run_is_compared_with_what_was_published(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,10 +19,27 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from filelock import FileLock
+from pydantic import BaseModel
 
 from benchmark.cli import main
-from benchmark.data.card import list_cards
+from benchmark.data.card import (
+    Card,
+    CategoricalColumn,
+    Missing,
+    NumericColumn,
+    Source,
+    SourceFile,
+    list_cards,
+)
 from benchmark.declarations import list_declarations
+from benchmark.experiment.plan import (
+    BiasEntry,
+    ClassifierEntry,
+    DatasetEntry,
+    EditEntry,
+    Experiment,
+    TechniqueEntry,
+)
 from benchmark.metrics import list_metrics
 from benchmark.report.site.docstrings import in_markdown
 from benchmark.report.site.formulas import with_mathml
@@ -238,6 +255,23 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
                 given += 1
     assert given
     assert list(tmp_path.glob("results/*/results.csv"))
+
+
+@pytest.mark.parametrize(
+    ("page", "model"),
+    [
+        *(("experiment", model) for model in (Experiment, DatasetEntry, BiasEntry, EditEntry)),
+        *(("experiment", model) for model in (TechniqueEntry, ClassifierEntry)),
+        *(
+            ("dataset", model)
+            for model in (Card, Source, SourceFile, CategoricalColumn, NumericColumn, Missing)
+        ),
+    ],
+)
+def test_every_field_is_explained(page: str, model: type[BaseModel]) -> None:
+    text = (DOCS / "adding" / f"{page}.md").read_text(encoding="utf-8")
+    missing = [name for name in model.model_fields if not re.search(rf"\b{name}\b", text)]
+    assert missing == []
 
 
 # ------------------------------------------------------------------------------------------- its workings
