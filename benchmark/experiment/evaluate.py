@@ -290,7 +290,8 @@ def _answers(
 
 def _sealed(table: Table) -> Table:
     """Return a copy of a table whose codes nobody can make writeable again."""
-    table.schema.cardinalities.flags.writeable = False
+    for schema in (table.schema, table.feature_schema):
+        schema.cardinalities.flags.writeable = False
     return Table(table.schema, _read_only(table.codes))
 
 
