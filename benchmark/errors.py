@@ -6,6 +6,7 @@ Every message answers four questions: what is wrong, what was expected, what was
 from __future__ import annotations
 
 import difflib
+import linecache
 import os
 import sysconfig
 import traceback
@@ -182,7 +183,7 @@ class UnknownNameError(BetabenchError):
         )
 
 
-def where(error: BaseException) -> str:
+def where(error: BaseException, *, source: bool = False) -> str:
     """Return where in the user's own code an exception arose: ``"file own.py, line 17"``.
 
     That is the last of its frames outside of this package, of installed packages and of Python's own library.
@@ -192,6 +193,8 @@ def where(error: BaseException) -> str:
     ----------
     error : BaseException
         An exception that was raised.
+    source : bool, default False
+        Whether the line's own text follows: ``"file own.py, line 17: return 1 / 0"``.
 
     Returns
     -------
@@ -206,4 +209,6 @@ def where(error: BaseException) -> str:
         installed = {"site-packages", "dist-packages"}.intersection(Path(file).parts)
         if not (generated or installed or file.startswith(tuple(folder + os.sep for folder in not_own))):
             found = f"file {Path(file).name}, line {line}"
+            text = linecache.getline(file, line).strip() if source else ""
+            found += f": {text}" if text else ""
     return found

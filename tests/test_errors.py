@@ -59,6 +59,11 @@ def test_the_last_line_of_the_users_own_file_is_named_without_its_folder(
     assert where(caught(plugin[name], *arguments)) == f"file with a space.py, line {line}"
 
 
+def test_the_line_itself_follows_where_it_is_asked_for(plugin: dict[str, Any]) -> None:
+    place = where(caught(plugin["own"]), source=True)
+    assert place == 'file with a space.py, line 5: raise ValueError("mine")'
+
+
 def test_lines_of_libraries_and_of_generated_code_are_nowhere() -> None:
     # Only the frames below this one count, as they do when a worker catches what a technique raises.
     for error in (
