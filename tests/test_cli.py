@@ -1,5 +1,6 @@
 """The smaller commands; the run itself is in test_end_to_end."""
 
+import inspect
 import json
 import re
 from pathlib import Path
@@ -334,6 +335,15 @@ def test_a_technique_is_checked_and_a_fit_of_it_measured(capsys: pytest.CaptureF
     assert "  passed          names irrelevant" in lines
     assert "  not applicable  row order irrelevant: it is randomised" in lines
     assert re.search(r"fit on 50,000 rows × 12 columns: \d+\.\d\d s", lines[-1])
+
+
+def test_a_file_of_the_package_is_checked_under_the_names_that_it_registered(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = inspect.getfile(list_techniques()["drop_sensitive"])
+    assert main(["check", file, "--classifier", "naive_bayes", "--json"]) == 0
+    (report,) = json.loads(capsys.readouterr().out)
+    assert (report["technique"], report["verdict"]) == ("drop_sensitive", "keeps the rules")
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,12 +50,11 @@ class GroupThreshold(Technique):
     margin: Annotated[float, Interval(-0.5, 0.5)] = 0.0
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        columns = list(train.schema.feature_indices)
-        classifier = tools.classifier(train.schema.cardinalities[columns])
-        classifier.fit(train.codes[:, columns], train.y.astype(int))
+        classifier = tools.classifier(train.feature_schema.cardinalities)
+        classifier.fit(train.features, train.y.astype(int))
 
         def score(table: Table) -> np.ndarray:
-            return classifier.predict_proba(table.codes[:, columns])[:, 1]
+            return classifier.predict_proba(table.features)[:, 1]
 
         medians = [np.median(score(train)[train.deprived == group]) for group in (False, True)]
         thresholds = np.array(medians) + self.margin
@@ -130,6 +130,12 @@ def meddles(train, tools):
 def widens(train, tools):
     train.schema.cardinalities[:] = 1
 
+def widens_features(train, tools):
+    train.feature_schema.cardinalities[:] = 1
+
+def writes_features(train, tools):
+    train.features[:] = 0
+
 def moves(train, tools):
     os.chdir("/")
     os.environ.clear()
@@ -179,6 +185,7 @@ for name, harm in {
     "codes": lambda train, tools: Prepared(Table(train.schema, train.codes + np.int16(1))),
     "weights": lambda train, tools: Prepared(train, sample_weight=np.full(len(train), np.nan)),
     "writes": writes, "forces": forces, "meddles": meddles, "widens": widens, "moves": moves,
+    "widens_features": widens_features, "writes_features": writes_features,
     "prints": prints, "closes": closes, "eats": eats, "lingers": lingers, "forks": forks, "late": late,
 }.items():
     harmful(name, harm=staticmethod(harm))
@@ -217,6 +224,8 @@ HARM = {
     "forces": ("failed", "cannot set WRITEABLE flag to True"),
     "meddles": ("failed", "read-only"),
     "widens": ("failed", "read-only"),
+    "widens_features": ("failed", "read-only"),
+    "writes_features": ("failed", "read-only"),
     "moves": ("ok", ""),
     "prints": ("ok", ""),
     "closes": ("ok", ""),
@@ -454,3 +463,80 @@ def test_hostile_techniques_do_not_take_the_check_down(
     assert set(failed) == {"names irrelevant"}
     assert "use the roles of the schema" in failed["names irrelevant"]
     assert bound["fit"]["status"] == "passed"
+
+
+BOOSTED = """
+from sklearn.ensemble import HistGradientBoostingClassifier
+from benchmark.techniques import Predictor, Technique, register
+
+class Boosted(Technique):
+    stage, summary, reference, version = "in", "Boosted trees", "none", "1"
+
+    def _fit(self, train, tools):
+        model = HistGradientBoostingClassifier(random_state=self.seed(tools))
+        model.fit(self.shown(train), train.y)
+        return Predictor(
+            lambda test: model.predict(self.shown(test)).astype(bool),
+            lambda test: model.predict_proba(self.shown(test))[:, 1],
+        )
+
+    def seed(self, tools):
+        return int(tools.rng.integers(2**31)) if self.randomised else 0
+
+    def shown(self, table):
+        return table.codes
+
+@register
+class Leaking(Boosted):
+    name = "leaking"
+
+@register
+class LeakingByLot(Boosted):
+    name = "leaking_by_lot"
+    randomised = True
+
+@register
+class Twin(Boosted):
+    name = "twin"
+
+    def shown(self, table):
+        return table.features
+
+@register
+class TwinByLot(Twin):
+    name = "twin_by_lot"
+    randomised = True
+
+@register
+class Mistaken(Boosted):
+    name = "mistaken"
+
+    def shown(self, table):
+        return table.schema.sensitive
+"""
+
+
+def test_a_leak_fails_by_the_name_of_the_label_column_and_its_honest_twin_passes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "boosted.py"
+    file.write_text(BOOSTED)
+    assert main(["check", str(file), "--classifier", "naive_bayes"]) == 1
+    shown = capsys.readouterr().out
+    leak, by_lot, mistaken, twin, twin_by_lot = re.split(
+        r"^(?:leaking|leaking_by_lot|mistaken|twin|twin_by_lot)\n", shown, flags=re.MULTILINE
+    )[1:]
+    for said in (leak, by_lot):
+        assert "FAILED          label column unused" in said
+        assert "It learns or predicts from the label column 'label'" in said
+        assert "What to do: train on train.features" in said
+    for said in (twin, twin_by_lot):
+        assert "FAILED" not in said
+    assert "  warning         coding irrelevant\n" in twin
+    line = 1 + BOOSTED.splitlines().index("        return table.schema.sensitive")
+    place = f"In file boosted.py, line {line}: return table.schema.sensitive"
+    assert mistaken.count(place) == 2  # in the checks, and in the fit
+    assert twin_by_lot.splitlines()[-2:] == [
+        "breaks rules: leaking, leaking_by_lot, mistaken",
+        "keeps the rules: twin, twin_by_lot",
+    ]

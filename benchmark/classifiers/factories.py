@@ -276,19 +276,17 @@ def naive_bayes_ranker(table: Table) -> NDArray[np.float64]:
     """
     from sklearn.naive_bayes import CategoricalNB
 
-    schema = table.schema
-    columns = list(schema.feature_indices)
-    model = CategoricalNB(min_categories=schema.cardinalities[columns])
-    model.fit(table.codes.T[columns].T, table.y)
+    model = CategoricalNB(min_categories=table.feature_schema.cardinalities)
+    model.fit(table.features, table.y)
     if len(model.classes_) < 2:
         raise ClassifierError(
             "The ranker cannot learn from rows of one class",
-            expected=f"both states of the label {schema.label!r}",
+            expected=f"both states of the label {table.schema.label!r}",
             got="only one",
         )
     log_odds = np.full(len(table), model.class_log_prior_[1] - model.class_log_prior_[0])
-    for i, (unfavorable, favorable) in zip(columns, model.feature_log_prob_, strict=True):
-        log_odds += (favorable - unfavorable)[table.codes[:, i]]
+    for codes, (unfavorable, favorable) in zip(table.features.T, model.feature_log_prob_, strict=True):
+        log_odds += (favorable - unfavorable)[codes]
     with np.errstate(over="ignore"):  # exp of a large number is infinite, and its reciprocal rightly 0
         return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
 

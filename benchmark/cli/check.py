@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import inspect
 import json
 import re
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, command
-from benchmark.errors import BetabenchError, TechniqueError
+from benchmark.errors import TechniqueError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -125,7 +126,10 @@ def _check(options: argparse.Namespace) -> int:
     files = tuple(str(Path(target).resolve()) for target in options.targets if target.endswith(".py"))
     names = [target for target in options.targets if not target.endswith(".py")]
     with contextlib.redirect_stdout(sys.stderr):  # what a file prints is no part of the report
-        names += [name for file in files for name in load_plugin(file)]
+        for file in files:
+            # A file of the package is registered already, and loaded again it would claim its names twice.
+            names += _built_in(Path(file)) or load_plugin(file)
+    plugins = tuple(file for file in files if not _built_in(Path(file)))
     if options.all:
         names += list_techniques()
     if not names:
@@ -147,7 +151,7 @@ def _check(options: argparse.Namespace) -> int:
     techniques = [get_technique(name, **parameters) for name in dict.fromkeys(names)]
     examine = functools.partial(
         _examine,
-        make_examiner=functools.partial(_Examiner, parameters, options.classifier, files),
+        make_examiner=functools.partial(_Examiner, parameters, options.classifier, plugins),
         time_limit=options.time_limit,
         memory_limit=options.memory_limit,
     )
@@ -176,6 +180,17 @@ def _check(options: argparse.Namespace) -> int:
                 _say(console, f"{verdict}: {', '.join(names)}", "bold")
     # A technique that declines everything has shown nothing.
     return EXIT_OK if all(r["verdict"] == _VERDICTS["passed"] for r in reports) else EXIT_FAILED
+
+
+def _built_in(file: Path) -> list[str]:
+    """Return the names of the techniques that a file of this package registers; none of another file."""
+    from benchmark.techniques import list_techniques
+
+    return [
+        name
+        for name, technique in list_techniques().items()
+        if technique.__module__.partition(".")[0] == "benchmark" and Path(inspect.getfile(technique)) == file
+    ]
 
 
 def _parameter(text: str) -> tuple[str, bool | int | float | str]:
@@ -213,7 +228,7 @@ def _examine(
 
 
 def _measured(technique: Any, tools: Tools) -> _Fit:
-    from benchmark.techniques.conformance import example_table
+    from benchmark.techniques.conformance import described, example_table
 
     table = example_table(_ROWS, extra_columns=_COLUMNS - 5)
     try:
@@ -226,8 +241,7 @@ def _measured(technique: Any, tools: Tools) -> _Fit:
         technique.fit(table, tools)
         seconds, after = time.perf_counter() - started, _peak_memory()
     except BaseException as error:  # a technique under test may do anything
-        text = str(error) if isinstance(error, BetabenchError) else f"{type(error).__name__}: {error}"
-        return _Fit("failed", text)
+        return _Fit("failed", described(error))
     return _Fit("passed", "", seconds, None if before is None or after is None else after - before)
 
 
@@ -260,12 +274,19 @@ def _print(console: Console, report: dict[str, Any]) -> None:
 def _print_result(console: Console, what: str, status: str, detail: str) -> None:
     if status == "failed":
         _say(console, f"  FAILED          {what}", "bold red")
-        for line in re.split(r" (?=Expected: |Got: |What to do: )|\n", detail):
-            _say(console, f"                  {line}")
+        _print_lines(console, detail)
+    elif status == "warning":
+        _say(console, f"  warning         {what}", "yellow")
+        _print_lines(console, detail)
     elif status == "not applicable":
         _say(console, f"  not applicable  {what}: {detail}", "dim")
     else:
         _say(console, f"  passed          {what}")
+
+
+def _print_lines(console: Console, detail: str) -> None:
+    for line in re.split(r" (?=Expected: |Got: |What to do: )|\n", detail):
+        _say(console, f"                  {line}")
 
 
 def _say(console: Console, line: str, style: str = "") -> None:

@@ -4,6 +4,6 @@ Tables are here; cards are in :mod:`benchmark.data.card` and files in :mod:`benc
 needs a table only, as every technique does, need not wait for what checks a card.
 """
 
-from benchmark.data.table import Column, Schema, Table
+from benchmark.data.table import Column, FeatureSchema, Schema, Table
 
-__all__ = ["Column", "Schema", "Table"]
+__all__ = ["Column", "FeatureSchema", "Schema", "Table"]

@@ -20,7 +20,7 @@ from benchmark.errors import DataError, UnknownNameError
 if TYPE_CHECKING:  # half a second that lists and cards need not wait for
     import pandas as pd
 
-__all__ = ["CODE_DTYPE", "Column", "Schema", "Table"]
+__all__ = ["CODE_DTYPE", "Column", "FeatureSchema", "Schema", "Table"]
 
 CODE_DTYPE = np.int16
 """Type of every code: one type for all tables, so that compiled kernels exist once."""
@@ -57,8 +57,73 @@ class Column:
             raise UnknownNameError(f"state of column {self.name!r}", state, self.states) from None
 
 
+class _Columns:
+    """What can be asked of columns in a certain order, the sensitive feature among them."""
+
+    columns: tuple[Column, ...]
+    sensitive_feature: str
+    deprived_group: str
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Column names in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def cardinalities(self) -> NDArray[np.int64]:
+        """Number of states of each column, shape (n_columns,)."""
+        return np.array([column.cardinality for column in self.columns], dtype=np.int64)
+
+    @cached_property
+    def ordered(self) -> NDArray[np.bool_]:
+        """Whether the states of each column have a natural order, shape (n_columns,)."""
+        ordered = np.array([column.ordered for column in self.columns], dtype=np.bool_)
+        ordered.flags.writeable = False
+        return ordered
+
+    def index(self, name: str) -> int:
+        """Return the position of a column; raises :class:`UnknownNameError` if there is none."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise UnknownNameError("column", name, self.names) from None
+
+    def column(self, name: str) -> Column:
+        """Return a column by name."""
+        return self.columns[self.index(name)]
+
+    @cached_property
+    def sensitive_index(self) -> int:
+        """Position of the sensitive feature."""
+        return self.index(self.sensitive_feature)
+
+    @cached_property
+    def deprived_code(self) -> int:
+        """Code of the deprived group."""
+        return self.columns[self.sensitive_index].code(self.deprived_group)
+
+
 @dataclass(frozen=True)
-class Schema:
+class FeatureSchema(_Columns):
+    """The columns of ``Table.features``: all but the label, in the order of the schema.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        The features, the sensitive one included.
+    sensitive_feature : str
+        Name of the sensitive column.
+    deprived_group : str
+        The state of the sensitive column whose members are deprived.
+    """
+
+    columns: tuple[Column, ...]
+    sensitive_feature: str
+    deprived_group: str
+
+
+@dataclass(frozen=True)
+class Schema(_Columns):
     """Columns and their roles.
 
     Roles travel with the data: no function of this package takes a label or a sensitive feature as an
@@ -116,35 +181,9 @@ class Schema:
         self.column(self.sensitive_feature).code(self.deprived_group)
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Column names in order."""
-        return tuple(column.name for column in self.columns)
-
-    @cached_property
-    def cardinalities(self) -> NDArray[np.int64]:
-        """Number of states of each column, shape (n_columns,)."""
-        return np.array([column.cardinality for column in self.columns], dtype=np.int64)
-
-    def index(self, name: str) -> int:
-        """Return the position of a column; raises :class:`UnknownNameError` if there is none."""
-        try:
-            return self.names.index(name)
-        except ValueError:
-            raise UnknownNameError("column", name, self.names) from None
-
-    def column(self, name: str) -> Column:
-        """Return a column by name."""
-        return self.columns[self.index(name)]
-
-    @cached_property
     def label_index(self) -> int:
         """Position of the label."""
         return self.index(self.label)
-
-    @cached_property
-    def sensitive_index(self) -> int:
-        """Position of the sensitive feature."""
-        return self.index(self.sensitive_feature)
 
     @cached_property
     def favorable_code(self) -> int:
@@ -152,14 +191,15 @@ class Schema:
         return self.columns[self.label_index].code(self.favorable_label)
 
     @cached_property
-    def deprived_code(self) -> int:
-        """Code of the deprived group."""
-        return self.columns[self.sensitive_index].code(self.deprived_group)
-
-    @cached_property
     def feature_indices(self) -> tuple[int, ...]:
         """Positions of everything but the label, the sensitive feature included."""
         return tuple(i for i in range(len(self.columns)) if i != self.label_index)
+
+    @cached_property
+    def features(self) -> FeatureSchema:
+        """The columns without the label."""
+        columns = tuple(self.columns[i] for i in self.feature_indices)
+        return FeatureSchema(columns, self.sensitive_feature, self.deprived_group)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,8 +211,9 @@ class Table:
     schema : Schema
         Meaning and roles of the columns.
     codes : ndarray of int16, shape (n_rows, n_columns)
-        Codes, column by column in the schema's order. The table keeps its own column-major, read-only
-        view or copy, so no user of a table can change it under another.
+        Codes, column by column in the schema's order, the label's among them: what learns takes ``features``
+        and ``y``. The table keeps its own column-major, read-only view or copy, so no user of a table can
+        change it under another.
 
     Raises
     ------
@@ -212,6 +253,23 @@ class Table:
 
     def __len__(self) -> int:
         return int(self.codes.shape[0])
+
+    @cached_property
+    def features(self) -> NDArray[np.int16]:
+        """Codes without the label column, shape (n_rows, n_features), column-major and read-only."""
+        label = self.schema.label_index
+        if label == 0:
+            return self.codes[:, 1:]
+        if label == len(self.schema.columns) - 1:
+            return self.codes[:, :-1]
+        features = self.codes.T[list(self.schema.feature_indices)].T
+        features.flags.writeable = False
+        return features
+
+    @property
+    def feature_schema(self) -> FeatureSchema:
+        """Meaning of the columns of ``features``."""
+        return self.schema.features
 
     @cached_property
     def y(self) -> NDArray[np.bool_]:

@@ -153,6 +153,9 @@ class Technique(ABC):
         Whether predictions may depend on the sensitive feature of the rows to predict.
     produces_scores : bool, default True
         Whether it estimates P(y+ | x), given a classifier that does.
+    may_lose_to_constant : str, default ""
+        Why it may be right no more often than the better one of the two constant answers even where one
+        feature tells the label; empty if it may not.
     packages : tuple of str, default ()
         Packages of an optional extra that it needs. Their versions, or their absence, are part of what
         identifies its results.
@@ -173,6 +176,7 @@ class Technique(ABC):
     needs_weights: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     produces_scores: ClassVar[bool] = True
+    may_lose_to_constant: ClassVar[str] = ""
     packages: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -534,6 +538,8 @@ def declaration_flaws(technique: type[Technique]) -> list[str]:
         value = getattr(technique, attribute, None)
         if not isinstance(value, str) or not value.strip():
             flaws.append(f"its class attribute {attribute!r} is not a text")
+    if not isinstance(technique.may_lose_to_constant, str):
+        flaws.append("its class attribute 'may_lose_to_constant' is not the reason in words")
     if getattr(technique, "stage", None) not in typing.get_args(Stage):
         flaws.append(f"its stage is none of {', '.join(typing.get_args(Stage))}")
     flaws += [

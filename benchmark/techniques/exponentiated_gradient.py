@@ -196,6 +196,6 @@ class ExponentiatedGradient(Reduction):
             for weight, classifier in zip(fitted.weights_, fitted.predictors_, strict=True):
                 if weight > 0:
                     score += weight * (classifier.predict(X) == 1)
-            return score
+            return np.minimum(score, 1.0)  # the weights sum to 1 but for rounding
 
         return Predictor(predict, predict_score, Convergence(rounds, gap, tolerance))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of, one_group, scorer_of
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group, scorer_of
 from benchmark.techniques.registry import register
 
 __all__ = ["Levels", "MetaFair", "best_shares"]
@@ -78,13 +78,12 @@ class MetaFair(Technique):
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from sklearn.isotonic import IsotonicRegression
 
-        columns = list(train.schema.feature_indices)
-        classifier = tools.classifier(train.schema.cardinalities[columns])
-        classifier.fit(features_of(train, columns), train.y.astype(np.int64))
+        classifier = tools.classifier(train.feature_schema.cardinalities)
+        classifier.fit(train.features, train.y.astype(np.int64))
         score = scorer_of(classifier, self.name)
 
         def scores(table: Table) -> Array:
-            return score(features_of(table, columns))
+            return score(table.features)
 
         raw, members = scores(train), (~train.deprived, train.deprived)
         calibrations = [

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, features_of, one_group, scorer_of
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group, scorer_of
 
 __all__ = [
     "Adjustment",
@@ -81,13 +81,12 @@ class PostProcessing(Technique):
                 got=reason,
                 remedy="draw a larger sample, or hold out another share",
             )
-        columns = list(train.schema.feature_indices)
-        classifier = tools.classifier(train.schema.cardinalities[columns])
-        classifier.fit(features_of(kept, columns), kept.y.astype(np.int64))
+        classifier = tools.classifier(train.feature_schema.cardinalities)
+        classifier.fit(kept.features, kept.y.astype(np.int64))
         score = scorer_of(classifier, self.name)
 
         def scored(table: Table) -> Scored:
-            return Scored(table, score(features_of(table, columns)))
+            return Scored(table, score(table.features))
 
         adjust = self._adjust(scored(held), tools)
         return Predictor(lambda test: adjust(scored(test)))

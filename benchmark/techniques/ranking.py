@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques.base import Tools, features_of
+from benchmark.techniques.base import Tools
 
 __all__ = ["Ranker", "rank"]
 
@@ -46,10 +46,8 @@ def rank(train: Table, tools: Tools, ranker: Ranker) -> NDArray[np.float64]:
         return tools.ranker(
             train.with_column(train.schema.sensitive_feature, np.zeros(len(train), dtype=np.int16))
         )
-    columns = list(train.schema.feature_indices)
-    classifier = tools.classifier(train.schema.cardinalities[columns])
-    X = features_of(train, columns)
-    classifier.fit(X, train.y.astype(np.int64))
+    classifier = tools.classifier(train.feature_schema.cardinalities)
+    classifier.fit(train.features, train.y.astype(np.int64))
     if not hasattr(classifier, "predict_proba"):
         raise TechniqueError(
             "The classifier cannot serve as ranker",
@@ -57,4 +55,4 @@ def rank(train: Table, tools: Tools, ranker: Ranker) -> NDArray[np.float64]:
             got=f"{type(classifier).__name__} without predict_proba",
             remedy="choose another ranker or classifier",
         )
-    return np.asarray(classifier.predict_proba(X), dtype=np.float64)[:, 1]
+    return np.asarray(classifier.predict_proba(train.features), dtype=np.float64)[:, 1]

@@ -135,7 +135,7 @@ class FairSmote(PreProcessing):
     def _children(self, family: Codes, train: Table, rng: np.random.Generator) -> Codes:
         """Return children, shape (n, n_columns), of rows and two neighbours, shape (3, n, n_columns)."""
         parent, a, b = family
-        ordered = np.array([column.ordered for column in train.schema.columns])
+        ordered = train.schema.ordered
         moved = np.rint(parent + self.mutation * (a - b)).clip(0, train.schema.cardinalities - 1)
         picked = np.take_along_axis(family, rng.integers(3, size=(1, *parent.shape)), axis=0)[0]
         mutated = rng.random(parent.shape) < self.crossover
@@ -153,10 +153,10 @@ def _nearest(train: Table, rows: Rows, neighbours: int) -> Rows:
     if len(rows) == 1:
         return np.zeros((1, 1), dtype=np.intp)
     # The state's rate of favorable labels as coordinate makes the value difference metric Euclidean.
-    points = np.empty((len(rows), len(train.schema.feature_indices)))
-    for place, i in enumerate(train.schema.feature_indices):
-        count, favorable = np.bincount(train.codes[:, i]), np.bincount(train.codes[:, i], train.y)
-        points[:, place] = (favorable / np.maximum(count, 1))[train.codes[rows, i]]
+    points = np.empty((len(rows), train.features.shape[1]))
+    for place, codes in enumerate(train.features.T):
+        count, favorable = np.bincount(codes), np.bincount(codes, train.y)
+        points[:, place] = (favorable / np.maximum(count, 1))[codes[rows]]
     k = min(neighbours, len(rows) - 1)
     found = np.asarray(KDTree(points).query(points, k + 1)[1], dtype=np.intp)
     others = found != np.arange(len(rows))[:, None]

@@ -161,6 +161,8 @@ def test_an_incomplete_declaration_is_refused(attribute: str) -> None:
         register(declared(**{attribute: " "}))
     with pytest.raises(TechniqueError, match="its stage is none of pre, in, post"):
         register(declared(stage="before"))
+    with pytest.raises(TechniqueError, match="'may_lose_to_constant' is not the reason in words"):
+        register(declared(may_lose_to_constant=True))
 
 
 @pytest.mark.parametrize("name", [None, "", "Mine", "my-technique", "2nd"])

@@ -45,6 +45,7 @@ class MyTechnique(Technique):
         # What is slow to import is imported where it is needed.
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+        # What takes codes as they are is given train.features and test.features, which hold no label.
         encoding = Encoding.of(train, use_sensitive=False, treatment="categorical")
         X = np.column_stack([np.ones(len(train)), encoding.features(train)])
         with threadpool_limits(1, user_api="blas"):  # the same sums on every machine

@@ -41,7 +41,7 @@ class MyTechnique(PreProcessing):
     strength: Annotated[float, Interval(0, 1)] = 1.0
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        # train.y: whose label is favorable; train.deprived: who is deprived; train.codes: all columns.
+        # train.features: codes without the label; train.y: whose label is favorable; train.deprived.
         # Never rely on names of columns or states; draw random numbers from tools.rng and nowhere else.
         weight = np.where(train.deprived & train.y, 1.0 + self.strength, 1.0)
         # Other rows: Prepared(train.take(rows)). Other labels: train.with_column(train.schema.label, codes).
