@@ -1,7 +1,7 @@
 """Statistics of results: pure functions from tidy frames to tidy frames.
 
-All of them speak of the training samples that an experiment draws. Its repetitions are scored on the same
-test rows, so that no interval and no p-value here holds what other test rows would change.
+Intervals and p-values reflect variation between training samples only; the test set and the learned network
+are fixed.
 """
 
 from benchmark.statistics.across import (

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from benchmark.statistics.frames import Cells, Goal, all_equal, goal_of, require_known, row_means, to_cells
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 
-__all__ = ["ROBUSTNESS_COLUMNS", "STOPPING_COLUMNS", "slopes_and_areas", "stopping_points"]
+__all__ = [
+    "ROBUSTNESS_COLUMNS",
+    "STOPPING_COLUMNS",
+    "area_weights",
+    "slope_weights",
+    "slopes_and_areas",
+    "stopping_points",
+]
 
 _LINE = ("dataset", "bias", "technique", "classifier", "metric")
 
@@ -68,7 +75,7 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
         if not reason and len(betas) < 2:
             reason = "fewer than two levels of bias"
         nothing = np.full(len(betas), np.nan)
-        weights = [nothing, nothing] if reason else [_slope_weights(betas), _area_weights(betas)]
+        weights = [nothing, nothing] if reason else [slope_weights(betas), area_weights(betas)]
         # NaN where a level has none.
         lines.append(np.stack([(own_weights[:, None] * values).sum(axis=0) for own_weights in weights]))
         rows.append({**dict(zip(_LINE, names, strict=True)), "n_betas": n_betas, "reason": reason})
@@ -152,13 +159,15 @@ def _levels_with_a_value(betas: NDArray[np.float64], values: NDArray[np.float64]
     return len(betas) - len(missing), f"no value at beta {', '.join(missing)}" if missing else ""
 
 
-def _slope_weights(betas: NDArray[np.float64]) -> NDArray[np.float64]:
+def slope_weights(betas: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights of the values at these levels in the slope of the least-squares line."""
     centred = betas - betas.mean()
     weights: NDArray[np.float64] = centred / (centred**2).sum()
     return weights
 
 
-def _area_weights(betas: NDArray[np.float64]) -> NDArray[np.float64]:
+def area_weights(betas: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weights of the values at these ascending levels in the area below them."""
     widths = np.diff(betas)
     weights: NDArray[np.float64] = (np.append(widths, 0) + np.append(0, widths)) / 2
     return weights
