@@ -489,8 +489,9 @@ def _explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFram
     found: dict[str, list[str]] = {"reason": [], "stops_reason": []}
     rows: list[Any] = list(lines.itertuples(index=False))
     for row in rows:
-        place = (row.dataset, row.bias, row.classifier)
-        own, other = known.get((*place, row.technique)), known.get((*place, row.baseline))
+        own, other = (
+            known.get((row.dataset, row.bias, row.classifier, name)) for name in (row.technique, row.baseline)
+        )
         found["reason"].append(own or row.reason)
         # The baseline itself stops nowhere, and has no reason for it.
         why = own or (f"the baseline {other}" if other else row.stops_reason)
