@@ -6,7 +6,8 @@ Tables, pages and the terminal take their sentences from here, so that all of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -20,9 +21,12 @@ __all__ = [
     "DEGENERATE",
     "READING",
     "accepts",
+    "accepts_text",
+    "answer_counts",
     "answer_rows",
     "answer_sentences",
     "below_constant_words",
+    "best_of",
     "change_text",
     "constant_title",
     "in_order",
@@ -189,7 +193,12 @@ def change_text(change: float, low: float, high: float) -> str:
 
 def accepts(row: Any) -> str:
     """Return the shares that a technique accepts, of all, of the deprived and of the favored group."""
-    return " / ".join(share(own) for own in (row.accepted, row.accepted_deprived, row.accepted_favored))
+    return accepts_text((row.accepted, row.accepted_deprived, row.accepted_favored))
+
+
+def accepts_text(shares: Iterable[float]) -> str:
+    """Return shares accepted as they stand beside each other: ``"17 % / 7 % / 23 %"``."""
+    return " / ".join(map(share, shares))
 
 
 def remarks(row: Any) -> str:
@@ -245,14 +254,12 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
     """
     found: list[Any] = list(in_order(rows).itertuples(index=False))
     known = [row for row in found if row.constant_answer]
-    chosen = [row for row in found if verdict(row) == "recommendable"]
     baseline = [row for row in found if verdict(row) == "baseline"]
+    chosen = [row for row in found if verdict(row) == "recommendable"]
     rest = found[len(chosen) + len(baseline) :]
     if most is not None and len(found) + bool(known) > most:
         room = most - len(baseline) - bool(known)
-        if chosen[room:]:
-            best = max(chosen, key=lambda row: row.accuracy)
-            chosen = chosen[:room] if best in chosen[:room] else [*chosen[: room - 1], best]
+        chosen = best_of(chosen, room)
         rest = rest[: room - len(chosen)]
     constant = [_constant_row(known[0])] if known else []
     return [
@@ -260,6 +267,13 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
         *constant,
         *(_text_row(row, titles) for row in rest),
     ]
+
+
+def best_of(chosen: Sequence[Any], room: int) -> list[Any]:
+    """Return as many recommendable rows as there is room for, the most accurate one among them."""
+    kept = list(chosen[:room])
+    best = max(range(len(chosen)), key=lambda i: chosen[i].accuracy, default=0)
+    return kept if best < room else [*kept[:-1], chosen[best]]
 
 
 def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
@@ -281,17 +295,44 @@ def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
 
 
 def _constant_row(row: Any) -> list[str]:
-    everybody = share(1.0 if row.constant_answer.startswith("accept") else 0.0)
-    shares = " / ".join([everybody] * 3)
+    shares = [1.0 if row.constant_answer.startswith("accept") else 0.0] * 3
     return [
         constant_title(row.constant_answer),
         number(0.0),
         "",
         number(row.constant_accuracy),
         "",
-        shares,
+        accepts_text(shares),
         "the best constant answer",
     ]
+
+
+def answer_counts(rows: pd.DataFrame) -> str:
+    """Count the techniques of one level of bias by :func:`verdict`, in one line.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As for :func:`answer_sentences`.
+    """
+    found: list[Any] = list(rows.itertuples(index=False))
+    baseline = next((row for row in found if verdict(row) == "baseline"), None)
+    counts = Counter(verdict(row) for row in found if row is not baseline)
+    recommended = counts["recommendable"]
+    text = f"{recommended or 'none'} of {_techniques(counts.total())} recommended"
+    if baseline is None or math.isnan(baseline.value):
+        text += ", because there is no baseline to compare with"
+    elif baseline.n_degenerate > 0:
+        text += f", because the baseline {DEGENERATE} {baseline.degenerate}"
+    elif counts["unknown"]:
+        text += f"; {counts['unknown']} without a record of the shares accepted"
+    parts = {
+        f"{{}} {DEGENERATE}": counts["degenerate"],
+        f"{{}} {BELOW_CONSTANT}": counts["below_constant"],
+        "{} without all values": counts["incomplete"] + counts["missing"],
+        "{} without less discrimination": counts["no_less"] + counts["worse"],
+    }
+    return "; ".join([text, *(words.format(n) for words, n in parts.items() if n)])
 
 
 def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: float) -> list[str]:

@@ -18,6 +18,7 @@ from benchmark.experiment.export import FAILURE_COLUMNS, METRIC_COLUMNS, RESULT_
 from benchmark.experiment.plan import ALWAYS_MEASURED, PublishedEntry
 from benchmark.report.describe import GroupSizes
 from benchmark.report.folder import MANIFEST_NAME
+from benchmark.report.frames import with_failed_cells
 from benchmark.report.spreadsheet import from_cell
 from benchmark.report.summary import SUMMARY_COLUMNS
 
@@ -306,8 +307,7 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
             raise UnknownNameError("metric", metric, known)
     always = [name for name in ALWAYS_MEASURED if name in known]
     kept = list(dict.fromkeys((*(metrics or known), *always)))
-    missing = failed.merge(pd.DataFrame({"metric": kept}), how="cross").assign(value=np.nan)
-    whole = pd.concat([results[results["metric"].isin(kept)], missing], ignore_index=True)
+    whole = with_failed_cells(results[results["metric"].isin(kept)], run.failures, kept)
     orders: dict[str, Sequence[object]] = {
         "dataset": [dataset.name for dataset in run.datasets],
         "technique": list(run.techniques),

@@ -308,6 +308,8 @@ def results_answers(
 ) -> pd.DataFrame:
     """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
 
+    It is empty where discrimination was not measured.
+
     Parameters
     ----------
     results : DataFrame
@@ -320,6 +322,8 @@ def results_answers(
         As for :func:`run_statistics`.
     """
     own = results[results["metric"].isin(_OF_ANSWERS)]
+    if not (own["metric"] == _OF_ANSWERS[0]).any():
+        return pd.DataFrame(columns=list(ANSWER_COLUMNS))
     comparisons = _compare(to_cells(own), baselines, list_metrics(), alpha)
     standing = standings(results, constants)
     return answer_table(results, judged(comparisons, alpha=alpha, rope=rope), standing, baselines)
@@ -514,8 +518,9 @@ def _explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFram
     found: dict[str, list[str]] = {"reason": [], "stops_reason": []}
     rows: list[Any] = list(lines.itertuples(index=False))
     for row in rows:
-        where = (row.dataset, row.bias, row.classifier)
-        own, other = known.get((*where, row.technique)), known.get((*where, row.baseline))
+        own, other = (
+            known.get((row.dataset, row.bias, row.classifier, name)) for name in (row.technique, row.baseline)
+        )
         found["reason"].append(own or row.reason)
         # The baseline itself stops nowhere, and has no reason for it.
         why = own or (f"the baseline {other}" if other else row.stops_reason)

@@ -154,18 +154,18 @@ def left_out_notes(statistics: RunStatistics) -> list[str]:
     for place in places(statistics):
         for beta, own in place.rows(degenerate).groupby("beta"):
             where = f"{place.heading} at β = {beta:g}"
-            counts.append(f"{len(own)} on {where}")
+            counts.append(f"{len(own)} technique{'s' * (len(own) > 1)} on {where}")
             if (own["technique"] == statistics.baselines[place.dataset]).any():
                 baselines.append(where)
     notes = []
     if counts:
         notes.append(
-            "Left out, because they answer nearly everybody the same in at least one sample: techniques "
-            f"{', '.join(counts)}."
+            "Left out, because they answer nearly everybody the same in at least one sample: "
+            f"{'; '.join(counts)}."
         )
     if baselines:
         notes.append(
-            f"Nothing is compared on {', '.join(baselines)}: the baseline itself answers nearly everybody "
+            f"Nothing is better on {'; '.join(baselines)}: the baseline itself answers nearly everybody "
             "the same there."
         )
     return notes

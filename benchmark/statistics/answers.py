@@ -81,9 +81,14 @@ class ConstantAnswer:
         return max(self.favorable, self.unfavorable) / (self.favorable + self.unfavorable)
 
     @property
+    def accepts(self) -> bool:
+        """Whether it predicts the favorable outcome."""
+        return self.favorable > self.unfavorable
+
+    @property
     def words(self) -> str:
         """What it does: ``"refusing everybody"`` or ``"accepting everybody"``."""
-        return "accepting everybody" if self.favorable > self.unfavorable else "refusing everybody"
+        return "accepting everybody" if self.accepts else "refusing everybody"
 
 
 def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) -> pd.DataFrame:
