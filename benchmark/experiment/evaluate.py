@@ -22,6 +22,7 @@ from benchmark.errors import (
     NotConvergedError,
     TechniqueError,
     UnknownNameError,
+    where,
 )
 from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
 from benchmark.experiment.score import Answers, Scorer, pack, scoring_digest
@@ -303,14 +304,15 @@ def _in_words(error: BaseException) -> str:
         text = str(error)
     except Exception:  # an exception of a plugin's own
         text = "(its message cannot be read)"
-    return _storable(text if isinstance(error, BetabenchError) else f"{type(error).__name__}: {text}")
+    if isinstance(error, BetabenchError):
+        return _storable(text)
+    place = where(error)
+    return _storable(f"{type(error).__name__}: {text}", f" ({place})" if place else "")
 
 
-def _storable(text: str) -> str:
+def _storable(text: str, end: str = "") -> str:
     """Return text that every file and database takes, whatever a plugin put into its message."""
-    if not text:
-        return text
-    shortened = text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + " ..."
+    shortened = (text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + " ...") + end
     return shortened.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
