@@ -39,6 +39,7 @@ from benchmark.techniques import (
     list_techniques,
     load_plugin,
 )
+from benchmark.techniques.base import one_class
 
 __all__ = [
     "Cell",
@@ -212,7 +213,9 @@ class Evaluator:
         scorer = self.scorers[block.dataset]
         try:
             with np.errstate():  # what a technique sets is not for the next one
-                declined = technique.skip(train)
+                declined = one_class(train)
+                if declined is None:
+                    declined = technique.skip(train)
                 if declined is not None:
                     if not (isinstance(declined, str) and declined.strip()):
                         return result(
@@ -274,7 +277,9 @@ def _answers(
         return checked(output, output.dtype.kind == "f" and bool(np.isfinite(output).all()), "finite float")
 
     predicted = predict(test)
-    answers = scorer.ask(test, predicted, predict, None if predictor.predict_score is None else predict_score)
+    # Scores are looked at even where no metric needs them: predictions may have been made from NaN.
+    score = None if predictor.predict_score is None else predict_score(test)
+    answers = scorer.ask(test, predicted, score, predict if score is None else predict_score)
     reported = predictor.convergence
     if reported is None:
         return answers, None
