@@ -608,6 +608,8 @@ class Card(_Declaration):
 
 
 def _with_missing(column: Mapping[str, Any], missing: Missing) -> dict[str, Any]:
+    if not isinstance(column["states"], list | tuple):
+        raise TypeError  # the column's own rule says so
     states = [*column["states"]]
     values = {raw: missing.state for raw in missing.values if raw not in states} | column.get("values", {})
     if missing.state in states:
