@@ -6,7 +6,11 @@ Every message answers four questions: what is wrong, what was expected, what was
 from __future__ import annotations
 
 import difflib
+import os
+import sysconfig
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
 
 __all__ = [
     "BetabenchError",
@@ -25,6 +29,7 @@ __all__ = [
     "StoreError",
     "TechniqueError",
     "UnknownNameError",
+    "where",
 ]
 
 # What the command "betabench list" lists.
@@ -56,11 +61,11 @@ class BetabenchError(Exception):
     def __str__(self) -> str:
         parts = [self.what.rstrip(".") + "."]
         if self.expected is not None:
-            parts.append(f"Expected: {self.expected}.")
+            parts.append(f"Expected: {self.expected.removesuffix('.')}.")
         if self.got is not None:
-            parts.append(f"Got: {self.got}.")
+            parts.append(f"Got: {self.got.removesuffix('.')}.")
         if self.remedy is not None:
-            parts.append(f"What to do: {self.remedy}.")
+            parts.append(f"What to do: {self.remedy.removesuffix('.')}.")
         return " ".join(parts)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -175,3 +180,30 @@ class UnknownNameError(BetabenchError):
             got=repr(name),
             remedy=" ".join(remedies) or None,
         )
+
+
+def where(error: BaseException) -> str:
+    """Return where in the user's own code an exception arose: ``"file own.py, line 17"``.
+
+    That is the last of its frames outside of this package, of installed packages and of Python's own library.
+    Files are named without their folders, so that a reason is the same on every machine.
+
+    Parameters
+    ----------
+    error : BaseException
+        An exception that was raised.
+
+    Returns
+    -------
+    str
+        File and line, or "" if none of the frames is in the user's own code.
+    """
+    not_own = (str(Path(__file__).parent), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
+    found = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        generated = file.startswith("<")
+        installed = {"site-packages", "dist-packages"}.intersection(Path(file).parts)
+        if not (generated or installed or file.startswith(tuple(folder + os.sep for folder in not_own))):
+            found = f"file {Path(file).name}, line {line}"
+    return found

@@ -1,6 +1,7 @@
 """Keys, seeds and scores of single cells, without worker processes."""
 
 import dataclasses
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -266,7 +267,9 @@ def test_a_technique_that_raises_says_what_and_its_neighbours_are_untouched(
     monkeypatch.setattr(type(broken), "_prepare", lambda self, train, tools: 1 / 0)
     (block, cells), *_ = _planned_cells(found)
     none, massaging, repair = evaluator(block, cells)
-    assert (massaging.status, massaging.reason) == ("failed", "ZeroDivisionError: division by zero")
+    line = inspect.currentframe().f_lineno - 3  # type: ignore[union-attr]
+    expected_reason = f"ZeroDivisionError: division by zero (file test_evaluate.py, line {line})"
+    assert (massaging.status, massaging.reason) == ("failed", expected_reason)
     assert none.metrics == expected[0.0, 0, "none"].metrics
     assert repair.metrics == expected[0.0, 0, "repair"].metrics
 

@@ -1,0 +1,71 @@
+"""Where an exception arose, as the reason of a failure says it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmark.data.table import Table
+from benchmark.errors import where
+
+OWN = """
+import json
+
+def own():
+    raise ValueError("mine")
+
+def of_a_library():
+    json.loads("{")
+
+def of_the_package(table, schema):
+    table(schema, "no codes")
+
+def deep(n=3):
+    if n:
+        deep(n - 1)
+    raise KeyError(n)
+
+def back(call):
+    call()
+"""
+
+
+def caught(call: Callable[..., Any], *arguments: object) -> BaseException:
+    try:
+        call(*arguments)
+    except Exception as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> dict[str, Any]:
+    path = tmp_path / "with a space.py"
+    path.write_text(OWN)
+    names: dict[str, Any] = {}
+    exec(compile(OWN, str(path), "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "line"),
+    [("own", (), 5), ("of_a_library", (), 8), ("of_the_package", (Table, None), 11), ("deep", (), 16)],
+)
+def test_the_last_line_of_the_users_own_file_is_named_without_its_folder(
+    plugin: dict[str, Any], name: str, arguments: tuple[object, ...], line: int
+) -> None:
+    assert where(caught(plugin[name], *arguments)) == f"file with a space.py, line {line}"
+
+
+def test_lines_of_libraries_and_of_generated_code_are_nowhere() -> None:
+    # Only the frames below this one count, as they do when a worker catches what a technique raises.
+    for error in (
+        caught(np.linalg.inv, np.zeros((2, 3))),
+        caught(Table, None, "no codes"),
+        caught(eval, "1 / 0"),
+    ):
+        assert error.__traceback__ is not None
+        assert where(error.with_traceback(error.__traceback__.tb_next)) == ""
+    assert where(ValueError("never raised")) == ""
