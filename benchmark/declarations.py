@@ -1,4 +1,4 @@
-"""Where the TOML declarations are, from any working directory, and how experiment files are read."""
+"""Where the TOML declarations are, from any working directory, and how they are read and checked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.errors import BetabenchError, CardError, ExperimentError, UnknownNameError
 
 if TYPE_CHECKING:  # so that finding a file does not wait for it
     from pydantic import BaseModel, ValidationError
@@ -23,13 +23,18 @@ __all__ = [
     "declaration_dir",
     "find_declaration",
     "list_declarations",
-    "read_experiment_file",
+    "read_declaration",
     "title_of",
 ]
 
 M = TypeVar("M", bound="BaseModel")
 
 Kind = Literal["datasets", "experiments"]
+
+_READ_AS: dict[Kind, tuple[str, type[BetabenchError]]] = {
+    "datasets": ("dataset card", CardError),
+    "experiments": ("experiment file", ExperimentError),
+}
 
 # What other programs call a field.
 _SYNONYMS = {"sep": "delimiter", "separator": "delimiter", "header": "column_names", "na_values": "missing"}
@@ -87,12 +92,23 @@ def find_declaration(kind: Kind, name_or_path: str) -> Path:
     raise error
 
 
-def read_experiment_file(path: Path) -> dict[str, Any]:
-    """Return the content of an experiment file; raises :class:`ExperimentError` if it is not TOML."""
+def read_declaration(kind: Kind, path: Path) -> dict[str, Any]:
+    """Return the content of a declaration of one kind.
+
+    Raises
+    ------
+    CardError, ExperimentError
+        If the file is not TOML.
+    """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_bytes().decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ExperimentError(f"The experiment file {path} is not valid TOML", got=str(error)) from error
+        what, kind_of_error = _READ_AS[kind]
+        raise kind_of_error(
+            f"The {what} {path} is not valid TOML",
+            expected="a UTF-8 text in TOML, see https://toml.io",
+            got=str(error),
+        ) from None
 
 
 def check_experiment_file(model: type[M], content: dict[str, Any], path: Path, example: str) -> M:
@@ -176,6 +192,8 @@ def _rule(detail: ErrorDetails, what: str) -> str:
             return f"its 'kind' must be one of {context['expected_tags']}; got {context['tag']!r}"
         case "union_tag_not_found":
             return "its 'kind' is required, but absent"
+        case "too_short":
+            return detail["msg"].partition(" after validation")[0].replace("Tuple", "List")
         case _:
             return detail["msg"].removeprefix("Value error, ")
 

@@ -253,7 +253,7 @@ def test_what_is_known_before_the_start_is_said_before_the_start(
     before, _, _ = capsys.readouterr().out.partition("0 of 4 cells")
     assert f"Note, credit: {better}" in before
     assert f"Note, credit: {unused}" in before
-    assert "Note, with 2 repetitions no difference from the baseline can be significant" in before
+    assert "Note: with 2 repetitions no difference from the baseline can be significant" in before
     assert "takes 1 test together; 6 repetitions would do" in before
     facts = json.loads((tmp_path / "out" / "manifest.json").read_text())["datasets"]["credit"]
     assert facts["warning"] is None

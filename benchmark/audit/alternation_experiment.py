@@ -22,7 +22,7 @@ from benchmark.audit.alternation import (
 from benchmark.data.card import load_card
 from benchmark.data.records import read_records
 from benchmark.data.source import DataNotFoundError, Progress, read_sources
-from benchmark.declarations import check_experiment_file, find_declaration, read_experiment_file
+from benchmark.declarations import check_experiment_file, find_declaration, read_declaration
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 
 __all__ = [
@@ -162,7 +162,7 @@ def is_alternation(name_or_path: str | Path) -> bool:
     """
     path = find_declaration("experiments", str(name_or_path))
     try:
-        return read_experiment_file(path).get("kind") == "alternation"
+        return read_declaration("experiments", path).get("kind") == "alternation"
     except ExperimentError:
         return False
 
@@ -183,7 +183,7 @@ def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
         If the file is not TOML or breaks a rule; the message names file, field, rule and value.
     """
     path = find_declaration("experiments", str(name_or_path))
-    content = read_experiment_file(path)
+    content = read_declaration("experiments", path)
     card = content.get("card")
     if isinstance(card, str) and (path.parent / card).is_file():
         content["card"] = str(path.parent / card)

@@ -99,7 +99,7 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.experiment.world import build_world, load_plugins
     from benchmark.report.console import print_report
     from benchmark.report.folder import write_run_folder, write_shard_folder
-    from benchmark.report.foreseen import too_few_repetitions
+    from benchmark.report.foreseen import foreseen
     from benchmark.techniques import list_techniques
 
     if is_alternation(options.experiment):
@@ -122,8 +122,8 @@ def _run(options: argparse.Namespace) -> int:
         known_techniques=tuple(list_techniques()),
     )
     check_experiment(experiment)
-    for note in too_few_repetitions(experiment):
-        say(f"Note, {note}")
+    for note in foreseen(experiment):
+        say(f"Note: {note}")
     shard.of(plan_blocks(experiment))
     world = build_world(
         experiment,

@@ -12,7 +12,6 @@ import graphlib
 import hashlib
 import itertools
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -34,7 +33,13 @@ from pydantic import (
 )
 
 from benchmark.data.table import Column, Schema
-from benchmark.declarations import broken_rules, count_of, find_declaration, list_declarations
+from benchmark.declarations import (
+    broken_rules,
+    count_of,
+    find_declaration,
+    list_declarations,
+    read_declaration,
+)
 from benchmark.errors import CardError, UnknownNameError
 
 __all__ = [
@@ -603,6 +608,8 @@ class Card(_Declaration):
 
 
 def _with_missing(column: Mapping[str, Any], missing: Missing) -> dict[str, Any]:
+    if not isinstance(column["states"], list | tuple):
+        raise TypeError  # the column's own rule says so
     states = [*column["states"]]
     values = {raw: missing.state for raw in missing.values if raw not in states} | column.get("values", {})
     if missing.state in states:
@@ -629,15 +636,7 @@ def load_card(name_or_path: str | Path) -> Card:
     """
     path = find_declaration("datasets", str(name_or_path))
     try:
-        raw = tomllib.loads(path.read_bytes().decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CardError(
-            f"The dataset card {path} is not valid TOML",
-            expected="a UTF-8 text in TOML, see https://toml.io",
-            got=str(error),
-        ) from None
-    try:
-        card = Card.model_validate(raw)
+        card = Card.model_validate(read_declaration("datasets", path))
     except ValidationError as error:
         raise _card_error(path, error) from None
     card._path = path.resolve()

@@ -25,7 +25,7 @@ from benchmark.declarations import (
     check_experiment_file,
     find_declaration,
     list_declarations,
-    read_experiment_file,
+    read_declaration,
     title_of,
 )
 from benchmark.errors import ExperimentError, UnknownNameError
@@ -517,7 +517,7 @@ def load_experiment(name_or_path: str | Path) -> Experiment:
         If the file is not TOML or breaks a rule; the message names file, field, rule and value.
     """
     path = find_declaration("experiments", str(name_or_path))
-    content = read_experiment_file(path)
+    content = read_declaration("experiments", path)
     for entry in content.get("datasets", ()):
         card = entry.get("card") if isinstance(entry, dict) else None
         if isinstance(card, str) and (path.parent / card).is_file():

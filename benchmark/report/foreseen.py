@@ -4,10 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from benchmark.classifiers import make_classifier
+from benchmark.experiment.evaluate import classifier_mismatch, configured_techniques
 from benchmark.experiment.plan import Experiment
 from benchmark.statistics.across import repetitions_needed
 
-__all__ = ["too_few_repetitions"]
+__all__ = ["foreseen", "mismatches", "too_few_repetitions"]
+
+
+def foreseen(experiment: Experiment) -> Iterator[str]:
+    """Yield sentences on what a run of an experiment cannot give, whatever the data."""
+    yield from mismatches(experiment)
+    yield from too_few_repetitions(experiment)
+
+
+def mismatches(experiment: Experiment) -> Iterator[str]:
+    """Yield a sentence for each technique and classifier that do not fit: their cells are skipped."""
+    techniques = configured_techniques(experiment)
+    for entry in experiment.techniques:
+        asked = [d for d in experiment.datasets if not d.techniques or entry.name in d.techniques]
+        for classifier in experiment.classifiers:
+            factory = make_classifier(classifier.classifier, classifier.parameters)
+            found = (classifier_mismatch(techniques[dataset.name, entry.name], factory) for dataset in asked)
+            for reason in dict.fromkeys(filter(None, found)):
+                yield f"{entry.name} with {classifier.name} will be skipped: {reason}."
 
 
 def too_few_repetitions(experiment: Experiment) -> Iterator[str]:

@@ -151,6 +151,8 @@ class Technique(ABC):
         Whether it tells more than two groups apart; if not, everybody outside of the deprived group is one.
     needs_weights : bool, default False
         Whether the classifier has to take sample weights.
+    needs_scores : bool, default False
+        Whether the classifier has to estimate probabilities.
     needs_sensitive : bool, default True
         Whether predictions may depend on the sensitive feature of the rows to predict.
     produces_scores : bool, default True
@@ -176,6 +178,7 @@ class Technique(ABC):
     randomised: ClassVar[bool] = False
     multi_group: ClassVar[bool] = False
     needs_weights: ClassVar[bool] = False
+    needs_scores: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     produces_scores: ClassVar[bool] = True
     may_lose_to_constant: ClassVar[str] = ""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.errors import ClassifierError, DeclinedError, NotConvergedError, TechniqueError
+from benchmark.errors import NotConvergedError
 from benchmark.techniques.base import (
     Convergence,
     Estimator,
@@ -29,7 +29,7 @@ __all__ = ["Constraint", "ExponentiatedGradient", "Reduction", "Weighted"]
 Constraint: TypeAlias = Literal[
     "demographic_parity", "equalized_odds", "true_positive_rate_parity", "false_positive_rate_parity"
 ]
-_ROUNDING = 1e-12  # of a row's costs, which are about 1
+_CANCELLED = 1e-12  # what rounding leaves of costs of about 1
 _LABELS = {"equalized_odds": [0, 1], "true_positive_rate_parity": [1], "false_positive_rate_parity": [0]}
 
 
@@ -86,14 +86,9 @@ class Reduction(Technique):
         class Costs(moment):  # type: ignore[misc,valid-type]
             def signed_weights(self, lambda_vec: Any) -> Any:
                 weights = super().signed_weights(lambda_vec)
-                if np.abs(weights + errors).max() < _ROUNDING:
-                    raise DeclinedError(
-                        "The costs of errors and of unequal rates cancel in every row",
-                        expected="a row for which one of the two predictions is better",
-                        got=f"{len(train)} rows whose label is told by the group",
-                        remedy="draw a larger sample, or plant less bias",
-                    )
-                return weights
+                # Where costs cancel in every row all predictions are equally good: accurate ones are taken.
+                cancelling = np.abs(weights + errors).max() < _CANCELLED
+                return weights * (1 - 1e-9) if cancelling else weights
 
         columns = self._columns(train)
         cardinalities = train.schema.cardinalities[columns]
@@ -139,15 +134,7 @@ class Weighted:
         """Train; weights are scaled to a mean of 1, because classifiers count them as cases."""
         weight = np.asarray(sample_weight, dtype=np.float64)
         self.fitted = self.build()
-        try:
-            self.fitted.fit(X, np.asarray(y, dtype=np.int64), sample_weight=weight / weight.mean())
-        except (ClassifierError, TypeError) as problem:
-            raise TechniqueError(
-                f"{type(self.fitted).__name__} could not be trained on weighted rows",
-                expected="a classifier whose fit accepts sample_weight",
-                got=str(problem),
-                remedy="choose another classifier",
-            ) from problem
+        self.fitted.fit(X, np.asarray(y, dtype=np.int64), sample_weight=weight / weight.mean())
         return self
 
     def predict(self, X: NDArray[np.int16]) -> NDArray[np.int64]:

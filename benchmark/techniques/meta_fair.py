@@ -67,6 +67,7 @@ class MetaFair(Technique):
     summary = "Optimal thresholds per group under a bound on the ratio of the groups' rates"
     version = "1"
     randomised = True
+    needs_scores = True
     produces_scores = False
 
     constraint: Constraint = "statistical_rate"

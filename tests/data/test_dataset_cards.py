@@ -293,6 +293,16 @@ def test_prose_that_stands_in_lists_is_one_line(write_card: WriteCard) -> None:
     assert (card.title, card.warning, card.known_problems) == ("A toy", "a - b", ("x y",))
 
 
+def test_missing_values_hide_no_broken_rule(write_card: WriteCard) -> None:
+    for wrong in ('"fm"', "3", "[1, 2]", "{ f = 1 }"):
+        changes = (
+            ('states = ["f", "m"]', f"states = {wrong}"),
+            ('title = "Toy"', 'title = "Toy"\nmissing = { state = "a", columns = ["sex"] }'),
+        )
+        with pytest.raises(CardError, match=r"columns\.sex\.states"):
+            load_card(write_card(*changes))
+
+
 def test_a_card_with_missing_values_can_be_read_in_another_way(write_card: WriteCard) -> None:
     card = load_card(write_card(('title = "Toy"', 'title = "Toy"\nmissing = "unknown"')))
     changed = card.with_columns({"age": {"bins": [0, 30, 99], "states": ["young", "old"]}})

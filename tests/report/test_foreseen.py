@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.experiment.plan import load_experiment, narrow
-from benchmark.report.foreseen import too_few_repetitions
+from benchmark.report.foreseen import mismatches, too_few_repetitions
 
 HEAD = """
 name = "foreseen"
@@ -62,8 +62,21 @@ def test_so_many_tests_that_no_number_of_repetitions_would_do(tmp_path: Path) ->
     assert "fewer techniques or levels of bias would do" in note
 
 
+def test_a_technique_and_a_classifier_that_do_not_fit(tmp_path: Path) -> None:
+    text = HEAD.format(repetitions=2, betas=[0.5])
+    text += DATASET.format(card="adult", more="") + DATASET.format(card="dutch", more='techniques = ["none"]')
+    for name in ("none", "reweighing", "massaging"):
+        text += f'[[techniques]]\ntechnique = "{name}"\n'
+    for classifier in ("c45", "sklearn.neighbors.KNeighborsClassifier"):
+        text += f'[[classifiers]]\nclassifier = "{classifier}"\n'
+    (tmp_path / "e.toml").write_text(text)
+    (note,) = mismatches(load_experiment(tmp_path / "e.toml"))
+    assert note.startswith("reweighing with KNeighborsClassifier will be skipped: ")
+    assert "sample_weight" in note
+
+
 @pytest.mark.parametrize("name", ["paper", "techniques"])
 def test_the_shipped_experiments_have_enough(name: str) -> None:
     experiment = load_experiment(name)
-    assert list(too_few_repetitions(experiment)) == []
+    assert list(too_few_repetitions(experiment)) == list(mismatches(experiment)) == []
     assert len(list(too_few_repetitions(narrow(experiment, repetitions=2)))) >= 1
