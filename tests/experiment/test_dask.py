@@ -169,7 +169,7 @@ def test_a_worker_that_is_killed_costs_nothing(
     monkeypatch.setattr("benchmark.experiment.dask_engine.DELIVERY", 0.02)  # so that the run is seen midway
     killed = []
 
-    def kill(done: int, planned: int) -> None:
+    def kill(done: int, planned: int, _seconds: float) -> None:
         if 0 < done < planned and not killed:
             victim = min(client.run(os.getpid).values())
             os.kill(victim, signal.SIGKILL)

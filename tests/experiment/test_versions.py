@@ -46,6 +46,7 @@ NOT_HARNESS = {
     "techniques": "each technique's own closure is in its cells' keys",
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
     "experiment/world.py": "makes the keys",
+    "experiment/pool.py": "says in which processes cells are computed",
     "experiment/store": "keeps numbers as they are",
     "experiment/score.py": "computes metrics from predictions; its digest is stored with them",
     "metrics": "the same",
