@@ -160,6 +160,7 @@ def _run(options: argparse.Namespace) -> int:
                     shard=shard,
                     retry_failed=options.retry_failed,
                     progress=pace.update,
+                    say=lambda line: console.print(line, highlight=False, markup=False, soft_wrap=True),
                 )
             except KeyboardInterrupt:
                 so_far = f"{pace.done:,} of {pace.planned:,} cells are stored"

@@ -17,6 +17,7 @@ import contextlib
 import functools
 import importlib
 import itertools
+import json
 import math
 import multiprocessing
 import pickle
@@ -25,7 +26,7 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +37,7 @@ from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.cluster import Cluster
 from benchmark.experiment.engine import missing_extra
 from benchmark.experiment.pool import DELIVERY, Failure, Finished, Handler, Pool, Task
+from benchmark.experiment.versions import processor
 
 __all__ = ["DaskEngine", "connected", "started"]
 
@@ -54,6 +56,12 @@ class DaskEngine:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self._processors: list[str] = []
+
+    @property
+    def processors(self) -> Sequence[Mapping[str, Any]]:
+        """Those of the workers that have begun a task."""
+        return list(map(json.loads, self._processors))
 
     @property
     def name(self) -> str:
@@ -113,7 +121,9 @@ class DaskEngine:
             while running:
                 ended = _take(over, len(running))
                 finished = []
-                for number, result in self._ask(name, "collect"):
+                results, processors = self._ask(name, "collect")
+                self._processors = list(dict.fromkeys((*self._processors, *processors)))
+                for number, result in results:
                     cell, *others = left[number].cells
                     finished.append(Finished(left[number].block, cell, pickle.loads(result)))
                     left[number] = replace(left[number], cells=tuple(others))
@@ -186,18 +196,20 @@ class _Desk(SchedulerPlugin):  # type: ignore[misc]
         self._client = client
         self._results: list[tuple[int, bytes]] = []
         self._handed_in: Counter[int] = Counter()
+        self._processors: set[str] = set()
 
     async def start(self, scheduler: Any) -> None:
         """Answer to workers and to the client from now on."""
         self._scheduler = scheduler
         self._handlers = {
             f"{self.name}-{method.__name__}": method
-            for method in (self.count, self.hand_in, self.collect, self.end)
+            for method in (self.begin, self.hand_in, self.collect, self.end)
         }
         scheduler.handlers.update(self._handlers)
 
-    def count(self, task: int) -> int:
+    def begin(self, task: int, processor: str) -> int:
         """Return how many results of a task were handed in, which are those of its first cells."""
+        self._processors.add(processor)
         return self._handed_in[task]
 
     def hand_in(self, task: int, first: int, results: list[bytes]) -> None:
@@ -207,10 +219,10 @@ class _Desk(SchedulerPlugin):  # type: ignore[misc]
         self._handed_in[task] += len(new)
         self._results += [(task, result) for result in new]
 
-    def collect(self) -> list[tuple[int, bytes]]:
-        """Hand out what was handed in since the last time."""
+    def collect(self) -> tuple[list[tuple[int, bytes]], list[str]]:
+        """Hand out what was handed in since the last time, and all that workers have said of themselves."""
         results, self._results = self._results, []
-        return results
+        return results, sorted(self._processors)
 
     async def end(self) -> None:
         """End the run's processes on all workers, and leave the scheduler."""
@@ -281,7 +293,7 @@ def _compute(name: str, number: int, task: Task) -> None:
     def ask(what: str, **content: Any) -> Any:
         return sync(worker.loop, getattr(worker.scheduler, f"{name}-{what}"), task=number, **content)
 
-    first = ask("count")
+    first = ask("begin", processor=json.dumps(processor()))
     for finished in pools.compute(replace(task, cells=task.cells[first:])):
         ask("hand_in", first=first, results=[pickle.dumps(one.result) for one in finished])
         first += len(finished)

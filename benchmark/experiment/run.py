@@ -50,6 +50,11 @@ __all__ = [
 
 STORE_NAME = "results.sqlite"
 
+_MIXED = (
+    "Note: the workers' processors, or how libraries use them, are of several kinds, between which the last "
+    "digits of some techniques' numbers may differ; manifest.json names them"
+)
+
 _BATCH = 100  # cells whose predictions are in memory together
 
 Progress = Callable[[int, int, float], None]
@@ -74,6 +79,8 @@ class Outcome:
         Which part of the experiment the plan is.
     plan : str
         Digest of the cells' keys.
+    processors : tuple of mapping
+        Kinds of processors that this run computed on.
     """
 
     cells: list[CellResult]
@@ -82,6 +89,7 @@ class Outcome:
     engine: str
     shard: Shard = WHOLE
     plan: str = ""
+    processors: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def failures(self) -> Counter[str]:
@@ -109,6 +117,7 @@ def compute(
     shard: Shard = WHOLE,
     retry_failed: bool = False,
     progress: Progress = lambda _done, _planned, _seconds: None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
     """Compute the cells that the store lacks, writing each soon after it is finished.
 
@@ -126,6 +135,8 @@ def compute(
         Compute cells again that failed, crashed or took too long.
     progress : callable(int, int, float)
         Told how many cells are finished, of how many, and for how long cells have been computed now.
+    say : callable(str)
+        Told, in a sentence, that workers have processors of several kinds.
 
     Returns
     -------
@@ -154,7 +165,7 @@ def compute(
     last_run = LastRun(world.experiment.name, _plan_digest(planned), total - to_do, total)
     store.write((), last_run)
     progress(last_run.finished, total, 0.0)
-    started, began = time.perf_counter(), math.inf
+    started, began, mixed = time.perf_counter(), math.inf, False
     for finished in engine.run(
         missing,
         functools.partial(_evaluator, world, _software(world, configured_techniques(world.experiment))),
@@ -167,6 +178,9 @@ def compute(
         # Workers take seconds to start, which is no part of the rate at which they compute.
         began = min(began, now - max(one.result.seconds for one in finished))
         progress(last_run.finished, total, now - began)
+        if not mixed and len(engine.processors) > 1:
+            mixed = True
+            say(_MIXED)
     seconds = time.perf_counter() - started
     keys = [cell.key for _, cells in planned for cell in cells]
     cells = store.read(keys, counts=False)
@@ -177,7 +191,7 @@ def compute(
             got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
-    return Outcome(cells, to_do, seconds, engine.name, shard, last_run.plan)
+    return Outcome(cells, to_do, seconds, engine.name, shard, last_run.plan, tuple(engine.processors))
 
 
 def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
@@ -345,7 +359,12 @@ def manifest(world: World, outcome: Outcome) -> dict[str, Any]:
         "engine": outcome.engine,
         "shard": str(outcome.shard),
         "versions": package_versions(),
-        "platform": {"system": platform.platform(), "cores": os.cpu_count()},
+        "platform": {
+            "system": platform.platform(),
+            "cores": os.cpu_count(),
+            "python": platform.python_implementation(),
+        },
+        "processors": list(outcome.processors),
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
 

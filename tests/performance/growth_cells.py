@@ -134,7 +134,7 @@ class _TimedStore(Store):
 class _Canned:
     """An engine whose every result is that of the first cell, under the right key and place."""
 
-    name = "canned results"
+    name, processors = "canned results", ()
 
     def __init__(self, world: World) -> None:
         self.world, self.asked = world, 0.0
