@@ -101,7 +101,7 @@ class DaskEngine:
                         yield [Finished(task.block, cell, Failure("crashed", reason, 0.0))]
         finally:
             with contextlib.suppress(Exception):  # a scheduler that is lost has nothing to tidy up
-                self._ask(name, "end")
+                self._client.sync(getattr(self._client.scheduler, f"{name}-end"))
 
     def _finished(
         self, name: str, left: dict[int, Task]
@@ -121,12 +121,14 @@ class DaskEngine:
             while running:
                 ended = _take(over, len(running))
                 finished = []
-                results, processors = self._ask(name, "collect")
+                results, processors = self._collect(name)
                 self._processors = list(dict.fromkeys((*self._processors, *processors)))
                 for number, result in results:
-                    cell, *others = left[number].cells
-                    finished.append(Finished(left[number].block, cell, pickle.loads(result)))
-                    left[number] = replace(left[number], cells=tuple(others))
+                    # A worker that only seemed lost may go on with what has been given up.
+                    if (task := left.get(number)) is not None:
+                        cell, *others = task.cells
+                        finished.append(Finished(task.block, cell, pickle.loads(result)))
+                        left[number] = replace(task, cells=tuple(others))
                 if finished:
                     yield finished
                 for future in ended:
@@ -149,12 +151,16 @@ class DaskEngine:
                 remedy="install it in the environment of scheduler and workers; docs/cluster.md says how",
             ) from error
 
-    def _ask(self, name: str, what: str) -> Any:
-        """Ask the scheduler's plugin."""
+    def _collect(self, name: str) -> tuple[list[tuple[int, bytes]], list[str]]:
+        """Ask the scheduler for what was handed in; see :meth:`_Desk.collect`."""
         try:
-            return self._client.sync(getattr(self._client.scheduler, f"{name}-{what}"))
+            answer = self._client.sync(getattr(self._client.scheduler, f"{name}-collect"))
         except OSError as error:
             raise _failed(error) from error
+        if answer is None:
+            raise _failed(ConnectionError("the connection was lost, and so the scheduler has ended the run"))
+        results, processors = answer
+        return results, processors
 
 
 def _take(over: queue.SimpleQueue[Future], number: int) -> list[Future]:
@@ -212,12 +218,13 @@ class _Desk(SchedulerPlugin):  # type: ignore[misc]
         self._processors.add(processor)
         return self._handed_in[task]
 
-    def hand_in(self, task: int, first: int, results: list[bytes]) -> None:
-        """Take results of a task, the first of them of the cell at a place."""
+    def hand_in(self, task: int, first: int, results: list[bytes]) -> bool:
+        """Take results of a task, the first of them of the cell at a place; return that they were taken."""
         # A worker that only seemed lost computes beside the one that has taken over: what came first counts.
         new = results[self._handed_in[task] - first :]
         self._handed_in[task] += len(new)
         self._results += [(task, result) for result in new]
+        return True
 
     def collect(self) -> tuple[list[tuple[int, bytes]], list[str]]:
         """Hand out what was handed in since the last time, and all that workers have said of themselves."""
@@ -291,7 +298,10 @@ def _compute(name: str, number: int, task: Task) -> None:
     pools: _Pools = worker.plugins[name]
 
     def ask(what: str, **content: Any) -> Any:
-        return sync(worker.loop, getattr(worker.scheduler, f"{name}-{what}"), task=number, **content)
+        answer = sync(worker.loop, getattr(worker.scheduler, f"{name}-{what}"), task=number, **content)
+        if answer is None:  # nobody answers to this name any more
+            raise RuntimeError("the run is over")
+        return answer
 
     first = ask("begin", processor=json.dumps(processor()))
     for finished in pools.compute(replace(task, cells=task.cells[first:])):
