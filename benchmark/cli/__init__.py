@@ -16,6 +16,7 @@ from benchmark import __version__
 from benchmark.cli import audit, check, compare, learn, listing, merge, report, run, sample, serve, techniques
 from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from benchmark.errors import BetabenchError
+from benchmark.experiment.pool import leave_if_imported_by_a_worker
 
 __all__ = ["main"]
 
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0 when all went well, 1 when cells of a run or checks failed, 2 when the input was at fault, 130
         when interrupted.
     """
+    leave_if_imported_by_a_worker()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows another
             stream.reconfigure(errors="replace")
@@ -53,15 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, MemoryError, sqlite3.Error) as error:
         print(
             f"betabench: The machine refused: {type(error).__name__}: {error}. What to do: check the path, "
-            "its permissions, and the room on disk and in memory; what was finished is stored.",
+            "its permissions, and the room on disk and in memory.",
             file=sys.stderr,
         )
         return EXIT_USAGE
     except KeyboardInterrupt:
-        print(
-            "\nbetabench: interrupted; a run's finished blocks are stored, and the same command goes on",
-            file=sys.stderr,
-        )
+        print("\nbetabench: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     return code
 

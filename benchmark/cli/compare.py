@@ -1,4 +1,4 @@
-"""``betabench compare``: a run's numbers beside the published ones."""
+"""``betabench compare``: a run's numbers beside the published ones, or those of another run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
         commands,
         "compare",
         _compare,
-        "put the numbers of a run beside the published ones that it repeats",
+        "put the numbers of a run beside the published ones that it repeats, or beside those of another run",
         "betabench compare results/paper",
     )
     option = parser.add_argument
@@ -28,6 +28,13 @@ def add(commands: Any) -> None:
         default=Path("results") / "paper",
         metavar="FOLDER",
         help="folder of a finished run, where the comparison goes as well; default: results/paper",
+    )
+    option(
+        "other",
+        nargs="?",
+        type=Path,
+        metavar="OTHER",
+        help="folder of another finished run: say which numbers of the two are the same, and within what",
     )
     option(
         "--experiment",
@@ -47,7 +54,11 @@ def _compare(options: argparse.Namespace) -> int:
 
     from benchmark.experiment.plan import load_experiment
     from benchmark.report.compare import compare_folder, print_comparison, write_comparison
+    from benchmark.report.compare_runs import compare_runs, print_runs
 
+    if options.other is not None:
+        print_runs(Console(), compare_runs(options.folder, options.other))
+        return EXIT_OK
     comparison = compare_folder(
         options.folder,
         experiment=load_experiment(options.experiment) if options.experiment else None,

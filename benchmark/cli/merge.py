@@ -36,6 +36,7 @@ def _merge(options: argparse.Namespace) -> int:
     from benchmark.experiment.run import STORE_NAME
     from benchmark.experiment.store import Store
     from benchmark.experiment.store.merge import require_store
+    from benchmark.report.manifests import unlike_shards
 
     paths = [path / STORE_NAME if path.is_dir() else path for path in options.shards]
     for path in paths:  # before a store is made for them
@@ -45,5 +46,7 @@ def _merge(options: argparse.Namespace) -> int:
             print(f"{store.news}. The old one is kept as {store.aside}")
         new = store.merge(paths)
         print(f"{store.path} has {len(store):,} cells, {new:,} of them new")
+    for warning in unlike_shards([path.parent for path in paths]):
+        print(warning)
     print("'betabench run' with this folder as --output and the options of the shards writes the tables")
     return EXIT_OK

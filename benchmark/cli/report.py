@@ -69,6 +69,7 @@ def add(commands: Any) -> None:
 def _report(options: argparse.Namespace) -> int:
     from rich.console import Console
 
+    from benchmark.report.manifests import unfinished_run
     from benchmark.report.page import write_page
     from benchmark.report.statistics_files import print_statistics, write_statistics
     from benchmark.report.statistics_numbers import folder_statistics
@@ -77,6 +78,7 @@ def _report(options: argparse.Namespace) -> int:
     with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
         for plugin in options.plugin:
             load_plugin(plugin)
+    warning = unfinished_run(options.folder)
     console = Console()
 
     def say(step: str) -> None:
@@ -96,5 +98,7 @@ def _report(options: argparse.Namespace) -> int:
     # The page comes last, because it links what lies beside it.
     page = write_page(options.output or options.folder, statistics)
     print_statistics(console, statistics, output=output, written=written)
+    if warning:
+        console.print(warning, style="yellow", highlight=False, markup=False, soft_wrap=True)
     console.print(f"The interactive page: {page}", highlight=False, markup=False, soft_wrap=True)
     return EXIT_OK

@@ -5,20 +5,23 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import sys
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_OK, add_data_options, command
+from benchmark.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, add_data_options, command
 from benchmark.cli.run_alternation import run_alternation_file
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from benchmark.experiment.run import Progress
-
 __all__ = ["add"]
+
+_LINE = 60  # seconds between two lines of progress at most
+_TELLING = 2  # seconds of computing after which a rate tells something
 
 
 def add(commands: Any) -> None:
@@ -39,6 +42,7 @@ def add(commands: Any) -> None:
     )
     option("--datasets", nargs="+", metavar="NAME", help="only these of its datasets")
     option("--techniques", nargs="+", metavar="NAME", help="only these, or others with their defaults")
+    option("--classifiers", nargs="+", metavar="NAME|PATH", help="only these, or others with their defaults")
     option("--betas", nargs="+", type=float, metavar="BETA", help="these levels of bias, each from 0 to 1")
     option("--repetitions", type=int, metavar="N", help="this many samples of each kind")
     where = parser.add_mutually_exclusive_group()
@@ -98,8 +102,10 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.experiment.store import Store
     from benchmark.experiment.world import build_world, load_plugins
     from benchmark.report.console import print_report
+    from benchmark.report.files import require_writable
     from benchmark.report.folder import write_run_folder, write_shard_folder
     from benchmark.report.foreseen import foreseen
+    from benchmark.report.manifests import other_experiment
     from benchmark.techniques import list_techniques
 
     if is_alternation(options.experiment):
@@ -117,6 +123,7 @@ def _run(options: argparse.Namespace) -> int:
         whole,
         datasets=options.datasets,
         techniques=options.techniques,
+        classifiers=options.classifiers,
         betas=options.betas,
         repetitions=options.repetitions,
         known_techniques=tuple(list_techniques()),
@@ -125,6 +132,7 @@ def _run(options: argparse.Namespace) -> int:
     for note in foreseen(experiment):
         say(f"Note: {note}")
     shard.of(plan_blocks(experiment))
+    require_writable(options.output or Path("results") / experiment.name)
     world = build_world(
         experiment,
         data_dir=options.data_dir,
@@ -147,15 +155,23 @@ def _run(options: argparse.Namespace) -> int:
             say(store.news)
         if store.aside:
             console.print(f"The old store is kept as {store.aside}", highlight=False, soft_wrap=True)
-        with _progress(console) as progress:
-            outcome = compute(
-                world,
-                store,
-                engine=engine,
-                shard=shard,
-                retry_failed=options.retry_failed,
-                progress=progress,
-            )
+        if note := other_experiment(output, experiment):
+            console.print(note, style="yellow", highlight=False, markup=False, soft_wrap=True)
+        with _progress(console) as pace:
+            try:
+                outcome = compute(
+                    world,
+                    store,
+                    engine=engine,
+                    shard=shard,
+                    retry_failed=options.retry_failed,
+                    progress=pace.update,
+                    say=say,
+                )
+            except KeyboardInterrupt:
+                so_far = f"{pace.done:,} of {pace.planned:,} cells are stored"
+                print(f"\nbetabench: interrupted; {so_far}, and the same command goes on", file=sys.stderr)
+                return EXIT_INTERRUPTED
         if options.shard is not None:
             write_shard_folder(output, world, outcome)
             told = f"{output} has shard {shard}; 'betabench merge' joins it with the others"
@@ -170,6 +186,11 @@ def _run(options: argparse.Namespace) -> int:
                 output_dir=output,
                 written=[store.path, *folder.written],
             )
+    if outcome.failures.total() == len(outcome.cells):
+        ((reason, number),) = Counter(cell.reason for cell in outcome.cells).most_common(1)
+        often = f"{number:,} of {len(outcome.cells):,}"
+        text = f"No cell has a result. The most frequent reason, in {often}: {reason}"
+        console.print(text, style="bold red", highlight=False, markup=False, soft_wrap=True)
     console.print(
         f"{len(outcome.cells):,} cells, {outcome.computed:,} of them computed now in {outcome.seconds:.1f} s "
         f"on {outcome.engine}; {time.perf_counter() - started:.1f} s in all",
@@ -178,43 +199,80 @@ def _run(options: argparse.Namespace) -> int:
     return EXIT_OK if outcome.ok else EXIT_FAILED
 
 
+class _Pace:
+    """How far a run's computing is, how fast it was so far, and how long the rest takes if that stays so.
+
+    Parameters
+    ----------
+    show : callable(_Pace)
+        Shows it; called whenever it has changed.
+    """
+
+    def __init__(self, show: Callable[[_Pace], None]) -> None:
+        self.done = self.planned = 0
+        self._before = -1  # what was stored before, which is no part of this run's rate
+        self._seconds = 0.0
+        self._show = show
+
+    def update(self, done: int, planned: int, seconds: float) -> None:
+        """Take how many cells are finished, of how many, and for how long they have been computed."""
+        if self._before < 0:
+            self._before = done
+        self.done, self.planned, self._seconds = done, planned, seconds
+        self._show(self)
+
+    @property
+    def text(self) -> str:
+        """Mean rate, and remaining time by that same rate; empty before there is much to tell it by."""
+        if self._seconds < _TELLING:
+            return ""
+        rate = (self.done - self._before) / self._seconds
+        if self.done == self.planned:
+            return _rate_text(rate)
+        minutes, seconds = divmod(round((self.planned - self.done) / rate), 60)
+        hours, minutes = divmod(minutes, 60)
+        left = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+        return f"{_rate_text(rate)}, about {left} left"
+
+
+def _rate_text(rate: float) -> str:
+    """Return cells per second in a unit in which there is at least about one of them."""
+    for unit, seconds in (("s", 1), ("min", 60)):
+        if rate * seconds >= 1:
+            return f"{rate * seconds:.1f}/{unit}"
+    return f"{rate * 3600:.1f}/h"
+
+
 @contextlib.contextmanager
-def _progress(console: Console) -> Iterator[Progress]:
+def _progress(console: Console) -> Iterator[_Pace]:
     """Show a bar with rate and remaining time in a terminal, and a line now and then elsewhere."""
     if not console.is_terminal:
-        yield _progress_lines(console)
+        yield _Pace(_Lines(console))
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (
-        TextColumn("cells"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(compact=True),
-    )
+    columns = (TextColumn("cells"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[pace]}"))
     with Progress(*columns, console=console) as bar:
 
-        def show(done: int, planned: int) -> None:
+        def show(pace: _Pace) -> None:
             if not bar.tasks:
-                # What was stored before is where the bar starts, not part of this run's rate.
-                bar.add_task("cells", completed=done, total=planned, rate="")
-                return
-            task = bar.tasks[0]
-            rate = f"{task.speed:.1f}/s" if task.speed else ""
-            bar.update(task.id, completed=done, total=planned, rate=rate)
+                bar.add_task("cells", pace="")
+            bar.update(bar.tasks[0].id, completed=pace.done, total=pace.planned, pace=pace.text)
 
-        yield show
+        yield _Pace(show)
 
 
-def _progress_lines(console: Console) -> Progress:
-    shown = -1
+class _Lines:
+    """Prints a line for each tenth of the cells, and at least one a minute while there are new ones."""
 
-    def show(done: int, planned: int) -> None:
-        nonlocal shown
-        tenth = 10 * done // planned
-        if tenth > shown:
-            shown = tenth
-            console.print(f"{done:,} of {planned:,} cells", highlight=False)
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._tenth, self._due = -1, 0.0
 
-    return show
+    def __call__(self, pace: _Pace) -> None:
+        tenth, now = 10 * pace.done // pace.planned, time.monotonic()
+        if tenth == self._tenth and now < self._due:
+            return
+        self._tenth, self._due = tenth, now + _LINE
+        text = ", ".join(filter(None, (f"{pace.done:,} of {pace.planned:,} cells", pace.text)))
+        self._console.print(text, highlight=False, soft_wrap=True)

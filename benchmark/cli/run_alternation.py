@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["run_alternation_file"]
 
 _NOT_HERE = (
-    *("datasets", "techniques", "betas", "repetitions", "plugin", "fresh", "retry_failed"),
+    *("datasets", "techniques", "classifiers", "betas", "repetitions", "plugin", "fresh", "retry_failed"),
     *("scheduler", "cluster", "shard"),
 )
 """Options of ``betabench run`` that mean nothing to an alternation test."""
@@ -25,6 +25,7 @@ _NOT_HERE = (
 def run_alternation_file(options: argparse.Namespace) -> int:
     """Run the experiment, write its folder, and print the summary; return the exit code."""
     from benchmark.audit.alternation_experiment import load_alternation, run_alternation
+    from benchmark.report.files import require_writable
 
     if wrong := [f"--{name.replace('_', '-')}" for name in _NOT_HERE if getattr(options, name)]:
         raise ExperimentError(
@@ -33,8 +34,9 @@ def run_alternation_file(options: argparse.Namespace) -> int:
             remedy="change the experiment file",
         )
     experiment = load_alternation(options.experiment)
-    outcome = run_alternation(experiment, data_dir=options.data_dir, offline=options.offline)
     output: Path = options.output or Path("results") / experiment.name
+    require_writable(output)
+    outcome = run_alternation(experiment, data_dir=options.data_dir, offline=options.offline)
     written = _write(output, experiment, outcome, figures=not options.no_figures)
     print(experiment.title)
     for row in outcome.summary.to_dict("records"):

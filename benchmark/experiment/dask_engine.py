@@ -17,6 +17,7 @@ import contextlib
 import functools
 import importlib
 import itertools
+import json
 import math
 import multiprocessing
 import pickle
@@ -25,7 +26,7 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +37,7 @@ from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.cluster import Cluster
 from benchmark.experiment.engine import missing_extra
 from benchmark.experiment.pool import DELIVERY, Failure, Finished, Handler, Pool, Task
+from benchmark.experiment.versions import processor
 
 __all__ = ["DaskEngine", "connected", "started"]
 
@@ -54,6 +56,12 @@ class DaskEngine:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self._processors: list[str] = []
+
+    @property
+    def processors(self) -> Sequence[Mapping[str, Any]]:
+        """Those of the workers that have begun a task."""
+        return list(map(json.loads, self._processors))
 
     @property
     def name(self) -> str:
@@ -93,7 +101,7 @@ class DaskEngine:
                         yield [Finished(task.block, cell, Failure("crashed", reason, 0.0))]
         finally:
             with contextlib.suppress(Exception):  # a scheduler that is lost has nothing to tidy up
-                self._ask(name, "end")
+                self._client.sync(getattr(self._client.scheduler, f"{name}-end"))
 
     def _finished(
         self, name: str, left: dict[int, Task]
@@ -113,10 +121,14 @@ class DaskEngine:
             while running:
                 ended = _take(over, len(running))
                 finished = []
-                for number, result in self._ask(name, "collect"):
-                    cell, *others = left[number].cells
-                    finished.append(Finished(left[number].block, cell, pickle.loads(result)))
-                    left[number] = replace(left[number], cells=tuple(others))
+                results, processors = self._collect(name)
+                self._processors = list(dict.fromkeys((*self._processors, *processors)))
+                for number, result in results:
+                    # A worker that only seemed lost may go on with what has been given up.
+                    if (task := left.get(number)) is not None:
+                        cell, *others = task.cells
+                        finished.append(Finished(task.block, cell, pickle.loads(result)))
+                        left[number] = replace(task, cells=tuple(others))
                 if finished:
                     yield finished
                 for future in ended:
@@ -139,12 +151,16 @@ class DaskEngine:
                 remedy="install it in the environment of scheduler and workers; docs/cluster.md says how",
             ) from error
 
-    def _ask(self, name: str, what: str) -> Any:
-        """Ask the scheduler's plugin."""
+    def _collect(self, name: str) -> tuple[list[tuple[int, bytes]], list[str]]:
+        """Ask the scheduler for what was handed in; see :meth:`_Desk.collect`."""
         try:
-            return self._client.sync(getattr(self._client.scheduler, f"{name}-{what}"))
+            answer = self._client.sync(getattr(self._client.scheduler, f"{name}-collect"))
         except OSError as error:
             raise _failed(error) from error
+        if answer is None:
+            raise _failed(ConnectionError("the connection was lost, and so the scheduler has ended the run"))
+        results, processors = answer
+        return results, processors
 
 
 def _take(over: queue.SimpleQueue[Future], number: int) -> list[Future]:
@@ -186,31 +202,34 @@ class _Desk(SchedulerPlugin):  # type: ignore[misc]
         self._client = client
         self._results: list[tuple[int, bytes]] = []
         self._handed_in: Counter[int] = Counter()
+        self._processors: set[str] = set()
 
     async def start(self, scheduler: Any) -> None:
         """Answer to workers and to the client from now on."""
         self._scheduler = scheduler
         self._handlers = {
             f"{self.name}-{method.__name__}": method
-            for method in (self.count, self.hand_in, self.collect, self.end)
+            for method in (self.begin, self.hand_in, self.collect, self.end)
         }
         scheduler.handlers.update(self._handlers)
 
-    def count(self, task: int) -> int:
+    def begin(self, task: int, processor: str) -> int:
         """Return how many results of a task were handed in, which are those of its first cells."""
+        self._processors.add(processor)
         return self._handed_in[task]
 
-    def hand_in(self, task: int, first: int, results: list[bytes]) -> None:
-        """Take results of a task, the first of them of the cell at a place."""
+    def hand_in(self, task: int, first: int, results: list[bytes]) -> bool:
+        """Take results of a task, the first of them of the cell at a place; return that they were taken."""
         # A worker that only seemed lost computes beside the one that has taken over: what came first counts.
         new = results[self._handed_in[task] - first :]
         self._handed_in[task] += len(new)
         self._results += [(task, result) for result in new]
+        return True
 
-    def collect(self) -> list[tuple[int, bytes]]:
-        """Hand out what was handed in since the last time."""
+    def collect(self) -> tuple[list[tuple[int, bytes]], list[str]]:
+        """Hand out what was handed in since the last time, and all that workers have said of themselves."""
         results, self._results = self._results, []
-        return results
+        return results, sorted(self._processors)
 
     async def end(self) -> None:
         """End the run's processes on all workers, and leave the scheduler."""
@@ -279,9 +298,12 @@ def _compute(name: str, number: int, task: Task) -> None:
     pools: _Pools = worker.plugins[name]
 
     def ask(what: str, **content: Any) -> Any:
-        return sync(worker.loop, getattr(worker.scheduler, f"{name}-{what}"), task=number, **content)
+        answer = sync(worker.loop, getattr(worker.scheduler, f"{name}-{what}"), task=number, **content)
+        if answer is None:  # nobody answers to this name any more
+            raise RuntimeError("the run is over")
+        return answer
 
-    first = ask("count")
+    first = ask("begin", processor=json.dumps(processor()))
     for finished in pools.compute(replace(task, cells=task.cells[first:])):
         ask("hand_in", first=first, results=[pickle.dumps(one.result) for one in finished])
         first += len(finished)

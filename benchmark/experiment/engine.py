@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from benchmark.errors import ExperimentError
 from benchmark.experiment.pool import Finished, Handler, Task, run_tasks
+from benchmark.experiment.versions import processor
 
 __all__ = ["Engine", "LocalEngine", "open_engine"]
 
@@ -21,6 +22,10 @@ class Engine(Protocol):
     @property
     def name(self) -> str:
         """Where it computes, for the console and the manifest."""
+
+    @property
+    def processors(self) -> Sequence[Mapping[str, Any]]:
+        """What :func:`benchmark.experiment.versions.processor` says where it computes, each answer once."""
 
     def run(
         self,
@@ -80,6 +85,11 @@ class LocalEngine:
     def name(self) -> str:
         """How many processes."""
         return f"{self.n_workers} worker(s)"
+
+    @property
+    def processors(self) -> Sequence[Mapping[str, Any]]:
+        """That of this machine."""
+        return [processor()]
 
     def run(
         self,

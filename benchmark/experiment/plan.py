@@ -546,6 +546,7 @@ def narrow(
     *,
     datasets: Sequence[str] | None = None,
     techniques: Sequence[str] | None = None,
+    classifiers: Sequence[str] | None = None,
     betas: Sequence[float] | None = None,
     repetitions: int | None = None,
     known_techniques: Sequence[str] = (),
@@ -559,6 +560,9 @@ def narrow(
     datasets, techniques : sequence of str, optional
         Keep these, in the experiment's order. A technique that the file does not list but the registry
         knows is added with its default parameters.
+    classifiers : sequence of str, optional
+        Keep these, in the experiment's order; one that the file does not list, by its name or the path of its
+        class, is added with its default parameters.
     betas : sequence of float, optional
         Use these levels in place of the file's.
     repetitions : int, optional
@@ -584,6 +588,11 @@ def narrow(
                 if shipped:
                     error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
                     error.remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
+                elif name.endswith(".toml"):
+                    error.remedy = (
+                        "a card of your own is named in an experiment file, as card = ... of a [[datasets]] "
+                        "entry with the bias to plant"
+                    )
                 raise error
         kept = tuple(d for d in experiment.datasets if d.name in datasets)
     if techniques is not None:
@@ -600,6 +609,12 @@ def narrow(
         # Whoever asks for a technique that the file does not list wants it on every dataset.
         kept = tuple(
             d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d for d in kept
+        )
+    if classifiers is not None:
+        listed = [c.name for c in experiment.classifiers]
+        changes["classifiers"] = (
+            *(c for c in experiment.classifiers if c.name in classifiers),
+            *(ClassifierEntry(classifier=n) for n in dict.fromkeys(classifiers) if n not in listed),
         )
     if betas is not None:
         bad = [beta for beta in betas if not 0 <= beta <= 1 or math.isnan(beta)]

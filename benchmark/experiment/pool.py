@@ -20,6 +20,7 @@ import math
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -32,7 +33,16 @@ from typing import Any, Literal, NamedTuple, Protocol, TextIO
 
 from benchmark.errors import BetabenchError, ExperimentError
 
-__all__ = ["DELIVERY", "Failure", "Finished", "Handler", "Pool", "Task", "run_tasks"]
+__all__ = [
+    "DELIVERY",
+    "Failure",
+    "Finished",
+    "Handler",
+    "Pool",
+    "Task",
+    "leave_if_imported_by_a_worker",
+    "run_tasks",
+]
 
 DELIVERY = 1.0
 """Seconds between two deliveries: as much can a kill cost beside the running cells."""
@@ -54,6 +64,9 @@ _ENVIRONMENT = threading.Lock()
 _WEIGHING = 0.1
 
 _MESSAGES = ("refused", "ready", "start", "result")
+
+# Exit code of a worker in which the script that it imports would have started the run once more.
+_UNGUARDED = 75
 
 # How many workers in a row may be killed while they start before it is taken for a rule.
 _STARTS = 3
@@ -245,6 +258,13 @@ class Pool:
         """Raise an error if workers end while they start: by themselves, or killed again and again."""
         if worker.stillborn is None:
             return
+        if worker.stillborn == _UNGUARDED:
+            raise ExperimentError(
+                "The script that started this run would start it again in each of its worker processes",
+                expected='what it does below the line if __name__ == "__main__":',
+                got="a script that does it when it is imported, as worker processes do",
+                remedy="put that line before it, and indent what follows",
+            )
         self._stillborn += 1
         if worker.stillborn >= 0 or self._stillborn == _STARTS:
             raise ExperimentError(
@@ -256,7 +276,7 @@ class Pool:
     def _start(self, task: Task | None = None) -> None:
         here, there = self._context.Pipe()
         process = self._context.Process(target=_work, args=(there,), daemon=True)
-        with _one_thread_each(), _sigint_ignored():
+        with _one_thread_each(), _sigint_ignored(), _main_without_file_not_imported():
             process.start()
         there.close()  # so that the pipe ends when the worker does
         # Not as an argument of the process: multiprocessing holds both ends of the pipe for arguments, and
@@ -264,6 +284,17 @@ class Pool:
         with contextlib.suppress(OSError):  # noticed by the listener
             here.send(self._make_handler)
         self._workers.append(_Worker(process, here, task))
+
+
+def leave_if_imported_by_a_worker() -> None:
+    """End this process if it is a worker that has only come here by importing the user's script.
+
+    Python imports the main script into each process that is started, so that a script which starts a run
+    without asking whether it is the main program would do so in every worker. Whoever waits for the worker
+    says what to do.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        os._exit(_UNGUARDED)
 
 
 def run_tasks(
@@ -412,6 +443,21 @@ def _sigint_ignored() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _main_without_file_not_imported() -> Iterator[None]:
+    """Keep processes started inside from importing a main program that came from standard input."""
+    main = sys.modules["__main__"]
+    name = getattr(main, "__file__", None)
+    if name is None or Path(name).exists():
+        yield
+        return
+    del main.__file__  # "<stdin>"; without it, there is nothing to be imported
+    try:
+        yield
+    finally:
+        main.__file__ = name
 
 
 @contextlib.contextmanager

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import functools
+import hashlib
 import json
+import math
 import os
 import platform
 import time
@@ -37,7 +39,7 @@ from benchmark.experiment.plan import (
 )
 from benchmark.experiment.pool import Finished, Task
 from benchmark.experiment.score import Scorer, scoring_digest
-from benchmark.experiment.store import CellResult, Store, Stored
+from benchmark.experiment.store import CellResult, LastRun, Store, Stored
 from benchmark.experiment.versions import harness_digest, package_versions, software
 from benchmark.experiment.world import Scene, World, cell_key, network_digest
 from benchmark.metrics import FAILING, get_metric, metric_names
@@ -56,10 +58,15 @@ __all__ = [
 
 STORE_NAME = "results.sqlite"
 
+_MIXED = (
+    "Note: the workers' processors, or how libraries use them, are of several kinds, between which the last "
+    "digits of some techniques' numbers may differ; manifest.json names them"
+)
+
 _BATCH = 100  # cells whose predictions are in memory together
 
-Progress = Callable[[int, int], None]
-"""Told the number of cells that are finished and planned."""
+Progress = Callable[[int, int, float], None]
+"""Told how many cells are finished, of how many, and the seconds since this run began its first."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,10 @@ class Outcome:
         What computed them.
     shard : Shard
         Which part of the experiment the plan is.
+    plan : str
+        Digest of the cells' keys.
+    processors : tuple of mapping
+        Kinds of processors that this run computed on.
     """
 
     cells: list[CellResult]
@@ -85,6 +96,8 @@ class Outcome:
     seconds: float
     engine: str
     shard: Shard = WHOLE
+    plan: str = ""
+    processors: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def failures(self) -> Counter[str]:
@@ -111,7 +124,8 @@ def compute(
     engine: Engine,
     shard: Shard = WHOLE,
     retry_failed: bool = False,
-    progress: Progress = lambda _done, _planned: None,
+    progress: Progress = lambda _done, _planned, _seconds: None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
     """Compute the cells that the store lacks, writing each soon after it is finished.
 
@@ -127,8 +141,10 @@ def compute(
         Plan this part of the experiment only.
     retry_failed : bool, default False
         Compute cells again that failed, crashed or took too long.
-    progress : callable(int, int)
-        Told how many cells are finished, and of how many.
+    progress : callable(int, int, float)
+        Told how many cells are finished, of how many, and for how long cells have been computed now.
+    say : callable(str)
+        Told, in a sentence, that workers have processors of several kinds.
 
     Returns
     -------
@@ -154,18 +170,25 @@ def compute(
     ]
     total = sum(len(cells) for _, cells in planned)
     to_do = sum(len(task.cells) for task in missing)
-    done = total - to_do
-    progress(done, total)
-    started = time.perf_counter()
+    last_run = LastRun(world.experiment.name, _plan_digest(planned), total - to_do, total)
+    store.write((), last_run)
+    progress(last_run.finished, total, 0.0)
+    started, began, mixed = time.perf_counter(), math.inf, False
     for finished in engine.run(
         missing,
         functools.partial(_evaluator, world, _software(world, configured_techniques(world.experiment))),
         time_limit=limit,
         memory_limit=world.experiment.memory_limit,
     ):
-        store.write(_cell_results(world, finished))
-        done += len(finished)
-        progress(done, total)
+        last_run = replace(last_run, finished=last_run.finished + len(finished))
+        store.write(_cell_results(world, finished), last_run)
+        now = time.perf_counter()
+        # Workers take seconds to start, which is no part of the rate at which they compute.
+        began = min(began, now - max(one.result.seconds for one in finished))
+        progress(last_run.finished, total, now - began)
+        if not mixed and len(engine.processors) > 1:
+            mixed = True
+            say(_MIXED)
     seconds = time.perf_counter() - started
     keys = [cell.key for _, cells in planned for cell in cells]
     cells = store.read(keys, counts=False)
@@ -176,7 +199,7 @@ def compute(
             got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
-    return Outcome(cells, to_do, seconds, engine.name, shard)
+    return Outcome(cells, to_do, seconds, engine.name, shard, last_run.plan, tuple(engine.processors))
 
 
 def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
@@ -264,6 +287,14 @@ def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tupl
     ]
 
 
+def _plan_digest(planned: Iterable[tuple[Block, Sequence[Cell]]]) -> str:
+    h = hashlib.sha256()
+    for _, cells in planned:
+        for cell in cells:
+            h.update(cell.key.encode())
+    return h.hexdigest()
+
+
 def _cell_results(world: World, finished: Iterable[Finished]) -> Iterator[CellResult]:
     """Yield results in which a lost cell, too, says where it stands."""
     for block, cell, result in finished:
@@ -335,10 +366,16 @@ def manifest(world: World, outcome: Outcome) -> dict[str, Any]:
             "this_run": round(outcome.seconds, 3),
             "all_cells": round(sum(cell.seconds for cell in outcome.cells), 3),
         },
+        "plan": outcome.plan,
         "engine": outcome.engine,
         "shard": str(outcome.shard),
         "versions": package_versions(),
-        "platform": {"system": platform.platform(), "cores": os.cpu_count()},
+        "platform": {
+            "system": platform.platform(),
+            "cores": os.cpu_count(),
+            "python": platform.python_implementation(),
+        },
+        "processors": list(outcome.processors),
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
 

@@ -10,11 +10,13 @@ import ast
 import functools
 import hashlib
 import inspect
+import os
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 __all__ = [
     "HARNESS",
@@ -23,6 +25,7 @@ __all__ = [
     "harness_digest",
     "optional_versions",
     "package_versions",
+    "processor",
     "software",
     "source_digest",
 ]
@@ -193,6 +196,38 @@ def software(plugins: Iterable[str], packages: Iterable[str]) -> dict[str, str]:
 def package_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that results depend on."""
     return {"python": platform.python_version(), **{name: _version(name) for name in _MANIFEST}}
+
+
+@functools.cache
+def processor() -> Mapping[str, Any]:
+    """Return by what of a processor, and by which libraries' use of it, last digits of numbers can differ.
+
+    Returns
+    -------
+    dict
+        ``machine`` and ``cpu``, the architecture and LLVM's name of the processor; ``numba``, the processor
+        that loops are compiled for; ``numpy``, the instruction sets that its loops use; and ``blas``, the
+        libraries of linear algebra with the kind of processor that each has chosen its code for.
+    """
+    import llvmlite.binding
+    import numpy
+    import scipy.linalg  # noqa: F401  # brings a library of its own
+    from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
+
+    cpu = llvmlite.binding.get_host_cpu_name()
+    simd = numpy.show_config(mode="dicts")["SIMD Extensions"]
+    blas = {
+        f"{library['internal_api']} {library['version']} for {library.get('architecture', 'any')}"
+        for library in threadpool_info()
+        if library["user_api"] == "blas"
+    }
+    return {
+        "machine": platform.machine(),
+        "cpu": cpu,
+        "numba": os.environ.get("NUMBA_CPU_NAME") or cpu,
+        "numpy": [*simd["baseline"], *simd.get("found", ())],
+        "blas": sorted(blas),
+    }
 
 
 def optional_versions(packages: Iterable[str]) -> dict[str, str]:

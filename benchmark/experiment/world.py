@@ -21,6 +21,7 @@ from benchmark.data.source import DataNotFoundError
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import ExperimentError
 from benchmark.experiment.plan import Block, DatasetEntry, Experiment
+from benchmark.experiment.pool import leave_if_imported_by_a_worker
 from benchmark.experiment.versions import harness_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network, merge_settings
@@ -192,6 +193,7 @@ def build_world(
     DataError, CardError, NetworkError, BiasError, ExperimentError
         If data are damaged, an edit fits no network, or real data are required and not to be had.
     """
+    leave_if_imported_by_a_worker()
     plugins = load_plugins(experiment, plugins)
     load = functools.partial(load_dataset, data_dir=data_dir, offline=offline, progress=_announce(say))
     scenes = {

@@ -5,7 +5,30 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+from benchmark.errors import ReportError
+
+__all__ = ["require_writable", "write_atomically"]
+
+
+def require_writable(folder: Path) -> None:
+    """Raise an error unless a folder can be written to, or can be made where it is not there yet.
+
+    Raises
+    ------
+    ReportError
+        If it cannot.
+    """
+    there = folder.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+        return
+    raise ReportError(
+        f"The folder {folder} cannot be written to",
+        expected="a folder, or room for one, with permission to write",
+        got=f"{there} is {'not writable' if there.is_dir() else 'a file'}",
+        remedy="choose another folder with --output",
+    )
 
 
 def write_atomically(path: Path, content: bytes | str) -> Path:

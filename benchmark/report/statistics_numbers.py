@@ -183,11 +183,19 @@ def folder_statistics(
     Raises
     ------
     ReportError
-        If the folder holds no finished run.
+        If the folder holds no finished run, or one in which no cell has a result.
     """
     say(f"reading {folder}")
     run = read_run(folder)
     results = read_results(folder, run, metrics)
+    if results["value"].isna().all():
+        statuses = run.failures.groupby("status", sort=False).size()
+        raise ReportError(
+            f"The run in {folder} has no result that could be reported",
+            expected="cells that came to an end",
+            got=", ".join(f"{count:,} {status}" for status, count in statuses.items()),
+            remedy=f"the reasons are in {folder / 'failures.csv'}; correct them, and start the run again",
+        )
     return run_statistics(run, results, metrics, baseline=baseline, alpha=alpha, rope=rope, say=say)
 
 

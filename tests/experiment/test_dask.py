@@ -25,6 +25,7 @@ from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.pool import Failure, Task
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.store import Store
+from benchmark.experiment.versions import processor
 from benchmark.experiment.world import World, build_world
 from benchmark.report.folder import write_run_folder
 from benchmark.techniques import load_plugin
@@ -169,7 +170,7 @@ def test_a_worker_that_is_killed_costs_nothing(
     monkeypatch.setattr("benchmark.experiment.dask_engine.DELIVERY", 0.02)  # so that the run is seen midway
     killed = []
 
-    def kill(done: int, planned: int) -> None:
+    def kill(done: int, planned: int, _seconds: float) -> None:
         if 0 < done < planned and not killed:
             victim = min(client.run(os.getpid).values())
             os.kill(victim, signal.SIGKILL)
@@ -201,6 +202,12 @@ def test_a_lost_worker_costs_the_running_cell_and_not_what_its_block_has_finishe
     assert len(killed) < 20, "it was killed midway"
     assert all(noted.count(number) == 1 for number in killed)
     assert set(noted) == set(range(20))
+
+
+def test_what_workers_say_of_their_processors_is_gathered(client: Any) -> None:
+    engine = DaskEngine(client)
+    assert by_block(engine.run([Task(0, (1,)), Task(1, (2,))], Handler, time_limit=30))
+    assert engine.processors == [processor()]
 
 
 def test_a_coordinator_that_is_lost_leaves_no_process_and_nothing_to_wait_for(client: Any) -> None:

@@ -55,7 +55,7 @@ UNDEFINED = MetricValue("discrimination", None, "nobody is deprived")
 class InProcess:
     """An engine without processes, for what does not depend on them."""
 
-    name = "this process"
+    name, processors = "this process", ()
 
     def __init__(self, n_workers: int) -> None:
         pass

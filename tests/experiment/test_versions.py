@@ -1,5 +1,10 @@
 import importlib
 import inspect
+import json
+import os
+import platform
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -46,6 +51,7 @@ NOT_HARNESS = {
     "techniques": "each technique's own closure is in its cells' keys",
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
     "experiment/world.py": "makes the keys",
+    "experiment/pool.py": "says in which processes cells are computed",
     "experiment/store": "keeps numbers as they are",
     "experiment/score.py": "computes metrics from predictions; its digest is stored with them",
     "metrics": "the same",
@@ -71,6 +77,31 @@ def test_everything_that_evaluation_imports_is_harness_or_excused() -> None:
     for part in (*versions.HARNESS, *NOT_HARNESS):
         assert (versions.PACKAGE / part).exists(), part
     assert len(versions.harness_digest()) == 64
+
+
+def test_a_processor_is_named_with_what_libraries_use_of_it() -> None:
+    script = (
+        "import json; from benchmark.experiment.versions import processor; print(json.dumps(processor()))"
+    )
+    changes = {"OPENBLAS_CORETYPE": "Prescott", "NUMBA_CPU_NAME": "generic"}
+    found, other = (
+        json.loads(
+            subprocess.run(
+                [sys.executable, "-c", script],
+                env={**os.environ, **more},
+                capture_output=True,
+                check=True,
+            ).stdout
+        )
+        for more in ({}, changes)
+    )
+    assert found == versions.processor()
+    assert found["machine"] == platform.machine()
+    assert found["blas"]
+    assert len(found["numpy"]) == len(set(found["numpy"])) > 0
+    assert (other["cpu"], other["numba"]) == (found["cpu"], "generic")
+    if any("openblas" in library for library in found["blas"]) and found["machine"] == "x86_64":
+        assert other["blas"] != found["blas"]
 
 
 def test_a_techniques_digest_covers_the_modules_that_it_imports() -> None:

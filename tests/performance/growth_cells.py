@@ -18,7 +18,7 @@ from benchmark.experiment.evaluate import Evaluator, cell_result
 from benchmark.experiment.plan import Experiment, TechniqueEntry, load_experiment, narrow
 from benchmark.experiment.pool import Finished, Handler, Task
 from benchmark.experiment.run import STORE_NAME, compute
-from benchmark.experiment.store import CellResult, Store, Stored
+from benchmark.experiment.store import CellResult, LastRun, Store, Stored
 from benchmark.experiment.world import World, build_world
 from benchmark.report.folder import write_run_folder
 from tests.performance.child import in_own_process, own_peak
@@ -115,9 +115,9 @@ class _TimedStore(Store):
         super().__init__(path)
         self.opened = time.perf_counter()
 
-    def write(self, cells: Iterable[CellResult]) -> None:
+    def write(self, cells: Iterable[CellResult], run: LastRun | None = None) -> None:
         """Write and note how long it took."""
-        self.writes.append(_timed(lambda: super(_TimedStore, self).write(cells))[0])
+        self.writes.append(_timed(lambda: super(_TimedStore, self).write(cells, run))[0])
 
     def statuses(self) -> dict[str, Stored]:
         """Look what is there and note how long it took."""
@@ -134,7 +134,7 @@ class _TimedStore(Store):
 class _Canned:
     """An engine whose every result is that of the first cell, under the right key and place."""
 
-    name = "canned results"
+    name, processors = "canned results", ()
 
     def __init__(self, world: World) -> None:
         self.world, self.asked = world, 0.0

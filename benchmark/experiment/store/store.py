@@ -19,6 +19,7 @@ import filelock
 from benchmark.errors import StoreError
 from benchmark.experiment.store.cell import CellResult, MetricValue, Stored
 from benchmark.experiment.store.checks import UNREADABLE, add_checks, checksum, count_damaged, is_damage
+from benchmark.experiment.store.last_run import LastRun
 from benchmark.experiment.store.merge import take_over
 from benchmark.experiment.store.rescue import is_store, read_damaged
 from benchmark.experiment.store.schema import (
@@ -150,8 +151,8 @@ class Store:
                 raise StoreError(
                     f"The store {self.path} cannot be written to",
                     got=str(error),
-                    remedy="make room on the disk or correct its permissions; what was finished before is "
-                    "stored, and the same command goes on",
+                    remedy="make room on the disk or correct its permissions; the same command goes on with "
+                    "what is stored",
                 ) from error
             raise
 
@@ -221,8 +222,16 @@ class Store:
             for key, status, seconds, scoring in rows
         }
 
-    def write(self, cells: Iterable[CellResult]) -> None:
-        """Store cells in one transaction; a cell that is there already is replaced."""
+    def write(self, cells: Iterable[CellResult], run: LastRun | None = None) -> None:
+        """Store cells in one transaction; a cell that is there already is replaced.
+
+        Parameters
+        ----------
+        cells : iterable of CellResult
+            What is finished.
+        run : LastRun, optional
+            How far the run that writes has come with them.
+        """
         cells = list(cells)
         heads = [
             (
@@ -232,6 +241,8 @@ class Store:
             for c in cells
         ]
         with self._transaction():
+            if run is not None:
+                self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('last_run', ?)", (run.text(),))
             for table in _OF_A_CELL:
                 self._connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
             self._connection.executemany(

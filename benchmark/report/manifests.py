@@ -1,0 +1,133 @@
+"""What the manifests and stores of folders say of each other, before one run's files take another's place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmark.errors import ReportError
+from benchmark.experiment.plan import Experiment
+from benchmark.experiment.run import STORE_NAME
+from benchmark.experiment.store import read_last_run
+from benchmark.report.folder import MANIFEST_NAME
+
+__all__ = ["other_experiment", "unfinished_run", "unlike_shards"]
+
+# What says which cells an experiment has; all else of it changes how long they may take and what is shown.
+_OF_CELLS = ("name", "seed", "repetitions", "betas", "train_rows", "datasets", "techniques", "classifiers")
+
+
+def other_experiment(output: Path, experiment: Experiment) -> str:
+    """Return a sentence if a folder's tables are of another experiment than the one that is to replace them.
+
+    Parameters
+    ----------
+    output : Path
+        The folder.
+    experiment : Experiment
+        What is to be run there.
+    """
+    before = _experiment_of(_manifest(output))
+    differing = _differing(before, json.loads(experiment.model_dump_json()))
+    if not differing:
+        return ""
+    which = repr(before["name"]) + ("" if "name" in differing else f" with other {', '.join(differing)}")
+    return (
+        f"Note: the tables in {output} are of the experiment {which}. Those of this run replace them; "
+        "the store keeps the numbers of both"
+    )
+
+
+def unfinished_run(folder: Path) -> str:
+    """Return a sentence if the last run in a folder ended before it wrote its tables.
+
+    Raises
+    ------
+    ReportError
+        If there are no tables of an earlier run either.
+    """
+    last = read_last_run(folder / STORE_NAME)
+    if last is None:
+        return ""
+    so_far = f"{last.finished:,} of {last.planned:,} cells"
+    manifest = _manifest(folder)
+    if not manifest:
+        raise ReportError(
+            f"The run of {last.experiment!r} in {folder} is not finished",
+            expected=f"results of {last.planned:,} cells",
+            got=so_far,
+            remedy=f"start the same 'betabench run' again, with --output {folder}: it computes the rest",
+        )
+    if last.finished == last.planned and manifest.get("plan", last.plan) == last.plan:
+        return ""
+    return (
+        f"Warning: this is of an earlier run's tables. The last run in {folder}, of {last.experiment!r}, "
+        f"was cut off at {so_far}; start it again, and its tables replace these"
+    )
+
+
+def unlike_shards(folders: Sequence[Path]) -> list[str]:
+    """Return sentences on folders whose shards are not all parts of one whole.
+
+    The one that most of the others agree with is taken for right. Folders without a manifest are passed over.
+    """
+    manifests = {folder: manifest for folder in folders if (manifest := _manifest(folder))}
+    of_cells = {
+        folder: {**_experiment_of(manifest), "code": manifest.get("code"), "data": _test_data(manifest)}
+        for folder, manifest in manifests.items()
+    }
+    alike = {
+        folder: [other for other, theirs in of_cells.items() if not _differing(own, theirs)]
+        for folder, own in of_cells.items()
+    }
+    if not alike:
+        return []
+    usual = max(alike, key=lambda folder: len(alike[folder]))
+    said = [
+        f"Warning: {folder} is no part of the same whole as {usual}. It has another "
+        f"{', '.join(_differing(of_cells[folder], of_cells[usual]))}; a run of the one has no use for the "
+        "cells of the other"
+        for folder in manifests
+        if folder not in alike[usual]
+    ]
+    counts = {str(manifests[folder].get("shard")).rpartition("/")[2] for folder in alike[usual]}
+    if len(counts) > 1:
+        said.append(
+            f"Warning: these are shards of {' and of '.join(sorted(counts))} parts, which do not make up the "
+            "whole together; 'betabench run' computes what is missing"
+        )
+    return said
+
+
+def _test_data(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    datasets = manifest.get("datasets")
+    facts = datasets.items() if isinstance(datasets, dict) else ()
+    return {name: own.get("test_digest") for name, own in facts if isinstance(own, dict)}
+
+
+def _experiment_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    experiment = manifest.get("experiment", {})
+    return {name: experiment[name] for name in _OF_CELLS if name in experiment}
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads((folder / MANIFEST_NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return manifest if isinstance(manifest, dict) and isinstance(manifest.get("experiment"), dict) else {}
+
+
+def _differing(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    return [name for name in ours if name in theirs and not _agree(ours[name], theirs[name])]
+
+
+def _agree(ours: Any, theirs: Any) -> bool:
+    """Return whether two parts of manifests say the same, as far as both know of it: versions add fields."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return all(_agree(ours[name], theirs[name]) for name in ours.keys() & theirs.keys())
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(_agree, ours, theirs))
+    return bool(ours == theirs)

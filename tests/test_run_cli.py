@@ -1,0 +1,349 @@
+"""What `betabench run` says while it runs and beforehand, and what other commands say of its folder."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from benchmark.cli import main
+from benchmark.cli import run as run_module
+from benchmark.experiment import engine as engine_module
+from benchmark.experiment import world as world_module
+from benchmark.experiment.pool import Finished, Handler, Task
+from benchmark.experiment.store import LastRun, Store
+from tests.experiment.test_merge import InProcess
+
+ROOT = Path(__file__).resolve().parent.parent
+
+EXPERIMENT = """
+name = "{name}"
+title = "Twelve cells"
+seed = {seed}
+repetitions = 3
+betas = [0.0, 0.5]
+train_rows = 300
+[[classifiers]]
+classifier = "naive_bayes"
+[[datasets]]
+card = "compas"
+baseline = "none"
+[[datasets.bias]]
+edits = [{{ attribute = "race", group = "African-American" }}]
+[[techniques]]
+technique = "none"
+[[techniques]]
+technique = "{other}"
+"""
+
+BAD = """
+from benchmark.techniques import PreProcessing, Prepared, register
+
+@register
+class Bad(PreProcessing):
+    name, reference, summary, version = "bad", "none", "Fail", "1"
+
+    def _prepare(self, train, tools):
+        raise ZeroDivisionError("a bug")
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder without real data, and compute in this process."""
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(name: str = "first", *more: str, other: str = "massaging", seed: int = 3, output: str = "out") -> int:
+    Path(f"{name}.toml").write_text(EXPERIMENT.format(name=name, other=other, seed=seed))
+    words = ["run", "--experiment", f"{name}.toml", "--offline", "--no-figures", "--output", output]
+    return main([*words, *more])
+
+
+# --------------------------------------------------------------------------------------------------- progress
+
+
+def paces(*told: tuple[int, int, float]) -> list[str]:
+    """Return the texts that are shown when a run says how far it is."""
+    texts: list[str] = []
+    pace = run_module._Pace(lambda pace: texts.append(pace.text))
+    for done, planned, seconds in told:
+        pace.update(done, planned, seconds)
+    return texts
+
+
+def test_rate_and_remaining_time_are_one_estimate_from_the_whole_run() -> None:
+    told = [(0, 1000, 0.0), (5, 1000, 1.0), *((5 * n, 1000, float(n)) for n in range(2, 200))]
+    assert paces(*told)[:4] == ["", "", "5.0/s, about 3:18 left", "5.0/s, about 3:17 left"]
+    assert paces(*told)[-1] == "5.0/s, about 0:01 left"
+    # What was stored before is no part of the rate.
+    assert paces((900, 1000, 0.0), (910, 1000, 10.0))[-1] == "1.0/s, about 1:30 left"
+    assert paces((0, 10, 0.0), (1, 10, 1200.0))[-1] == "3.0/h, about 3:00:00 left"
+    assert paces((0, 10, 0.0), (10, 10, 20.0))[-1] == "30.0/min"
+    assert paces((10, 10, 0.0)) == [""]
+
+
+def test_deliveries_in_bursts_move_the_estimate_little() -> None:
+    bursts = [(30 * (n // 2), 7050, float(n)) for n in range(20, 200)]
+    found = [re.search(r"about (\d+):(\d+) left", text) for text in paces((0, 7050, 0.0), *bursts)[1:]]
+    left = [60 * int(match[1]) + int(match[2]) for match in found if match]
+    assert len(left) == len(bursts)
+    assert all(abs(a - b) < 0.06 * b for a, b in itertools.pairwise(left))
+
+
+def test_on_a_pipe_there_is_a_line_for_each_tenth_and_one_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: clock)
+    out = io.StringIO()
+    with run_module._progress(Console(file=out)) as pace:
+        for done in range(1001):
+            clock += 1
+            pace.update(done, 1000, clock - 1)
+    lines = out.getvalue().splitlines()
+    assert lines[:2] == ["0 of 1,000 cells", "60 of 1,000 cells, 1.0/s, about 15:40 left"]
+    assert "100 of 1,000 cells, 1.0/s, about 15:00 left" in lines
+    assert lines[-1] == "1,000 of 1,000 cells, 1.0/s"
+    assert len(lines) == 21
+
+
+def test_a_terminal_shows_the_same_rate_and_time() -> None:
+    out = io.StringIO()
+    with run_module._progress(Console(file=out, force_terminal=True, width=100)) as pace:
+        pace.update(20, 120, 0.0)
+        pace.update(60, 120, 10.0)
+    assert "60/120 4.0/s, about 0:15 left" in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue())
+
+
+# ------------------------------------------------------------------------------------------ no result, no end
+
+
+def test_a_run_in_which_every_cell_failed_is_written_and_said(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "bad.py").write_text(BAD)
+    assert run("bad", "--plugin", "bad.py", "--techniques", "bad", other="bad") == 1
+    said = capsys.readouterr().out
+    assert "No cell has a result. The most frequent reason, in 6 of 6: ZeroDivisionError: a bug" in said
+    header = "dataset,bias,beta,technique,classifier,repetition,metric,value\n"
+    assert (here / "out" / "results.csv").read_text() == header
+    assert len(pd.read_csv(here / "out" / "failures.csv")) == 6
+    assert json.loads((here / "out" / "manifest.json").read_text())["cells"]["failed"] == 6
+    assert main(["report", "out"]) == 2
+    error = capsys.readouterr().err
+    assert "has no result that could be reported" in error
+    assert "6 failed" in error
+
+
+class Stopped(InProcess):
+    """An engine that is interrupted after a few cells."""
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        make_handler: Callable[[], Handler],
+        *,
+        time_limit: float,
+        memory_limit: float = math.inf,
+    ) -> Iterator[list[Finished]]:
+        yield from super().run(tasks[:2], make_handler, time_limit=time_limit, memory_limit=memory_limit)
+        raise KeyboardInterrupt
+
+
+def test_of_an_interrupted_run_it_is_said_how_far_it_came(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(engine_module, "LocalEngine", Stopped)
+        assert run() == 130
+    assert "interrupted; 4 of 12 cells are stored, and the same command goes on" in capsys.readouterr().err
+    assert main(["report", "out"]) == 2
+    error = capsys.readouterr().err
+    assert "The run of 'first' in out is not finished" in error
+    assert "Got: 4 of 12 cells. What to do: start the same 'betabench run' again" in error
+    assert run() == 0
+    assert "12 cells, 8 of them computed now" in capsys.readouterr().out
+    assert main(["report", "out", "--no-figures"]) == 0
+    assert "Warning: this is of an earlier run" not in capsys.readouterr().out
+
+
+def test_a_report_on_older_tables_than_the_store_says_so(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run() == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(engine_module, "LocalEngine", Stopped)
+        assert run("second", seed=4) == 130
+    capsys.readouterr()
+    assert main(["report", "out", "--no-figures"]) == 0
+    assert "The last run in out, of 'second', was cut off at 4 of 12 cells" in capsys.readouterr().out
+    # One that was cut off while it wrote its tables has finished all cells of another plan.
+    with Store(Path("out/results.sqlite")) as store:
+        store.write((), LastRun("second", "another plan", 12, 12))
+    assert main(["report", "out", "--no-figures"]) == 0
+    assert "was cut off at 12 of 12 cells" in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------------------- said before it happens
+
+
+def test_tables_of_another_experiment_are_not_replaced_without_a_word(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run() == 0
+    assert run() == 0
+    assert "Note: the tables" not in capsys.readouterr().out
+    assert run("second") == 0
+    assert "Note: the tables in out are of the experiment 'first'. Those of" in capsys.readouterr().out
+    assert run("second", "--betas", "0", "--classifiers", "c45") == 0
+    said = capsys.readouterr().out
+    assert "of the experiment 'second' with other betas, classifiers. Those of this run replace them" in said
+    assert set(pd.read_csv(here / "out" / "results.csv")["classifier"]) == {"c45"}
+    (here / "out" / "manifest.json").write_text('{"experiment": []}')
+    assert run("second") == 0
+
+
+def test_a_folder_that_cannot_be_written_to_is_said_before_data_are_read(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*_: object, **__: object) -> None:
+        raise AssertionError("data were read")
+
+    monkeypatch.setattr(world_module, "load_dataset", read)
+    (here / "file").touch()
+    assert run(output="file/out") == 2
+    error = capsys.readouterr().err
+    assert "The folder file/out cannot be written to" in error
+    assert "--output" in error
+    assert "stored" not in error
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may write wherever it wants
+    assert run(output="new/out") == 2
+    assert "is not writable" in capsys.readouterr().err
+
+
+def test_a_card_among_the_datasets_is_explained(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("first", "--datasets", "own/law.toml") == 2
+    assert "a card of your own is named in an experiment file" in capsys.readouterr().err
+
+
+def test_unlike_shards_are_named_when_they_are_merged(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("first", "--shard", "1/3", output="one") == 0
+    assert run("first", "--shard", "2/3", output="two") == 0
+    assert run("first", "--shard", "3/3", output="three", seed=4) == 0
+    assert run("first", "--shard", "2/2", output="half") == 0
+    capsys.readouterr()
+    assert main(["merge", "one", "two", "--output", "all"]) == 0
+    assert "Warning" not in capsys.readouterr().out
+    assert main(["merge", "three", "one", "two", "--output", "all"]) == 0
+    said = capsys.readouterr().out
+    assert "Warning: three is no part of the same whole as one. It has another seed, data; a run of" in said
+    assert said.count("Warning") == 1
+    assert main(["merge", "one", "half", "--output", "all"]) == 0
+    assert "Warning: these are shards of 2 and of 3 parts" in capsys.readouterr().out
+
+
+class Mixed(InProcess):
+    """An engine that has met two kinds of processors."""
+
+    processors = ({"cpu": "abacus"}, {"cpu": "slide rule"})  # type: ignore[assignment]
+
+
+def test_a_cluster_that_mixes_processors_says_so(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "LocalEngine", Mixed)
+    assert run() == 0
+    assert capsys.readouterr().out.count("Note: the workers' processors") == 1
+    facts = json.loads((here / "out" / "manifest.json").read_text())
+    assert facts["processors"] == [{"cpu": "abacus"}, {"cpu": "slide rule"}]
+    assert facts["platform"]["python"] == "CPython"
+
+
+UNGUARDED = """
+from benchmark.cli import main
+main(["run", "--experiment", "first.toml", "--offline", "--no-figures", "--workers", "1", "--output", "out"])
+"""
+
+
+def python(*words: str, script: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words],
+        input=script,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        timeout=600,
+    )
+
+
+def test_an_unguarded_script_is_told_what_to_do_in_one_sentence(here: Path) -> None:
+    (here / "first.toml").write_text(EXPERIMENT.format(name="first", other="repair", seed=3))
+    (here / "script.py").write_text(UNGUARDED)
+    error = python("script.py").stderr
+    assert error.count("\n") == 1
+    assert "would start it again in each of its worker processes" in error
+    assert 'if __name__ == "__main__":' in error
+
+
+@pytest.mark.parametrize("how", [("-",), ("-c", UNGUARDED)], ids=["stdin", "-c"])
+def test_a_script_without_a_file_runs(here: Path, how: tuple[str, ...]) -> None:
+    (here / "first.toml").write_text(EXPERIMENT.format(name="first", other="repair", seed=3))
+    done = python(*how, script=UNGUARDED)
+    assert done.stderr == ""
+    assert "12 cells, 12 of them computed now" in done.stdout
+
+
+# ------------------------------------------------------------------------------------------------- comparison
+
+
+def test_two_runs_are_compared(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(output="one") == 0
+    assert (
+        run("first", "--repetitions", "2", "--techniques", "none", "massaging", "repair", output="two") == 0
+    )
+    capsys.readouterr()
+    assert main(["compare", "one", "one"]) == 0
+    assert capsys.readouterr().out == "12 cells in both: all 48 values are identical\n"
+    assert main(["compare", "one", "two"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "8 cells in both: all 32 values are identical",
+        "Only in one: 4 cells (compas:embedded none 2, compas:embedded massaging 2)",
+        "Only in two: 4 cells (compas:embedded repair 4)",
+    ]
+    results = pd.read_csv("two/results.csv")
+    changed = (results["technique"] == "massaging") & (results["metric"] == "accuracy")
+    results.loc[changed.idxmax(), "value"] += 0.25
+    results.loc[changed[::-1].idxmax(), "value"] = None
+    results.to_csv("two/results.csv", index=False)
+    facts = json.loads(Path("two/manifest.json").read_text())
+    facts["versions"]["numpy"] = "0.1"
+    facts["processors"] = [{"cpu": "abacus", "blas": ["beads"], "numpy": ["none"]}]
+    Path("two/manifest.json").write_text(json.dumps(facts))
+    assert main(["compare", "one", "two"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == (
+        "8 cells in both: 30 of 32 values are identical, the others the same within 0.25; "
+        "1 are missing in one of the runs"
+    )
+    assert [line.split() for line in lines[2:4]] == [["accuracy"], ["massaging", "0.25+"]]
+    assert "Identical in all: none" in lines
+    assert any(line.startswith("Made with numpy") and line.endswith("and 0.1") for line in lines)
+    assert any("abacus (beads, numpy none)" in line for line in lines)
+    assert run("second", "--techniques", "repair", "none", "--classifiers", "c45", output="three") == 0
+    assert main(["compare", "one", "three"]) == 2
+    assert "have no cell in common" in capsys.readouterr().err
