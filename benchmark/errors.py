@@ -62,11 +62,11 @@ class BetabenchError(Exception):
     def __str__(self) -> str:
         parts = [self.what.rstrip(".") + "."]
         if self.expected is not None:
-            parts.append(f"Expected: {self.expected}.")
+            parts.append(f"Expected: {self.expected.removesuffix('.')}.")
         if self.got is not None:
-            parts.append(f"Got: {self.got}.")
+            parts.append(f"Got: {self.got.removesuffix('.')}.")
         if self.remedy is not None:
-            parts.append(f"What to do: {self.remedy}.")
+            parts.append(f"What to do: {self.remedy.removesuffix('.')}.")
         return " ".join(parts)
 
     def __reduce__(self) -> tuple[object, ...]:

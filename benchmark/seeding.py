@@ -10,8 +10,9 @@ import hashlib
 import json
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["axis_seed", "generator"]
+__all__ = ["axis_seed", "generator", "lots_of_rows"]
 
 
 def axis_seed(root: int, **axes: str | int | float) -> int:
@@ -37,3 +38,29 @@ def axis_seed(root: int, **axes: str | int | float) -> int:
 def generator(root: int, **axes: str | int | float) -> np.random.Generator:
     """Return a fresh PCG64 generator for the named axes; see :func:`axis_seed`."""
     return np.random.Generator(np.random.PCG64(axis_seed(root, **axes)))
+
+
+def lots_of_rows(codes: NDArray[np.int16], seed: int, n_lots: int) -> NDArray[np.float64]:
+    """Return numbers from [0, 1) for each row, by chance but the same for equal rows of any table.
+
+    Parameters
+    ----------
+    codes : ndarray of int16, shape (n_rows, n_columns)
+        What tells the rows apart.
+    seed : int
+        What all rows share, from 0 to 2**64 - 1.
+    n_lots : int
+        How many numbers a row gets.
+
+    Returns
+    -------
+    ndarray of float, shape (n_rows, n_lots)
+        The numbers, made of a hash of the row and the seed.
+    """
+    start = hashlib.shake_256(seed.to_bytes(8, "little"))
+    found = bytearray()
+    for row in np.ascontiguousarray(codes, dtype="<i2"):
+        hashed = start.copy()
+        hashed.update(row)
+        found += hashed.digest(4 * n_lots)
+    return np.frombuffer(bytes(found), dtype="<u4").reshape(len(codes), n_lots) / 2.0**32

@@ -126,7 +126,7 @@ class OneHotClassifier:
         encoded = self._encoder.fit_transform(X)
         if sample_weight is None:
             self.estimator.fit(encoded, y)
-        elif "sample_weight" in inspect.signature(self.estimator.fit).parameters:
+        elif _takes_weights(self.estimator):
             self.estimator.fit(encoded, y, sample_weight=sample_weight)
         else:
             raise ClassifierError(
@@ -170,6 +170,16 @@ class ClassifierFactory:
     @cached_property
     def _randomised(self) -> bool:
         return "random_state" in _defaults(self.estimator_class)
+
+    @cached_property
+    def takes_weights(self) -> bool:
+        """Whether what is built can be trained on weighted rows."""
+        return _takes_weights(self.estimator_class)
+
+    @cached_property
+    def gives_scores(self) -> bool:
+        """Whether what is built estimates probabilities; raises what building it raises."""
+        return hasattr(self.build(np.array([2]), 0), "predict_proba")
 
     def build(self, cardinalities: NDArray[np.int64], seed: int) -> Any:
         """Return an untrained estimator.
@@ -311,6 +321,10 @@ def _import_class(path: str) -> type[Any]:
             got=repr(found),
         )
     return found
+
+
+def _takes_weights(estimator: Any) -> bool:
+    return "sample_weight" in inspect.signature(estimator.fit).parameters
 
 
 def _defaults(found: type[Any]) -> dict[str, Any]:

@@ -75,6 +75,7 @@ def _list_techniques() -> list[dict[str, Any]]:
                     "randomised",
                     "multi_group",
                     "needs_weights",
+                    "needs_scores",
                     "needs_sensitive",
                     "produces_scores",
                 )

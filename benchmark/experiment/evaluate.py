@@ -39,11 +39,13 @@ from benchmark.techniques import (
     list_techniques,
     load_plugin,
 )
+from benchmark.techniques.base import one_class
 
 __all__ = [
     "Cell",
     "Evaluator",
     "cell_result",
+    "classifier_mismatch",
     "configured_techniques",
     "describe_classifier",
     "describe_technique",
@@ -114,6 +116,24 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
     root = factory.estimator_class.__module__.partition(".")[0]
     own = {} if root in {"sklearn", "benchmark"} else {"source": source_digest(factory.estimator_class)}
     return {**factory.describe(), **own}
+
+
+def classifier_mismatch(technique: Technique, factory: ClassifierFactory) -> str | None:
+    """Return why a technique cannot work with a classifier, whatever the table, or None if it can.
+
+    Parameters
+    ----------
+    technique : Technique
+        The technique, which declares what it needs.
+    factory : ClassifierFactory
+        A classifier that can be built.
+    """
+    classifier = factory.estimator_class.__name__
+    if technique.needs_weights and not factory.takes_weights:
+        return f"{technique.name} weights rows, and the fit of {classifier} takes no sample_weight"
+    if technique.needs_scores and not factory.gives_scores:
+        return f"{technique.name} needs scores, and {classifier} has no predict_proba"
+    return None
 
 
 def cell_result(
@@ -212,7 +232,11 @@ class Evaluator:
         scorer = self.scorers[block.dataset]
         try:
             with np.errstate():  # what a technique sets is not for the next one
-                declined = technique.skip(train)
+                declined = classifier_mismatch(technique, self.classifiers[cell.classifier])
+                if declined is None:
+                    declined = one_class(train)
+                if declined is None:
+                    declined = technique.skip(train)
                 if declined is not None:
                     if not (isinstance(declined, str) and declined.strip()):
                         return result(
@@ -274,7 +298,9 @@ def _answers(
         return checked(output, output.dtype.kind == "f" and bool(np.isfinite(output).all()), "finite float")
 
     predicted = predict(test)
-    answers = scorer.ask(test, predicted, predict, None if predictor.predict_score is None else predict_score)
+    # Scores are looked at even where no metric needs them: predictions may have been made from NaN.
+    score = None if predictor.predict_score is None else predict_score(test)
+    answers = scorer.ask(test, predicted, score, predict if score is None else predict_score)
     reported = predictor.convergence
     if reported is None:
         return answers, None

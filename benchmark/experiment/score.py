@@ -89,10 +89,10 @@ class Scorer:
         self,
         hidden: Table,
         predicted: NDArray[np.bool_],
-        predict: Callable[[Table], NDArray[np.bool_]],
-        predict_score: Callable[[Table], NDArray[np.float64]] | None,
+        score: NDArray[np.float64] | None,
+        model: Callable[[Table], NDArray[np.bool_] | NDArray[np.float64]],
     ) -> Answers:
-        """Ask a model for whatever the metrics need besides its predictions.
+        """Ask a model for whatever the metrics need besides its predictions and scores.
 
         Parameters
         ----------
@@ -100,17 +100,17 @@ class Scorer:
             The test rows as the model sees them, without labels.
         predicted : ndarray of bool, shape (n_rows,)
             Its predictions of them.
-        predict, predict_score : callable
-            The model.
+        score : ndarray of float, shape (n_rows,), or None
+            Its scores of them, if it has any.
+        model : callable
+            What gives scores of other rows, or predictions if it has no scores.
         """
-        score = alternated = None
-        if predict_score is not None and self.needs_rows:
-            score = np.asarray(predict_score(hidden), dtype=np.float64)
+        alternated = None
         if "alternated" in self._needs and len(self._groups) == 2:
             swapped = hidden.with_column(hidden.schema.sensitive_feature, 1 - self._codes)
-            asked = predict_score if predict_score is not None else predict
-            alternated = np.asarray(asked(swapped), dtype=np.float64)
-        return Answers(predicted, score, alternated)
+            alternated = np.asarray(model(swapped), dtype=np.float64)
+        kept = None if score is None or not self.needs_rows else np.asarray(score, dtype=np.float64)
+        return Answers(predicted, kept, alternated)
 
     def score(self, answers: Answers) -> MetricResults:
         """Return metrics, and the counts that they come from; one that fails has that as its reason."""

@@ -36,6 +36,8 @@ __all__ = [
 Stage = Literal["pre", "in", "post"]
 Value: TypeAlias = bool | int | float | str
 
+_ROUNDING = 1e-9  # by how much a probability may lie outside of [0, 1]
+
 
 class Estimator(Protocol):
     """What a technique may expect of a classifier: scikit-learn's interface on codes.
@@ -96,7 +98,7 @@ class Predictor:
     predict : callable(Table) -> ndarray of bool, shape (n_rows,)
         Whether the favorable outcome is predicted for each row.
     predict_score : callable(Table) -> ndarray of float, shape (n_rows,), optional
-        Estimate of P(y+ | x), if the technique has one.
+        Estimate of P(y+ | x), finite, if the technique has one.
     convergence : Convergence, optional
         How the fit converged, if it optimised something.
     """
@@ -149,6 +151,8 @@ class Technique(ABC):
         Whether it tells more than two groups apart; if not, everybody outside of the deprived group is one.
     needs_weights : bool, default False
         Whether the classifier has to take sample weights.
+    needs_scores : bool, default False
+        Whether the classifier has to estimate probabilities.
     needs_sensitive : bool, default True
         Whether predictions may depend on the sensitive feature of the rows to predict.
     produces_scores : bool, default True
@@ -174,6 +178,7 @@ class Technique(ABC):
     randomised: ClassVar[bool] = False
     multi_group: ClassVar[bool] = False
     needs_weights: ClassVar[bool] = False
+    needs_scores: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     produces_scores: ClassVar[bool] = True
     may_lose_to_constant: ClassVar[str] = ""
@@ -214,8 +219,10 @@ class Technique(ABC):
 
         Raises
         ------
+        DeclinedError
+            If the technique declines the table.
         TechniqueError
-            If the technique declines the table, or its predictions are malformed.
+            If its predictions are malformed.
         """
         self._check_train(train)
         predictor = self._fit(train, tools)
@@ -233,17 +240,11 @@ class Technique(ABC):
         """Train; the input is already checked, the output will be."""
 
     def _check_train(self, train: Table) -> None:
-        favorable = int(np.count_nonzero(train.y))
-        if favorable in (0, len(train)):
-            raise TechniqueError(
-                f"{self.name} cannot train on rows of one class",
-                expected=f"both states of the label {train.schema.label!r}",
-                got=f"{favorable} favorable of {len(train)} rows",
-                remedy="draw a larger sample, or plant less bias",
-            )
-        reason = self.skip(train)
+        reason = one_class(train)
+        if reason is None:
+            reason = self.skip(train)
         if reason is not None:
-            raise TechniqueError(f"{self.name} declines this table", got=reason)
+            raise DeclinedError(f"{self.name} declines this table", got=reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,8 +300,10 @@ class PreProcessing(Technique):
 
         Raises
         ------
+        DeclinedError
+            If the technique declines the table, or leaves no features or a single class of it.
         TechniqueError
-            If the technique declines the table, or what it makes of it cannot be trained on.
+            If what it prepares is malformed.
         """
         self._check_train(train)
         prepared = self._prepare(train, tools)
@@ -318,6 +321,14 @@ class PreProcessing(Technique):
                 got=flaw,
                 remedy=f"correct {type(self).__name__}._prepare",
             )
+        shortage = _shortage(prepared)
+        if shortage is not None:
+            raise DeclinedError(
+                f"{self.name} leaves nothing to learn from",
+                expected="features, and rows of both classes",
+                got=shortage,
+                remedy="draw a larger sample, or change the technique's parameters",
+            )
         return prepared
 
     def learn(self, prepared: Prepared, tools: Tools) -> Predictor:
@@ -331,17 +342,18 @@ class PreProcessing(Technique):
         else:
             classifier.fit(X, y, sample_weight=prepared.sample_weight)
 
-        def predict(test: Table) -> NDArray[np.bool_]:
-            X = features_of(self._transformed(prepared, test), columns)
-            return np.asarray(classifier.predict(X) == 1, dtype=np.bool_)
+        def features(test: Table) -> NDArray[np.int16]:
+            return features_of(self._transformed(prepared, test), columns)
 
-        def predict_score(test: Table) -> NDArray[np.float64]:
-            X = features_of(self._transformed(prepared, test), columns)
-            return np.asarray(classifier.predict_proba(X), dtype=np.float64)[:, 1]  # type: ignore[attr-defined]
+        decide, scored = decider_of(classifier, self.name), None
+        if self.produces_scores and hasattr(classifier, "predict_proba"):
+            score = scorer_of(classifier, self.name)
 
-        scored = predict_score if self.produces_scores and hasattr(classifier, "predict_proba") else None
+            def scored(test: Table) -> NDArray[np.float64]:
+                return score(features(test))
+
         # Where the features are new ones, only the transform knows what it takes.
-        predictor = Predictor(predict, scored, prepared.convergence)
+        predictor = Predictor(lambda test: decide(features(test)), scored, prepared.convergence)
         return _guarded(self, predictor, None if prepared.transform else schema)
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
@@ -442,20 +454,80 @@ def one_group(train: Table, consequence: str) -> str | None:
     return f"{members} of {len(train)} rows are of the deprived group: {consequence}"
 
 
+def one_class(train: Table) -> str | None:
+    """Return why nothing can be learned from a training table whose rows have one label, or None."""
+    favorable = int(np.count_nonzero(train.y))
+    if 0 < favorable < len(train):
+        return None
+    return f"nothing can be learned from rows of one class: {favorable} of {len(train)} are favorable"
+
+
+def decider_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int16]], NDArray[np.bool_]]:
+    """Return what says for which features a trained classifier predicts the favorable label, shape (n_rows,).
+
+    What it returns raises :class:`TechniqueError` in a technique's name where the classifier predicts
+    anything but 0 and 1.
+    """
+
+    def decide(X: NDArray[np.int16]) -> NDArray[np.bool_]:
+        label = np.asarray(classifier.predict(X))
+        if label.shape == (len(X),):
+            favorable = np.asarray(label == 1, dtype=np.bool_)
+            wrong = np.flatnonzero(~(favorable | np.asarray(label == 0, dtype=np.bool_)))
+            if not len(wrong):
+                return favorable
+            got = f"{len(wrong)} others among {len(X)}, the first of them {label[wrong[0]]!r}"
+        else:
+            got = f"an array of shape {label.shape}"
+        raise TechniqueError(
+            f"{technique} was given predictions that are no labels by {_class_of(classifier)}",
+            expected=f"0 or 1 for each of {len(X)} rows",
+            got=got,
+            remedy="correct the classifier's predict, or choose another classifier",
+        )
+
+    return decide
+
+
 def scorer_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int16]], NDArray[np.float64]]:
     """Return what estimates P(y+ | x) from features as a trained classifier takes them, shape (n_rows,).
 
-    Raises :class:`DeclinedError` in a technique's name if the classifier estimates no probabilities.
+    Raises :class:`DeclinedError` in a technique's name if the classifier estimates no probabilities; what it
+    returns raises :class:`TechniqueError` where the estimates are none.
     """
     if not hasattr(classifier, "predict_proba"):
         raise DeclinedError(
             f"{technique} needs the classifier's scores",
             expected="a classifier with predict_proba",
-            got=type(classifier).__name__,
+            got=_class_of(classifier),
             remedy="choose a classifier that estimates probabilities",
         )
     predict_proba = classifier.predict_proba
-    return lambda X: np.ascontiguousarray(np.asarray(predict_proba(X), dtype=np.float64)[:, 1])
+
+    def score(X: NDArray[np.int16]) -> NDArray[np.float64]:
+        estimate = np.asarray(predict_proba(X), dtype=np.float64)
+        if estimate.shape == (len(X), 2):
+            favorable = np.ascontiguousarray(estimate[:, 1])
+            # A comparison with NaN is false: no decision may come from one.
+            wrong = np.flatnonzero(~((favorable >= -_ROUNDING) & (favorable <= 1 + _ROUNDING)))
+            if not len(wrong):
+                return favorable
+            got = f"{len(wrong)} others among {len(X)}, the first of them {favorable[wrong[0]]:g}"
+        else:
+            got = f"an array of shape {estimate.shape}"
+        raise TechniqueError(
+            f"{technique} was given scores that are no probabilities by {_class_of(classifier)}",
+            expected=f"two numbers from 0 to 1 for each of {len(X)} rows",
+            got=got,
+            remedy="correct the classifier's predict_proba, or choose another classifier",
+        )
+
+    return score
+
+
+def _class_of(classifier: Estimator) -> str:
+    """Return the name of a classifier's class, or of the one behind an encoding of codes."""
+    return type(getattr(classifier, "estimator", classifier)).__name__
 
 
 def _roles(schema: Schema) -> tuple[object, ...]:
@@ -473,16 +545,24 @@ def _flaw(prepared: Prepared, train: Table) -> str | None:
             return "another label or sensitive feature than the training table's"
     if len(table) == 0:
         return "no rows"
-    if not prepared.feature_indices or len(set(prepared.feature_indices)) < len(prepared.feature_indices):
-        return f"features {prepared.features}, which are none or repeat"
+    if len(set(prepared.feature_indices)) < len(prepared.feature_indices):
+        return f"features {prepared.features}, which repeat"
     if table.schema.label_index in prepared.feature_indices:
         return f"the label {table.schema.label!r} among the features"
-    counted = table.y
     if weight is not None:
         if weight.shape != (len(table),):
             return f"weights of shape {weight.shape} for {len(table)} rows"
         if not (np.isfinite(weight).all() and (weight >= 0).all()):
             return "weights that are negative or not finite"
+    return None
+
+
+def _shortage(prepared: Prepared) -> str | None:
+    """Say what a classifier lacks in prepared data without flaws, or None."""
+    if not prepared.feature_indices:
+        return "no features"
+    counted, weight = prepared.table.y, prepared.sample_weight
+    if weight is not None:
         counted = counted[weight > 0]
     if not counted.any() or counted.all():
         return f"rows of one class only ({np.count_nonzero(counted)} favorable of {len(counted)})"

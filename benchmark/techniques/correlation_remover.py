@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
-from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
+from benchmark.seeding import lots_of_rows
+from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, features_of
 from benchmark.techniques.registry import register
 
 __all__ = [
@@ -46,7 +47,9 @@ class CorrelationRemover(PreProcessing):
     pieces of equal frequency, although the values correlate with no group, tell the group where they are
     fine and are the original states where they are coarse: a classifier of states gains little fairness, and
     one that adds up the columns, as naive Bayes does, may predict by nothing but the group. Rounding at
-    random avoids that, and loses accuracy.
+    random avoids that, and loses accuracy. Rows to predict that are equal but for the group share their lots,
+    so that persons who are equal get equal answers, whoever else is asked about; of columns with few
+    combinations of states there are few lots, which may not even out.
 
     Parameters
     ----------
@@ -55,7 +58,8 @@ class CorrelationRemover(PreProcessing):
     discretisation : {"random_rounding", "equal_frequency"}, default "random_rounding"
         How values become states: rounded to the least or the largest value, at random, so that the
         expectation is the value; or cut into pieces of about equal frequency. Two states that correlate with
-        nothing are independent of it: after rounding no column by itself tells the group.
+        nothing are independent of it: after rounding no column by itself tells the group. For a row to
+        predict the lots are made of its other features, and of nothing else but the seed.
     bins : int in [2, 100], default 10
         Largest number of pieces of equal frequency.
 
@@ -71,7 +75,7 @@ class CorrelationRemover(PreProcessing):
         "of AI systems, Journal of Machine Learning Research 24"
     )
     summary = "Subtract from every feature what a linear regression on the sensitive feature predicts"
-    version = "1"
+    version = "2"
     randomised = True
     multi_group = True
 
@@ -100,17 +104,23 @@ class CorrelationRemover(PreProcessing):
                     columns.append((f"{schema.columns[i].name} {number}", states))
         changed = new_features(schema, columns)
 
-        def redrawn(table: Table, rng: np.random.Generator) -> Table:
+        def redrawn(table: Table, lots: Array) -> Table:
             group = table.codes[:, sensitive]
-            made = [np.floor(code[group, table.codes[:, i]] + rng.random(len(table))) for i, code in plan]
+            made = [
+                np.floor(code[group, table.codes[:, i]] + lot)
+                for (i, code), lot in zip(plan, lots, strict=True)
+            ]
             kept = table.codes[:, [schema.label_index, sensitive]]
             return Table(changed, np.column_stack([kept, *made]).astype(CODE_DTYPE))
 
         seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
+        others = [i for i in schema.feature_indices if i != sensitive]
         return Prepared(
-            redrawn(train, tools.rng),
+            redrawn(train, tools.rng.random((len(plan), len(train)))),
             features=changed.names[2:],
-            transform=lambda table: redrawn(table, np.random.default_rng(seed)),
+            transform=lambda table: redrawn(
+                table, lots_of_rows(features_of(table, others), seed, len(plan)).T
+            ),
         )
 
 

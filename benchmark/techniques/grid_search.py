@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.techniques.base import Interval, Predictor, Tools, features_of
+from benchmark.techniques.base import Interval, Predictor, Tools
 from benchmark.techniques.exponentiated_gradient import Reduction
 from benchmark.techniques.registry import register
 
@@ -72,7 +71,5 @@ class GridSearch(Reduction):
             ),
         )
 
-        def predict(test: Table) -> NDArray[np.bool_]:
-            return np.asarray(fitted.predict(features_of(test, self._columns(test))) == 1, dtype=np.bool_)
-
-        return Predictor(predict)
+        best = fitted.predictors_[fitted.best_idx_]
+        return Predictor(lambda test: np.asarray(best.predict(self._features(test, [best])) == 1))

@@ -19,6 +19,7 @@ Array: TypeAlias = NDArray[np.float64]
 Constraint: TypeAlias = Literal["statistical_rate", "false_discovery_rate"]
 
 _DIGITS = 9  # of estimates; beyond them, equal rows of two batches may differ by rounding
+_ROUNDING = 1e-12  # of a rate; an interval that misses one by less holds it
 _GRID = 1001  # lower bounds that are tried beside those at which a cut falls
 
 
@@ -66,6 +67,7 @@ class MetaFair(Technique):
     summary = "Optimal thresholds per group under a bound on the ratio of the groups' rates"
     version = "1"
     randomised = True
+    needs_scores = True
     produces_scores = False
 
     constraint: Constraint = "statistical_rate"
@@ -159,6 +161,8 @@ class Levels:
         if constraint == "statistical_rate":
             return low, high
         rates = self.rates(constraint)
+        low = np.where((low > rates[-1]) & (low <= rates[-1] + _ROUNDING), rates[-1], low)
+        high = np.where((high < rates[0]) & (high >= rates[0] - _ROUNDING), rates[0], high)
         least = self._share_at(low, np.searchsorted(rates, low, side="left"))
         most = self._share_at(high, np.searchsorted(rates, high, side="right"))
         empty = (low > rates[-1]) | (high < rates[0])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.errors import TechniqueError
+from benchmark.errors import DeclinedError
 from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, one_group
 from benchmark.techniques.registry import register
 
@@ -17,6 +17,7 @@ __all__ = ["OptimizedPreprocessing", "most_informative", "optimal_mapping"]
 Array: TypeAlias = NDArray[np.float64]
 Cells: TypeAlias = NDArray[np.intp]
 
+_ROUNDING = 1e-12  # of rates
 _LARGEST = 500  # combinations of states; more take minutes
 _PREFER_NEAR = 1e-3  # weight of the mean distortion, which chooses among mappings that are equally good
 
@@ -91,7 +92,7 @@ class OptimizedPreprocessing(PreProcessing):
         for group, name in ((~train.deprived, "favored"), (train.deprived, "deprived")):
             rate = float(train.y[group].mean())
             least, most = rate * (1 - changed), rate + (1 - rate) * changed
-            if least > high or most < low:
+            if least > high + _ROUNDING or most < low - _ROUNDING:
                 return (
                     f"a mean distortion of {self.mean_distortion:g} leaves the {name} group a rate of "
                     f"favorable labels of {least:.3f} to {most:.3f}, an epsilon of {self.epsilon:g} wants "
@@ -186,7 +187,7 @@ def optimal_mapping(
 
     Raises
     ------
-    TechniqueError
+    DeclinedError
         If no mapping keeps the bounds.
     """
     from scipy.optimize import linprog
@@ -226,7 +227,7 @@ def optimal_mapping(
         method="highs-ds",
     )
     if found.x is None:
-        raise TechniqueError(
+        raise DeclinedError(
             "No mapping keeps the bounds",
             expected=f"discrimination within {epsilon:g}, mean distortion within {mean_distortion:g}",
             got=found.message,

@@ -57,6 +57,7 @@ class PostProcessing(Technique):
 
     stage = "post"
     randomised = True
+    needs_scores = True
     produces_scores = False
 
     holdout: Annotated[float, Interval(0.05, 0.95)] = 0.3

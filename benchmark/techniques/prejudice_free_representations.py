@@ -19,6 +19,7 @@ __all__ = ["PrejudiceFreeRepresentations", "audit"]
 
 Array: TypeAlias = NDArray[np.float64]
 
+_ROUNDING = 1e-12  # by which an auditor that is at a loss may exceed an AUC of 1/2
 _RIDGE = 1e-4  # a column that separates the groups perfectly would have infinite coefficients
 
 
@@ -72,7 +73,7 @@ class PrejudiceFreeRepresentations(PreProcessing):
         with threadpool_limits(1, user_api="blas"):
             while left:
                 auc, importance = audit(train, left)
-                if auc <= self.max_auc:
+                if auc <= self.max_auc + _ROUNDING:
                     return Prepared(train, features=tuple(train.schema.names[i] for i in left))
                 del left[int(importance.argmax())]
         raise DeclinedError(

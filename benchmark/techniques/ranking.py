@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.errors import TechniqueError
-from benchmark.techniques.base import Tools
+from benchmark.techniques.base import Tools, scorer_of
 
 __all__ = ["Ranker", "rank"]
 
@@ -36,8 +35,8 @@ def rank(train: Table, tools: Tools, ranker: Ranker) -> NDArray[np.float64]:
 
     Raises
     ------
-    TechniqueError
-        If the classifier is asked and gives no probabilities.
+    DeclinedError
+        If the classifier is asked and estimates no probabilities.
     """
     if ranker == "naive_bayes":
         return tools.ranker(train)
@@ -48,11 +47,4 @@ def rank(train: Table, tools: Tools, ranker: Ranker) -> NDArray[np.float64]:
         )
     classifier = tools.classifier(train.feature_schema.cardinalities)
     classifier.fit(train.features, train.y.astype(np.int64))
-    if not hasattr(classifier, "predict_proba"):
-        raise TechniqueError(
-            "The classifier cannot serve as ranker",
-            expected="one that gives probabilities",
-            got=f"{type(classifier).__name__} without predict_proba",
-            remedy="choose another ranker or classifier",
-        )
-    return np.asarray(classifier.predict_proba(train.features), dtype=np.float64)[:, 1]
+    return scorer_of(classifier, "the ranker")(train.features)

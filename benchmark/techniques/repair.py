@@ -71,7 +71,7 @@ class Repair(PreProcessing):
     name = "repair"
     reference = "Feldman et al. (2015), Certifying and removing disparate impact, KDD"
     summary = "Move the groups' distributions of each column toward a common one"
-    version = "1"
+    version = "2"
     randomised = True
 
     level: Annotated[float, Interval(0, 1)] = 1.0
@@ -225,9 +225,9 @@ def _move(cells: NDArray[np.intp], plan: Counts, rng: np.random.Generator) -> Co
 
 def _repair_test_rows(test: Table, plans: dict[int, Counts], seed: int) -> Table:
     """Send each row where the training rows of its group and state went, with their frequencies."""
-    rng = np.random.default_rng(seed)
     codes = test.codes.copy(order="F")
     for i, plan in plans.items():
+        rng = np.random.default_rng([seed, i])  # its own, so that no draw depends on how many rows there are
         cells, k = _cells(test, i), plan.shape[-1]
         size = plan.reshape(-1, k).sum(axis=1)
         seen = size[cells] > 0  # a group and state never trained on stays as it is

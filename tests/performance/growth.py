@@ -171,7 +171,7 @@ def _sample_fit_evaluate(network: Network, n_rows: int) -> tuple[Steps, str]:
     hidden = test.hide_label()
     predicted = timed("predict", lambda: predictor.predict(hidden))
     scorer = Scorer(test, COUNTED)
-    scores = timed("metrics", lambda: scorer.score(scorer.ask(hidden, predicted, predictor.predict, None)))
+    scores = timed("metrics", lambda: scorer.score(scorer.ask(hidden, predicted, None, predictor.predict)))
     return {**seconds, "total": sum(seconds.values())}, f"accuracy {scores.values['accuracy']:.4f}"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmark.data.table import Table
-from benchmark.errors import TechniqueError
+from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques import Interval, Predictor, Prepared, PreProcessing, Technique, Tools
 from benchmark.techniques.base import declaration_flaws
 from benchmark.techniques.conformance import example_table
@@ -146,13 +146,10 @@ def test_a_transform_that_breaks_test_rows_is_refused(transform: Callable[[Table
     ("prepared", "flaw"),
     [
         (lambda t: Prepared(t.take(np.arange(0))), "no rows"),
-        (lambda t: Prepared(t.take(t.y)), "one class only"),
-        (lambda t: Prepared(t, sample_weight=t.y.astype(float)), "one class only"),
         (lambda t: Prepared(t, sample_weight=np.ones(3)), r"weights of shape \(3,\)"),
         (lambda t: Prepared(t, sample_weight=np.full(len(t), -1.0)), "negative or not finite"),
         (lambda t: Prepared(t, sample_weight=np.full(len(t), np.nan)), "negative or not finite"),
-        (lambda t: Prepared(t, features=()), "none or repeat"),
-        (lambda t: Prepared(t, features=("sex", "sex")), "none or repeat"),
+        (lambda t: Prepared(t, features=("sex", "sex")), "which repeat"),
         (lambda t: Prepared(t, features=("sex", "label")), "the label 'label' among the features"),
         (lambda t: Prepared(Table(replace(t.schema, deprived_group="men"), t.codes)), "another schema"),
     ],
@@ -160,14 +157,31 @@ def test_a_transform_that_breaks_test_rows_is_refused(transform: Callable[[Table
 def test_prepared_data_that_cannot_be_trained_on_is_refused(
     prepared: Callable[[Table], Prepared], flaw: str
 ) -> None:
-    with pytest.raises(TechniqueError, match=flaw):
+    with pytest.raises(TechniqueError, match=flaw) as caught:
+        Custom.doing(prepared).fit(TRAIN, tools())
+    assert not isinstance(caught.value, DeclinedError)
+
+
+@pytest.mark.parametrize(
+    ("prepared", "shortage"),
+    [
+        (lambda t: Prepared(t.take(t.y)), "one class only"),
+        (lambda t: Prepared(t, sample_weight=t.y.astype(float)), "one class only"),
+        (lambda t: Prepared(t, sample_weight=np.zeros(len(t))), "one class only"),
+        (lambda t: Prepared(t, features=()), "no features"),
+    ],
+)
+def test_where_nothing_is_left_to_learn_from_is_a_reason_and_no_failure(
+    prepared: Callable[[Table], Prepared], shortage: str
+) -> None:
+    with pytest.raises(DeclinedError, match=f"leaves nothing to learn from.*{shortage}"):
         Custom.doing(prepared).fit(TRAIN, tools())
 
 
-def test_training_rows_of_one_class_are_refused() -> None:
-    with pytest.raises(TechniqueError, match="rows of one class"):
+def test_training_rows_of_one_class_are_declined() -> None:
+    with pytest.raises(DeclinedError, match="rows of one class: 205 of 205 are favorable"):
         Custom.doing(Prepared).fit(TRAIN.take(TRAIN.y), tools())
-    with pytest.raises(TechniqueError, match="rows of one class"):
+    with pytest.raises(DeclinedError, match="rows of one class: 0 of 0"):
         Custom.doing(Prepared).fit(TRAIN.take(np.arange(0)), tools())
 
 

@@ -89,7 +89,7 @@ def test_a_classifier_without_probabilities_cannot_rank() -> None:
         lambda c: make_classifier("linear_svm").build(c, 0), naive_bayes_ranker, np.random.default_rng(0)
     )
     technique = get_technique("massaging", ranker="classifier")
-    with pytest.raises(TechniqueError, match=r"cannot serve as ranker.*predict_proba"):
+    with pytest.raises(TechniqueError, match=r"the ranker needs.*predict_proba.*Got: LinearSVC"):
         technique.prepare(example_table(), tools)  # type: ignore[attr-defined]
 
 
