@@ -50,6 +50,10 @@ class RejectOption(GroupPostProcessing):
     )
     summary = "Favor the deprived group in a region of uncertain scores"
     version = "1"
+    may_lose_to_constant = (
+        "of the pairs on its grid one within the bound goes before an accurate one, even if it accepts "
+        "nearly everybody or nobody"
+    )
 
     bound: Annotated[float, Interval(0, 1)] = 0.05
     thresholds: Annotated[int, Interval(1, 10_000)] = 100

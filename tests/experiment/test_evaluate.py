@@ -7,11 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
+from benchmark.classifiers import make_classifier
 from benchmark.data import Table
 from benchmark.errors import BiasError, CardError, DeclinedError, ExperimentError, UnknownNameError
 from benchmark.experiment.engine import LocalEngine
-from benchmark.experiment.evaluate import Evaluator, configured_techniques, describe_technique
+from benchmark.experiment.evaluate import (
+    Evaluator,
+    classifier_mismatch,
+    configured_techniques,
+    describe_technique,
+)
 from benchmark.experiment.export import CONVERGENCE_COLUMNS, convergence_frame
 from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
 from benchmark.experiment.run import Outcome, _planned_cells, compute
@@ -19,7 +26,7 @@ from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.world import World, build_world
 from benchmark.metrics import base as metric_base
 from benchmark.metrics import evaluate, get_metric
-from benchmark.techniques import Predictor, Technique, Tools
+from benchmark.techniques import Predictor, Technique, Tools, get_technique
 
 TEXT = """
 name = "small"
@@ -315,6 +322,91 @@ def test_what_a_technique_finds_out_while_it_trains_is_a_reason(
     (block, cells), *_ = _planned_cells(found)
     _, massaging, _ = evaluator(block, cells)
     assert (massaging.status, massaging.reason) == ("skipped", "there is nothing to do.")
+
+
+class Uncertain(LogisticRegression):  # type: ignore[misc]
+    """A classifier that has no score for its last row."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        scores = np.asarray(super().predict_proba(X))
+        scores[-1] = np.nan
+        return scores
+
+
+STAGES = "".join(
+    f'[[techniques]]\ntechnique = "{name}"\n'
+    for name in (
+        "reweighing",
+        "exponentiated_gradient",
+        "grid_search",
+        "meta_fair",
+        "equalized_odds",
+        "calibrated_equalized_odds",
+        "reject_option",
+        "threshold_optimizer",
+        "randomized_threshold_optimizer",
+    )
+)
+
+
+def test_scores_of_nan_fail_in_every_stage_whether_a_metric_asks_for_them_or_not(tmp_path: Path) -> None:
+    text = TEXT.replace("betas = [0.0, 0.5]", "betas = [0.5]").replace("repetitions = 2", "repetitions = 1")
+    uncertain = f'[[classifiers]]\nclassifier = "{Uncertain.__module__}.Uncertain"\n'
+    for cell in results(world(tmp_path, text + STAGES + uncertain)).values():
+        assert cell.status == "failed", cell.technique
+        assert cell.reason.startswith(f"{cell.technique} was given scores that are no probabilities")
+        assert "by Uncertain. " in cell.reason
+        assert ", the first of them nan. " in cell.reason
+
+
+def test_a_sample_of_one_class_is_skipped_in_every_stage_with_one_sentence(tmp_path: Path) -> None:
+    text = TEXT.replace("train_rows = 1500", "train_rows = 2").replace("seed = 3", "seed = 1") + STAGES
+    found = results(world(tmp_path, text + '[[techniques]]\ntechnique = "zafar_2015"\n'))
+    reasons = {
+        f"nothing can be learned from rows of one class: {favorable} of 2 are favorable"
+        for favorable in (0, 2)
+    }
+    alike = [where for where, cell in found.items() if cell.technique == "none" and cell.reason in reasons]
+    assert alike
+    for beta, repetition, _ in alike:
+        cells = [cell for where, cell in found.items() if where[:2] == (beta, repetition)]
+        assert {(cell.status, cell.reason in reasons) for cell in cells} == {("skipped", True)}
+
+
+@pytest.mark.parametrize(
+    ("classifier", "mismatches"),
+    [
+        (
+            "sklearn.neighbors.KNeighborsClassifier",
+            {
+                name: f"{name} weights rows, and the fit of KNeighborsClassifier takes no sample_weight"
+                for name in ("reweighing", "exponentiated_gradient", "grid_search")
+            },
+        ),
+        (
+            "linear_svm",
+            {
+                name: f"{name} needs scores, and LinearSVC has no predict_proba"
+                for name in ("meta_fair", "equalized_odds", "reject_option")
+            },
+        ),
+        ("c45", {}),
+    ],
+)
+def test_a_technique_and_a_classifier_that_do_not_fit_are_skipped(
+    tmp_path: Path, classifier: str, mismatches: dict[str, str]
+) -> None:
+    factory = make_classifier(classifier)
+    names = ("none", "reweighing", "exponentiated_gradient", "grid_search", "meta_fair", "equalized_odds",
+             "reject_option", "zafar_2015")  # fmt: skip
+    for name in names:
+        assert classifier_mismatch(get_technique(name), factory) == mismatches.get(name)
+    text = TEXT + STAGES + f'[[classifiers]]\nclassifier = "{classifier}"\n'
+    evaluator = Evaluator(found := world(tmp_path, text))
+    (block, cells), *_ = _planned_cells(found)
+    chosen = tuple(cell for cell in cells if cell.technique in mismatches)
+    for cell in evaluator(block, chosen):
+        assert (cell.status, cell.reason) == ("skipped", mismatches[cell.technique])
 
 
 @pytest.mark.parametrize("value", [lambda counts: 1 / 0, lambda counts: None, lambda counts: 7.0])

@@ -214,7 +214,7 @@ def test_what_reads_the_true_labels_past_their_hiding_fails_for_that() -> None:
 @pytest.mark.parametrize("technique", [FromCodes, FromCodesWithLots, FromFrame, Linear, Copying])
 def test_what_loses_to_a_constant_for_its_label_column_says_so(technique: type[Technique]) -> None:
     said = failed(technique)["better than a constant"]
-    assert "with the true labels in their column 'label' it is: it learns from that column" in said
+    assert "more with the true labels in column 'label': it learns from that column" in said
 
 
 class FillerOfItsOwn(FromCodesWithLots):
@@ -263,7 +263,7 @@ class ByPosition(FromCodesWithLots):
 
 
 def test_what_learns_from_the_position_of_rows_says_so() -> None:
-    assert "it learns from the order of rows" in failed(ByPosition)["better than a constant"]
+    assert failed(ByPosition)["better than a constant"].startswith("It learns from the order of the training")
 
 
 class Quota(Learning):

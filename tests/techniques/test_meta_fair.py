@@ -265,3 +265,9 @@ def test_it_is_at_least_as_accurate_as_the_library_under_the_librarys_estimates(
 def test_it_conforms_with_every_setting(parameters: dict[str, Any]) -> None:
     results = check_technique(get_technique("meta_fair", **parameters))
     assert [r for r in results if r.status == "failed"] == []
+
+
+@pytest.mark.parametrize(("few", "many"), [(3, 7), (1, 7), (5, 9)])
+def test_rates_that_differ_by_rounding_have_a_ratio_of_one(few: int, many: int) -> None:
+    groups = [Levels.of(np.full(rows, 0.7)) for rows in (few, many)]
+    assert best_shares(groups, "false_discovery_rate", 1.0) == [1.0, 1.0]

@@ -171,3 +171,13 @@ def test_rows_to_predict_are_drawn_from_the_mapping_averaged_over_labels() -> No
     # What was never trained on stays: a new state, and a state new to its group.
     strange = table([0, 1], [0, 0], [3, 0], [4, 4])
     np.testing.assert_array_equal(prepared.transform(strange).codes, strange.codes)
+
+
+@pytest.mark.parametrize(("favorable", "others"), [(1, 2), (3, 4), (5, 1), (7, 3), (2, 7), (8, 3)])
+def test_rates_that_agree_but_for_rounding_are_within_their_bounds(favorable: int, others: int) -> None:
+    # Both groups have the rate of all, which 1 - (1 - rate) need not be in floating point.
+    label = ([1] * favorable + [0] * others) * 5
+    group = np.repeat([0, 1], [3 * (favorable + others), 2 * (favorable + others)])
+    data = table(group, label, np.arange(len(label)) % 2)
+    technique = get_technique("optimized_preprocessing", n_features=1, epsilon=0.0, mean_distortion=0.0)
+    assert technique.skip(data) is None

@@ -91,3 +91,19 @@ def test_fails_where_no_column_may_stay() -> None:
 def test_one_group_is_declined() -> None:
     with pytest.raises(TechniqueError, match="6 of 6 rows"):
         prepare(table([1] * 6, [0, 1] * 3, [0, 1, 2] * 2))
+
+
+@pytest.mark.parametrize(
+    ("states", "members"),
+    [([3, 1, 3, 4, 7], (4, 1)), ([7, 1, 2, 4], (4, 6)), ([2, 7], (4, 3)), ([8, 4, 1, 5], (5, 1))],
+)
+def test_a_column_that_tells_nothing_stays_at_an_auc_of_one_half(
+    states: list[int], members: tuple[int, int]
+) -> None:
+    # Each state has the same share of both groups, so that the auditor's AUC is 1/2 but for rounding.
+    rows = [(group, x) for x, n in enumerate(states) for group in (0, 1) for _ in range(n * members[group])]
+    group, x = np.array(rows).T
+    data = table(group.tolist(), (np.arange(len(x)) % 2).tolist(), x.tolist(), states=len(states))
+    tools = Tools(None, None, np.random.default_rng(0))  # type: ignore[arg-type]
+    prepared = get_technique("pfr", max_auc=0.5).prepare(data, tools)  # type: ignore[attr-defined]
+    assert prepared.features == ("x0",)
