@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from benchmark.errors import ReportError
+from benchmark.statistics.answers import ConstantAnswer
 
 __all__ = [
     "STAGES",
@@ -105,6 +106,14 @@ class GroupSizes:
     def favored(self) -> int:
         """Size of the favored group, in rows."""
         return self.favored_favorable + self.favored_unfavorable
+
+    @property
+    def constant(self) -> ConstantAnswer:
+        """The best constant answer on these rows."""
+        return ConstantAnswer(
+            favorable=self.deprived_favorable + self.favored_favorable,
+            unfavorable=self.deprived_unfavorable + self.favored_unfavorable,
+        )
 
 
 @dataclass(frozen=True)

@@ -279,12 +279,9 @@ def run_statistics(
 def constant_answers(run: FinishedRun) -> dict[str, ConstantAnswer]:
     """Return the best constant answer for each dataset whose test rows the manifest has counted."""
     return {
-        dataset.name: ConstantAnswer(
-            favorable=groups.deprived_favorable + groups.favored_favorable,
-            unfavorable=groups.deprived_unfavorable + groups.favored_unfavorable,
-        )
+        dataset.name: dataset.test_groups.constant
         for dataset in run.datasets
-        if (groups := dataset.test_groups) is not None
+        if dataset.test_groups is not None
     }
 
 

@@ -37,6 +37,7 @@ from benchmark.report.over_beta_figure import draw_over_beta
 from benchmark.report.style import BETA_COLORS, line_style, render, wrap
 from benchmark.report.summary import summarise
 from benchmark.report.tradeoff_figure import draw_tradeoff, tradeoff_limits, tradeoff_points
+from benchmark.statistics.answers import standings
 
 
 def tradeoff(run: Run, *, only: int | None = None) -> Figure:
@@ -46,8 +47,14 @@ def tradeoff(run: Run, *, only: int | None = None) -> Figure:
     )
     scenario = scenarios(results, failures, run.description)[0]
     points = tradeoff_points(results, scenario)
+    standing = standing_of(run)
+    limits = tradeoff_limits(points, scenario.dataset.group_sizes.constant.accuracy)
     techniques = run.description.techniques if only is None else run.description.techniques[only : only + 1]
-    return draw_tradeoff(points, tradeoff_limits(points), techniques, failures, scenario, run.description)
+    return draw_tradeoff(points, limits, techniques, failures, standing, scenario, run.description)
+
+
+def standing_of(run: Run) -> pd.DataFrame:
+    return standings(run.results, {d.name: d.group_sizes.constant for d in run.description.datasets})
 
 
 def over_beta(run: Run) -> Figure:
@@ -56,9 +63,8 @@ def over_beta(run: Run) -> Figure:
         check_failures(run.failures, run.description),
     )
     summary = summarise(results, failures, run.description)
-    return draw_over_beta(
-        summary, failures, scenarios(results, failures, run.description)[0], run.description
-    )
+    scenario = scenarios(results, failures, run.description)[0]
+    return draw_over_beta(summary, failures, standing_of(run), scenario, run.description)
 
 
 def run_of(dataset: DatasetDescription, n_techniques: int, **more: object) -> Run:
