@@ -21,10 +21,10 @@ __all__ = [
     "ALPHA",
     "average_ranks",
     "bayesian_comparisons",
-    "datasets_needed",
     "friedman_tests",
     "pairwise_tests",
     "rank_groups",
+    "repetitions_needed",
     "smallest_p_value",
     "too_few_datasets",
     "unbroken_groups",
@@ -359,11 +359,11 @@ def smallest_p_value(n: int) -> float:
     return min(1.0, 2.0 / 2.0**n)
 
 
-def datasets_needed(n_tests: int, alpha: float = ALPHA) -> int:
-    r"""Return how many datasets a signed-rank test needs to be significant at all among so many tests.
+def repetitions_needed(n_tests: int, alpha: float = ALPHA) -> int:
+    r"""Return how many repetitions a test needs to be significant at all among so many tests.
 
     The smallest number n with :math:`2 / 2^n \le \alpha / m`, which Holm's correction asks of the smallest
-    of m p-values.
+    of m p-values. That holds of sign flips and of signed ranks, and of datasets in the place of repetitions.
     """
     n = 1
     while smallest_p_value(n) > alpha / n_tests:
@@ -384,7 +384,7 @@ def too_few_datasets(n_datasets: int, n_blocks: int, n_tests: int, alpha: float 
         Level of significance.
     """
     sentences = []
-    if n_tests and n_datasets < (needed := datasets_needed(n_tests, alpha)):
+    if n_tests and n_datasets < (needed := repetitions_needed(n_tests, alpha)):
         tests = "one signed-rank test" if n_tests == 1 else f"any of {n_tests} signed-rank tests"
         datasets = "1 dataset is" if n_datasets == 1 else f"{n_datasets} datasets are"
         sentences.append(

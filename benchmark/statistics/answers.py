@@ -141,8 +141,8 @@ def _kinds(cells: pd.DataFrame) -> pd.Series:
             constant(deprived) & constant(favored),
         ],
         [
-            f"refuses more than {NEARLY_ALL:.0%} of everybody",
-            f"accepts more than {NEARLY_ALL:.0%} of everybody",
+            f"refuses more than {100 * NEARLY_ALL:.0f} % of everybody",
+            f"accepts more than {100 * NEARLY_ALL:.0f} % of everybody",
             "decides by group alone",
         ],
         "",
@@ -205,7 +205,8 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
         which none can be significant, by more than the region of practical equivalence.
     """
     out_of_reach = pd.MultiIndex.from_frame(underpowered_families(comparisons, alpha)[list(FAMILY)])
-    tested = ~pd.MultiIndex.from_frame(comparisons[list(FAMILY)]).isin(out_of_reach)
+    repeated = comparisons.groupby(list(FAMILY), sort=False)["n"].transform("max") > 1
+    tested = repeated & ~pd.MultiIndex.from_frame(comparisons[list(FAMILY)]).isin(out_of_reach)
     significant = tested & (comparisons["p_permutation_holm"] <= alpha)
     practical = ~tested & (comparisons["improvement"].abs() > rope)
     differs = significant | practical

@@ -19,7 +19,7 @@ from benchmark.statistics import (
     rank_groups,
 )
 from benchmark.statistics.across import (
-    datasets_needed,
+    repetitions_needed,
     smallest_p_value,
     too_few_datasets,
     unbroken_groups,
@@ -261,9 +261,9 @@ def test_the_smallest_p_value_is_that_of_differences_of_one_sign(n: int) -> None
 
 
 def test_how_many_datasets_a_claim_needs() -> None:
-    assert datasets_needed(1) == 6  # 2/2^6 = 0.031, 2/2^5 = 0.0625
-    assert datasets_needed(10) == 9  # 2/2^9 = 0.0039 <= 0.005
-    assert datasets_needed(1, alpha=0.25) == 3
+    assert repetitions_needed(1) == 6  # 2/2^6 = 0.031, 2/2^5 = 0.0625
+    assert repetitions_needed(10) == 9  # 2/2^9 = 0.0039 <= 0.005
+    assert repetitions_needed(1, alpha=0.25) == 3
     assert too_few_datasets(6, 6, 1) == ""
     warning = too_few_datasets(4, 4, 10)
     assert "4 datasets" in warning

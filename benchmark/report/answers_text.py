@@ -1,0 +1,367 @@
+"""At this level of bias, which technique, at what cost: the words, signs and order of every such answer.
+
+Tables, pages and the terminal take their sentences from here, so that all of them say the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from benchmark.statistics.answers import NEARLY_ALL
+from benchmark.statistics.frames import SCENARIO
+
+__all__ = [
+    "BELOW_CONSTANT",
+    "DEGENERATE",
+    "READING",
+    "accepts",
+    "answer_sentences",
+    "below_constant_words",
+    "change_text",
+    "in_order",
+    "mark",
+    "mark_notes",
+    "number",
+    "remarks",
+    "share",
+    "spots",
+    "verdict",
+]
+
+DEGENERATE = "‡"
+"""Stands beside techniques that answer nearly everybody the same."""
+
+BELOW_CONSTANT = "†"
+"""Stands beside techniques that are less accurate than the best constant answer."""
+
+READING = (
+    "Discrimination: 0 is ideal; positive where the favored group is accepted more often than the deprived "
+    "one, negative where the deprived group is. Accuracy: 1 is ideal. Accepts: the share that is predicted "
+    "the favorable outcome. Changes are to the baseline, on the same samples."
+)
+"""How the numbers of an answer are to be read."""
+
+_VERDICTS = (
+    *("recommendable", "baseline", "no_less", "worse", "not_compared", "unknown"),
+    *("below_constant", "incomplete", "missing", "degenerate"),
+)
+"""In the order in which rows are shown."""
+
+_MOST_NAMED = 8
+
+
+def number(value: float) -> str:
+    """Return a number with three decimals, a dash where there is none; never a negative zero."""
+    if math.isnan(value):
+        return "–"
+    text = f"{value:.3f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def share(value: float) -> str:
+    """Return a share in percent, with a decimal where it is close to none or to all."""
+    if math.isnan(value):
+        return "–"
+    percent = 100 * value
+    if 0 < percent < 0.05:
+        return "<0.1 %"
+    if 99.95 <= percent < 100:
+        return ">99.9 %"
+    exact = percent in (0, 100) or 1 <= percent <= 99
+    return f"{percent:.0f} %" if exact else f"{percent:.1f} %"
+
+
+def below_constant_words(answer: str) -> str:
+    """Return what a technique is that a constant answer outdoes: ``"less accurate than refusing everybody"``.
+
+    Parameters
+    ----------
+    answer : str
+        :attr:`~benchmark.statistics.answers.ConstantAnswer.words`.
+    """
+    return f"less accurate than {answer}"
+
+
+def mark(row: Any) -> str:
+    """Return the sign that belongs beside a technique's name, or nothing.
+
+    Parameters
+    ----------
+    row : object
+        Has ``n_degenerate`` and ``below_constant``, as rows of
+        :func:`~benchmark.statistics.answers.standings` and of
+        :func:`~benchmark.statistics.answers.answer_table` have.
+    """
+    return DEGENERATE if row.n_degenerate > 0 else BELOW_CONSTANT if row.below_constant else ""
+
+
+def mark_notes(rows: pd.DataFrame) -> list[str]:
+    """Explain the signs that :func:`mark` gives to rows, each only where it occurs."""
+    notes = []
+    if (rows["n_degenerate"] > 0).any():
+        notes.append(
+            f"{DEGENERATE} answers nearly everybody the same in at least one sample (accepts less than "
+            f"{100 - 100 * NEARLY_ALL:.0f} % or more than {100 * NEARLY_ALL:.0f} % of all, or of each "
+            "group): not ranked, and never recommended."
+        )
+    below = rows[(rows["n_degenerate"] == 0) & rows["below_constant"].eq(True)]
+    if len(below):
+        answers = list(dict.fromkeys(below["constant_answer"]))
+        what = answers[0] if len(answers) == 1 else f"the best constant answer ({' or '.join(answers)})"
+        notes.append(f"{BELOW_CONSTANT} {below_constant_words(what)}: never recommended.")
+    return notes
+
+
+def spots(answers: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, pd.DataFrame]]:
+    """Yield dataset, bias and classifier, level of bias, and the rows of each, in the order of rows."""
+    for (*names, beta), own in answers.groupby([*SCENARIO, "beta"], sort=False):
+        dataset, bias, classifier = map(str, names)
+        yield (dataset, bias, classifier), float(str(beta)), own
+
+
+def verdict(row: Any) -> str:
+    """Say what follows for one technique at one level of bias.
+
+    Parameters
+    ----------
+    row : object
+        A row of :func:`~benchmark.statistics.answers.answer_table`.
+
+    Returns
+    -------
+    str
+        ``recommendable``; ``baseline``; ``degenerate``; ``missing`` without a value, ``incomplete`` without
+        one in every repetition; ``below_constant``; ``unknown`` where the shares accepted are not recorded;
+        ``not_compared`` where the baseline is degenerate or without a value; ``worse`` than the baseline; or
+        ``no_less``, neither better nor worse.
+    """
+    if row.technique == row.baseline:
+        return "baseline"
+    if row.n_degenerate > 0:
+        return "degenerate"
+    if math.isnan(row.value):
+        return "missing"
+    if row.missing > 0:
+        return "incomplete"
+    if row.below_constant:
+        return "below_constant"
+    if math.isnan(row.accepted):
+        return "unknown"
+    if row.baseline_degenerate or math.isnan(row.change):
+        return "not_compared"
+    return "recommendable" if row.recommendable else "worse" if row.worse else "no_less"
+
+
+def in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """Sort the rows of one level of bias: recommendable ones first, degenerate ones last.
+
+    Within each :func:`verdict` those with the least discrimination come first.
+    """
+    order = [_VERDICTS.index(verdict(row)) for row in rows.itertuples(index=False)]
+    keyed = rows.assign(_verdict=order, _distance=rows["value"].abs())
+    return keyed.sort_values(["_verdict", "_distance"], kind="stable").drop(columns=["_verdict", "_distance"])
+
+
+def change_text(change: float, low: float, high: float) -> str:
+    """Return a change with its sign and its interval, as far as there are any."""
+    if math.isnan(change):
+        return "–"
+    return _signed(change) + ("" if math.isnan(low) else f" [{_signed(low)}, {_signed(high)}]")
+
+
+def accepts(row: Any) -> str:
+    """Return the shares that a technique accepts, of all, of the deprived and of the favored group."""
+    return " / ".join(share(own) for own in (row.accepted, row.accepted_deprived, row.accepted_favored))
+
+
+def remarks(row: Any) -> str:
+    """Say in a few words why a technique is not recommended, or nothing where it is.
+
+    Parameters
+    ----------
+    row : object
+        A row of :func:`~benchmark.statistics.answers.answer_table`.
+    """
+    own = verdict(row)
+    found = ["baseline"] if own == "baseline" else []
+    if row.n_degenerate > 0:
+        found.append(str(row.degenerate))
+    if row.below_constant:
+        found.append(below_constant_words(row.constant_answer))
+    if row.missing > 0:
+        found.append(f"a value in {row.n} of {row.n + row.missing} samples")
+    if own == "unknown":
+        found.append("shares accepted not recorded")
+    if own == "not_compared":
+        found.append("not compared")
+    if own == "no_less":
+        found.append("no significant difference" if row.tested else "practically no difference")
+    if own == "worse":
+        found.append("significantly more discrimination" if row.tested else "more discrimination")
+    return "; ".join(found)
+
+
+def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: float) -> list[str]:
+    """Say which technique to choose at one level of bias: the gain, the cost, and what is left out.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The rows of one dataset, bias, classifier and level of bias of
+        :func:`~benchmark.statistics.answers.answer_table`.
+    titles : mapping of str to str
+        Name of each technique to its title.
+    rope : float
+        Difference up to which two techniques are practically equivalent.
+
+    Returns
+    -------
+    list of str
+        Sentences for readers; the first is about the baseline.
+    """
+    found: list[Any] = list(in_order(rows).itertuples(index=False))
+    baseline = next((row for row in found if verdict(row) == "baseline"), None)
+    others = [row for row in found if row is not baseline]
+    if baseline is None:
+        return ["The baseline was not run: nothing is compared with it, and no technique is recommended."]
+    name = titles[baseline.technique]
+    sentences = [_of_baseline(baseline, name)]
+    if baseline.n_degenerate > 0:
+        sentences.append(
+            f"It {baseline.degenerate}: no technique is compared with it here, and none is recommended."
+        )
+    if not others:
+        return [*sentences, "No other technique was run."]
+    if all(math.isnan(row.accepted) for row in found):
+        return [
+            *sentences,
+            "The shares accepted are not recorded in these results, so that techniques that answer nearly "
+            "everybody the same cannot be told from others: none is recommended. Run the experiment again; "
+            "what is stored need not be trained again.",
+        ]
+    less, nor = _words_for_less(found, rope)
+    chosen = [row for row in others if verdict(row) == "recommendable"]
+    rest = _of_the_rest([row for row in others if verdict(row) != "recommendable"], titles, nor)
+    if not chosen:
+        if baseline.n_degenerate == 0 and not math.isnan(baseline.value):
+            sentences.append("No technique is recommended.")
+        return [*sentences, *rest]
+    answer = str(chosen[0].constant_answer)
+    useful = f" and {_are(len(chosen))} at least as accurate as {answer}" if answer else ""
+    leave = "leaves" if len(chosen) == 1 else "leave"
+    sentences.append(f"{len(chosen)} of {_techniques(len(others))} {leave} {less}{useful}.")
+    fairest = chosen[0]
+    best = max(chosen, key=lambda row: row.accuracy)  # the first of equal ones, which is the fairest
+    start = "It is" if len(chosen) == 1 else "Least is left by"
+    also = " It is also the most accurate of these." if len(chosen) > 1 and best is fairest else ""
+    sentences.append(f"{start} {titles[fairest.technique]}: {_gain_and_cost(fairest, baseline)}.{also}")
+    if best is not fairest:
+        sentences.append(
+            f"Most accurate of these is {titles[best.technique]}: {_gain_and_cost(best, baseline)}."
+        )
+    return [*sentences, *rest]
+
+
+def _of_baseline(row: Any, name: str) -> str:
+    if math.isnan(row.value):
+        return f"The baseline, {name}, has no value here: nothing is compared with it."
+    sentence = f"The baseline, {name}, leaves a discrimination of {_left(row.value)}"
+    if not math.isnan(row.accuracy):
+        sentence += f" at accuracy {number(row.accuracy)}"
+    if row.below_constant:
+        sentence += f", {below_constant_words(row.constant_answer)} ({number(row.constant_accuracy)})"
+    return sentence + "."
+
+
+def _words_for_less(rows: list[Any], rope: float) -> tuple[str, str]:
+    """Return what recommendable techniques leave, and what others do not."""
+    if any(row.tested for row in rows):
+        return "significantly less discrimination", "without significantly less discrimination"
+    several = max(row.n for row in rows) > 1
+    why = "on average, untested for want of repetitions" if several else "one repetition, untested"
+    return (
+        f"less discrimination by more than {rope:g} ({why})",
+        f"without less discrimination by more than {rope:g}",
+    )
+
+
+def _gain_and_cost(row: Any, baseline: Any) -> str:
+    """Say how much discrimination is left, at what cost, and whom the technique accepts."""
+    gain = _difference(row.change, row.change_low, row.change_high, ("more", "less"))
+    if row.value < 0 or baseline.value < 0:  # "less" would be ambiguous
+        gain = change_text(row.change, row.change_low, row.change_high)
+    cost = _difference(
+        row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high, ("more", "less")
+    )
+    return (
+        f"{_left(row.value)} ({gain}) at accuracy {number(row.accuracy)} ({cost}); it accepts "
+        f"{share(row.accepted_deprived)} of the deprived and {share(row.accepted_favored)} of the favored"
+    )
+
+
+def _left(value: float) -> str:
+    better = ", the deprived group being better off" if float(f"{value:.3f}") < 0 else ""
+    return number(value) + better
+
+
+def _difference(change: float, low: float, high: float, words: tuple[str, str]) -> str:
+    """Return a difference as a positive number with a word for its direction, and its interval."""
+    if math.isnan(change):
+        return "change unknown"
+    if change < 0:
+        change, low, high, words = -change, -high, -low, words[::-1]
+    interval = "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
+    return f"{number(change)} {words[0]}{interval}" if float(f"{change:.3f}") else f"no change{interval}"
+
+
+def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[str]:
+    """Count the techniques that are not recommended, by reason."""
+    of: dict[str, list[Any]] = {}
+    for row in rows:
+        of.setdefault(verdict(row), []).append(row)
+    below = of.get("below_constant", [])
+    parts = []
+    named = (
+        ("degenerate", ("that answers", "that answer"), "nearly everybody the same"),
+        (
+            "below_constant",
+            ("that is", "that are"),
+            below_constant_words(str(below[0].constant_answer)) if below else "",
+        ),
+        ("incomplete", ("", ""), "without a value in every sample"),
+        ("missing", ("", ""), "without any value"),
+        ("unknown", ("", ""), "without a record of the shares accepted"),
+    )
+    for name, verbs, words in named:
+        if own := of.get(name, []):
+            verb = verbs[len(own) > 1]
+            parts.append(" ".join(filter(None, [str(len(own)), verb, words])) + f" ({_names(own, titles)})")
+    if own := of.get("not_compared", []):
+        parts.append(f"{len(own)} without a baseline to be compared with")
+    if n := len(of.get("no_less", [])) + len(of.get("worse", [])):
+        parts.append(f"{n} {nor}")
+    return [f"Not recommended: {'; '.join(parts)}."] if parts else []
+
+
+def _names(rows: list[Any], titles: Mapping[str, str]) -> str:
+    shown = [titles[row.technique] for row in rows[:_MOST_NAMED]]
+    more = len(rows) - len(shown)
+    # Titles may hold commas.
+    return "; ".join(shown) + (f"; and {more} more" if more else "")
+
+
+def _techniques(n: int) -> str:
+    return f"{n} technique" + "s" * (n != 1)
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _signed(value: float) -> str:
+    text = number(value)
+    return text if text.startswith("-") or float(text) == 0 else f"+{text}"
