@@ -42,6 +42,7 @@ from tests.report.made_up_folder import (
     TECHNIQUES,
     made_up_manifest,
     made_up_results,
+    made_up_shares,
     write_made_up_folder,
     write_made_up_page,
 )
@@ -296,7 +297,7 @@ def test_nothing_in_the_numbers_can_end_their_element(hostile: str) -> None:
 
 
 def test_no_name_is_an_element(elements: Elements, page: str) -> None:
-    assert len(elements.of("script")) == 5  # the numbers, three of our own, the plotting library
+    assert len(elements.of("script")) == 6  # the numbers, four of our own, the plotting library
     assert all(image["src"].startswith("data:") for image in elements.of("img"))  # type: ignore[union-attr]
     assert not elements.of("b")
     without_scripts = re.sub(r"<script\b.*?</script>", "", page, flags=re.DOTALL)
@@ -471,7 +472,7 @@ def test_how_to_get_the_page_again(statistics: RunStatistics, page: str, tmp_pat
 def test_results_are_read_with_every_bit(folder: Path) -> None:
     read = read_results(folder, read_run(folder))
     keys = list(RESULT_COLUMNS[:-1])
-    written = made_up_results().set_index(keys)["value"]
+    written = pd.concat([made_up_results(), made_up_shares()]).set_index(keys)["value"]
     assert (
         read.set_index(keys)["value"].dropna()
         == written.dropna().reindex(pd.MultiIndex.from_frame(read[keys])).dropna()

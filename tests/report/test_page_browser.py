@@ -18,13 +18,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmark.experiment.plan import PAPER_METRICS
 from benchmark.metrics import get_metric, list_metrics
 from benchmark.report.compare_inputs import read_results, read_run
 from benchmark.report.page import write_page
 from benchmark.report.serve import ReportServer, address_of
-from benchmark.report.statistics_numbers import RunStatistics, Undeclared, folder_statistics
+from benchmark.report.statistics_numbers import (
+    RunStatistics,
+    Undeclared,
+    constant_answers,
+    folder_statistics,
+)
 from benchmark.report.statistics_text import survivors
 from benchmark.statistics import paired_comparisons
+from benchmark.statistics.answers import answer_table, judged, standings
 from tests.report.made_up_folder import (
     REASON,
     SCRIPT,
@@ -91,12 +98,17 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
         parts[name] = pd.read_csv(
             source / "statistics" / f"{name}.csv", na_values=[""], keep_default_na=False
         )
+    results = read_results(source, run)
+    metrics = {name: get_metric(name) for name in PAPER_METRICS}
+    standing = standings(results, constant_answers(run))
     statistics = RunStatistics(
         **{  # type: ignore[arg-type]
             **parts,
             "run": run,
-            "results": read_results(source, run),
-            "metrics": {name: get_metric(name) for name in run.metrics[:4]},
+            "results": results[results["metric"].isin(metrics)],
+            "metrics": metrics,
+            "standing": standing,
+            "answers": answer_table(results, judged(parts["comparisons"]), standing),
             "baselines": {dataset.name: dataset.baseline for dataset in run.datasets},
             "alpha": 0.05,
             "rope": 0.01,
@@ -230,7 +242,7 @@ def test_names_are_text(visit: Visits, made_up: Path) -> None:
     assert SCRIPT in {row[0] for row in table(page)}
     page.get_by_role("tab", name="Failures").click()
     page.get_by_role("tab", name="Methods").click()
-    assert page.locator("script").count() == 5
+    assert page.locator("script").count() == 6
     assert page.locator("#panel-methods b, #table b, img[src=x]").count() == 0
     # The plotting library reads some tags: the legend of a saved figure shows the names as they are.
     page.get_by_role("tab", name="Results").click()
@@ -396,7 +408,7 @@ def test_the_answer_and_its_table(visit: Visits, made_up: Path) -> None:
     # With six pairs and nine tests no p can be small enough.
     assert said.text_content() == (
         "Better than No technique in discrimination up to β = 1, on average and untested: "
-        "Plain, with a comma."
+        "Plain, with a comma (by 0.195, accuracy +0.199)."
     )
     rows: list[list[str]] = page.evaluate(
         "[...document.querySelectorAll('#holding tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
@@ -408,10 +420,11 @@ def test_the_answer_and_its_table(visit: Visits, made_up: Path) -> None:
     assert rows[2][1:4] == ["–"] * 3
     # Better in the end only: then the levels at which it is not are named.
     said_of_one = page.evaluate(
-        "() => answer({ baselineTitle: 'B', over: { title: 'Accuracy' } }, { testable: true, traded: false,"
-        " techniques: [{ technique: { title: 'T' }, upTo: 1, notAt: [0, 0.5], lessAccurateAt: [] }] })"
+        "() => headline({ baselineTitle: 'B', over: { title: 'Accuracy' } }, { testable: true, traded: false,"
+        " techniques: [{ technique: { title: 'T' }, usefulAt: [1], lessAccurateAt: [],"
+        "  cells: [0, 0.5, 1].map(beta => ({ row: { beta, improvement: beta / 8 } })) }] })"
     )
-    assert said_of_one == "Better than B in accuracy up to β = 1: T (not at 0, 0.5)."
+    assert said_of_one == "Better than B in accuracy up to β = 1: T (by 0.125; not at 0, 0.5)."
 
 
 def test_drawn_signs_agree_with_the_statistics(visit: Visits, made_up: Path) -> None:
