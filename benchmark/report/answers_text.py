@@ -6,7 +6,8 @@ Tables, pages and the terminal take their sentences from here, so that all of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,13 +16,18 @@ from benchmark.statistics.answers import NEARLY_ALL
 from benchmark.statistics.frames import SCENARIO
 
 __all__ = [
+    "ANSWER_HEADINGS",
     "BELOW_CONSTANT",
     "DEGENERATE",
     "READING",
     "accepts",
+    "answer_counts",
+    "answer_rows",
     "answer_sentences",
     "below_constant_words",
+    "best_of",
     "change_text",
+    "constant_title",
     "in_order",
     "mark",
     "mark_notes",
@@ -44,6 +50,17 @@ READING = (
     "the favorable outcome. Changes are to the baseline, on the same samples."
 )
 """How the numbers of an answer are to be read."""
+
+ANSWER_HEADINGS = (
+    "Technique",
+    "Discrimination",
+    "change",
+    "Accuracy",
+    "change",
+    "Accepts: all / deprived / favored",
+    "Remarks",
+)
+"""Columns of :func:`answer_rows`."""
 
 _VERDICTS = (
     *("recommendable", "baseline", "no_less", "worse", "not_compared", "unknown"),
@@ -205,6 +222,114 @@ def remarks(row: Any) -> str:
     return "; ".join(found)
 
 
+def constant_title(answer: str) -> str:
+    """Return what the best constant answer is called in a table: ``"Refusing everybody"``."""
+    return answer[:1].upper() + answer[1:]
+
+
+def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None = None) -> list[list[str]]:
+    """Return the rows of one level of bias as text, in the order of :func:`in_order`.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As for :func:`answer_sentences`.
+    titles : mapping of str to str
+        Name of each technique to its title.
+    most : int, optional
+        Where there are more rows, only so many: recommendable techniques, as far as there is room for them,
+        and what they are measured by, the baseline and the best constant answer. By default, all.
+
+    Returns
+    -------
+    list of list of str
+        Columns :data:`ANSWER_HEADINGS`. The best constant answer comes after recommendable techniques and
+        baseline.
+    """
+    found: list[Any] = list(in_order(rows).itertuples(index=False))
+    known = [row for row in found if row.constant_answer]
+    baseline = [row for row in found if verdict(row) == "baseline"]
+    chosen = [row for row in found if verdict(row) == "recommendable"]
+    rest = found[len(chosen) + len(baseline) :]
+    if most is not None and len(found) + bool(known) > most:
+        room = most - len(baseline) - bool(known)
+        chosen = best_of(chosen, room)
+        rest = rest[: room - len(chosen)]
+    constant = [_constant_row(known[0])] if known else []
+    return [
+        *(_text_row(row, titles) for row in (*chosen, *baseline)),
+        *constant,
+        *(_text_row(row, titles) for row in rest),
+    ]
+
+
+def best_of(chosen: Sequence[Any], room: int) -> list[Any]:
+    """Return as many recommendable rows as there is room for, the most accurate one among them."""
+    kept = list(chosen[:room])
+    best = max(range(len(chosen)), key=lambda i: chosen[i].accuracy, default=0)
+    return kept if best < room else [*kept[:-1], chosen[best]]
+
+
+def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
+    return [
+        " ".join(filter(None, [titles[row.technique], mark(row)])),
+        number(row.value),
+        *(
+            ["", number(row.accuracy), ""]
+            if verdict(row) == "baseline"
+            else [
+                change_text(row.change, row.change_low, row.change_high),
+                number(row.accuracy),
+                change_text(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high),
+            ]
+        ),
+        accepts(row),
+        remarks(row),
+    ]
+
+
+def _constant_row(row: Any) -> list[str]:
+    everybody = share(1.0 if row.constant_answer.startswith("accept") else 0.0)
+    shares = " / ".join([everybody] * 3)
+    return [
+        constant_title(row.constant_answer),
+        number(0.0),
+        "",
+        number(row.constant_accuracy),
+        "",
+        shares,
+        "the best constant answer",
+    ]
+
+
+def answer_counts(rows: pd.DataFrame) -> str:
+    """Count the techniques of one level of bias by :func:`verdict`, in one line.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As for :func:`answer_sentences`.
+    """
+    found: list[Any] = list(rows.itertuples(index=False))
+    baseline = next((row for row in found if verdict(row) == "baseline"), None)
+    counts = Counter(verdict(row) for row in found if row is not baseline)
+    recommended = counts["recommendable"]
+    text = f"{recommended or 'none'} of {_techniques(counts.total())} recommended"
+    if baseline is None or math.isnan(baseline.value):
+        text += ", because there is no baseline to compare with"
+    elif baseline.n_degenerate > 0:
+        text += f", because the baseline {DEGENERATE} {baseline.degenerate}"
+    elif counts["unknown"]:
+        text += f"; {counts['unknown']} without a record of the shares accepted"
+    parts = {
+        f"{{}} {DEGENERATE}": counts["degenerate"],
+        f"{{}} {BELOW_CONSTANT}": counts["below_constant"],
+        "{} without all values": counts["incomplete"] + counts["missing"],
+        "{} without less discrimination": counts["no_less"] + counts["worse"],
+    }
+    return "; ".join([text, *(words.format(n) for words, n in parts.items() if n)])
+
+
 def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: float) -> list[str]:
     """Say which technique to choose at one level of bias: the gain, the cost, and what is left out.
 
@@ -251,9 +376,11 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
             sentences.append("No technique is recommended.")
         return [*sentences, *rest]
     answer = str(chosen[0].constant_answer)
-    useful = f" and {_are(len(chosen))} at least as accurate as {answer}" if answer else ""
-    leave = "leaves" if len(chosen) == 1 else "leave"
+    leave, are = ("leaves", "is") if len(chosen) == 1 else ("leave", "are")
+    useful = f" and {are} at least as accurate as {answer}" if answer else ""
     sentences.append(f"{len(chosen)} of {_techniques(len(others))} {leave} {less}{useful}.")
+    if not answer:
+        sentences.append("What a constant answer would score is not recorded.")
     fairest = chosen[0]
     best = max(chosen, key=lambda row: row.accuracy)  # the first of equal ones, which is the fairest
     start = "It is" if len(chosen) == 1 else "Least is left by"
@@ -356,10 +483,6 @@ def _names(rows: list[Any], titles: Mapping[str, str]) -> str:
 
 def _techniques(n: int) -> str:
     return f"{n} technique" + "s" * (n != 1)
-
-
-def _are(n: int) -> str:
-    return "is" if n == 1 else "are"
 
 
 def _signed(value: float) -> str:

@@ -18,11 +18,13 @@ from benchmark.experiment.export import FAILURE_COLUMNS, METRIC_COLUMNS, RESULT_
 from benchmark.experiment.plan import ALWAYS_MEASURED, PublishedEntry
 from benchmark.report.describe import GroupSizes
 from benchmark.report.folder import MANIFEST_NAME
+from benchmark.report.frames import with_failed_cells
 from benchmark.report.summary import SUMMARY_COLUMNS
 
 __all__ = [
     "PUBLISHED_COLUMNS",
     "FinishedRun",
+    "PlantedBias",
     "RunDataset",
     "published_numbers",
     "read_published",
@@ -35,6 +37,25 @@ PUBLISHED_COLUMNS = ("table", "dataset", "technique", "beta", "metric", "value")
 
 _TEXTS = {"dataset", "bias", "technique", "classifier", "metric", "status", "reason"}
 _WHOLE = {"table", "n", "repetition"}
+
+
+@dataclass(frozen=True)
+class PlantedBias:
+    """What a finished run says of one bias of a dataset.
+
+    Attributes
+    ----------
+    kind : str
+        Name of its kind; empty where the manifest does not say.
+    acting : tuple of str
+        The edits of probabilities that have an effect.
+    discrimination : mapping of float to float
+        By level of bias, the discrimination between the labels that training rows are drawn with.
+    """
+
+    kind: str = ""
+    acting: tuple[str, ...] = ()
+    discrimination: Mapping[float, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,6 +80,10 @@ class RunDataset:
         Test rows by group and label, where the manifest has them.
     inert : tuple of str
         Those of the biases that edit probabilities, but none that the label depends on.
+    planted : mapping of str to PlantedBias
+        By name of each bias, what the manifest says of it.
+    notes : tuple of str or None
+        What was noticed in the data, as sentences; None if the run is older than such notes.
     """
 
     entry: str
@@ -69,6 +94,8 @@ class RunDataset:
     biases: tuple[str, ...]
     test_groups: GroupSizes | None = None
     inert: tuple[str, ...] = ()
+    planted: Mapping[str, PlantedBias] = field(default_factory=dict)
+    notes: tuple[str, ...] | None = None
 
     @property
     def inert_warnings(self) -> dict[str, str]:
@@ -213,6 +240,11 @@ def read_run(folder: Path) -> FinishedRun:
                 biases=tuple(bias.name for bias in entry.bias),
                 test_groups=facts.test_groups,
                 inert=tuple(bias for bias, own in facts.bias.items() if own.edits and not own.acting),
+                planted={
+                    bias: PlantedBias(own.kind, own.acting, own.network_discrimination_by_beta)
+                    for bias, own in facts.bias.items()
+                },
+                notes=facts.notes,
             )
             for entry, (name, facts) in zip(experiment.datasets, manifest.datasets.items(), strict=True)
         ),
@@ -274,8 +306,7 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
             raise UnknownNameError("metric", metric, known)
     always = [name for name in ALWAYS_MEASURED if name in known]
     kept = list(dict.fromkeys((*(metrics or known), *always)))
-    missing = failed.merge(pd.DataFrame({"metric": kept}), how="cross").assign(value=np.nan)
-    whole = pd.concat([results[results["metric"].isin(kept)], missing], ignore_index=True)
+    whole = with_failed_cells(results[results["metric"].isin(kept)], run.failures, kept)
     orders: dict[str, Sequence[object]] = {
         "dataset": [dataset.name for dataset in run.datasets],
         "technique": list(run.techniques),
@@ -330,8 +361,10 @@ class _ManifestExperiment(BaseModel):
 
 
 class _ManifestBias(BaseModel):
+    kind: str = ""
     edits: tuple[str, ...] = ()
     acting: tuple[str, ...] = ()
+    network_discrimination_by_beta: dict[float, float] = {}
 
 
 class _ManifestDataset(BaseModel):
@@ -339,6 +372,7 @@ class _ManifestDataset(BaseModel):
     warning: str | None
     test_groups: GroupSizes | None = None
     bias: dict[str, _ManifestBias] = {}
+    notes: tuple[str, ...] | None = None
 
 
 class _ManifestCells(BaseModel):

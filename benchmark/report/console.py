@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -12,16 +13,23 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from benchmark.experiment.plan import ALWAYS_MEASURED
+from benchmark.report.answers_console import print_answers, print_reading, short
+from benchmark.report.answers_text import constant_title, mark, share
 from benchmark.report.describe import MetricDescription, RunDescription
 from benchmark.report.frames import (
     STATUSES,
     Scenario,
     check_failures,
     check_results,
+    in_described_order,
     only_described_metrics,
     scenarios,
+    with_failed_cells,
 )
+from benchmark.report.statistics_numbers import results_answers
 from benchmark.report.summary import summarise
+from benchmark.statistics.bayes import ROPE
 
 __all__ = ["print_report"]
 
@@ -61,57 +69,106 @@ def print_report(
     ReportError
         If a frame is malformed or speaks of something that the description lacks.
     """
-    description = description.shown
+    shown = description.shown
     results = check_results(only_described_metrics(results, description), description)
     failures = check_failures(only_described_metrics(failures, description), description)
+    answers = _answers(results, failures, description)
+    pair = [metric for name in SHOWN if (metric := shown.metric(name)) is not None]
+    pair = pair if len(pair) == len(SHOWN) else list(shown.metrics[:2])
     summary = summarise(results, failures, description)
-    shown = [metric for name in SHOWN if (metric := description.metric(name)) is not None]
+    titles = {technique.name: technique.title for technique in description.techniques}
     for scenario in scenarios(results, failures, description):
-        pair = shown if len(shown) == len(SHOWN) else description.metrics[:2]
-        _print_scenario(console, summary, scenario, pair, description)
-    _print_failures(console, failures)
+        own = scenario.rows(answers)
+        _print_heading(console, scenario, pair, description)
+        _print_means(console, summary, scenario, pair, own, description)
+        if len(own):
+            print_answers(console, scenario.heading, own, titles)
+        console.print()
+    if len(answers):
+        print_reading(console, answers, rope=ROPE)
+    _print_failures(console, only_described_metrics(failures, shown))
     if output_dir is not None:
         _print_files(console, output_dir, written)
 
 
-def _print_scenario(
-    console: Console,
-    summary: pd.DataFrame,
-    scenario: Scenario,
-    metrics: Sequence[MetricDescription],
-    description: RunDescription,
+def _answers(results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
+    known = [name for name in ALWAYS_MEASURED if description.metric(name) is not None]
+    whole = with_failed_cells(results[results["metric"].isin(known)], failures, known)
+    return results_answers(
+        in_described_order(whole, description),
+        {dataset.name: dataset.baseline for dataset in description.datasets},
+        {dataset.name: dataset.group_sizes.best_constant for dataset in description.datasets},
+    )
+
+
+def _print_heading(
+    console: Console, scenario: Scenario, metrics: Sequence[MetricDescription], description: RunDescription
 ) -> None:
     dataset = scenario.dataset
-    shown = "/".join(metric.in_sentence for metric in metrics)
-    line = f"[bold]{escape(scenario.heading)}[/bold]: {escape(shown)}, mean of {description.repetitions_text}"
-    console.print(line, highlight=False)
+    names = [metric.in_sentence for metric in metrics]
+    names += ["share accepted in %"] if _with_shares(metrics, description) else []
+    line = f"[bold]{escape(scenario.heading)}[/bold]: {escape('/'.join(names))}, mean of "
+    console.print(line + description.repetitions_text, highlight=False)
     console.print(
         escape(dataset.provenance), style="bold red" if dataset.embedded else "dim", highlight=False
     )
     if dataset.warning:
         console.print(f"Warning: {escape(dataset.warning)}", style="yellow", highlight=False)
+    if dataset.group_sizes.note:
+        console.print(f"Note: {dataset.group_sizes.note}", style="yellow", highlight=False)
+
+
+def _with_shares(metrics: Sequence[MetricDescription], description: RunDescription) -> bool:
+    """Whether the share accepted stands beside the metrics: wherever accuracy is one of them."""
+    return description.metric("accepted") is not None and any(m.name == "accuracy" for m in metrics)
+
+
+def _print_means(
+    console: Console,
+    summary: pd.DataFrame,
+    scenario: Scenario,
+    metrics: Sequence[MetricDescription],
+    answers: pd.DataFrame,
+    description: RunDescription,
+) -> None:
     rows = scenario.rows(summary)
     columns = rows[["technique", "beta", "metric", "mean"]].itertuples(index=False)
     means = {(technique, beta, metric): mean for technique, beta, metric, mean in columns}
     techniques = [t for t in description.techniques if (rows["technique"] == t.name).any()]
-    entries = {
-        (t.name, beta): "/".join(_short(means.get((t.name, beta, m.name))) for m in metrics)
-        for t in techniques
-        for beta in description.betas
+    shares = _with_shares(metrics, description)
+    marks: dict[tuple[object, object], str] = {
+        (row.technique, row.beta): mark(row) for row in answers.itertuples(index=False)
     }
-    entry_width = max(map(len, entries.values()), default=0) + _GAP
-    title_width = min(_LONGEST_TITLE, max((len(t.title) for t in techniques), default=0))
-    per_table = max(1, (console.width - title_width) // entry_width)
+    entries = {}
+    for technique, beta in itertools.product((t.name for t in techniques), description.betas):
+        parts = [short(means.get((technique, beta, m.name))) for m in metrics]
+        if shares:
+            parts.append(share(means.get((technique, beta, "accepted"), math.nan)).removesuffix(" %"))
+        entries[technique, beta] = "/".join(parts) + marks.get((technique, beta), "")
+    table_rows = [
+        (technique.title, {beta: entries[technique.name, beta] for beta in description.betas})
+        for technique in techniques
+    ]
+    if [metric.name for metric in metrics] == list(SHOWN):
+        constant = scenario.dataset.group_sizes.best_constant
+        entry = "/".join(
+            [short(0.0), short(constant.accuracy), *(["100" if constant.accepts else "0"] * shares)]
+        )
+        table_rows.append((constant_title(constant.words), dict.fromkeys(description.betas, entry)))
+    entry_width = max((len(e) for _, own in table_rows for e in own.values()), default=0) + _GAP
+    title_width = min(_LONGEST_TITLE, max((len(title) for title, _ in table_rows), default=0))
+    fitting = max(1, (console.width - title_width) // entry_width)
+    # As many levels in each table, as far as that goes.
+    per_table = math.ceil(len(description.betas) / math.ceil(len(description.betas) / fitting))
     for start in range(0, len(description.betas), per_table):
         betas = description.betas[start : start + per_table]
         table = Table(box=None, padding=(0, 0, 0, _GAP), pad_edge=False, header_style="bold")
         table.add_column("", width=title_width, overflow="fold")
         for beta in betas:
             table.add_column(f"β={beta:g}", justify="right", no_wrap=True)
-        for technique in techniques:
-            table.add_row(escape(technique.title), *(entries[technique.name, beta] for beta in betas))
+        for title, own in table_rows:
+            table.add_row(escape(title), *(own[beta] for beta in betas))
         console.print(table)
-    console.print()
 
 
 def _print_failures(console: Console, failures: pd.DataFrame) -> None:
@@ -137,12 +194,3 @@ def _print_files(console: Console, output_dir: Path, written: Sequence[Path]) ->
         relative = folder.relative_to(output_dir).as_posix()
         prefix = "" if relative == "." else f"{relative}/  "
         console.print(f"  {escape(prefix + text)}", highlight=False, soft_wrap=True)
-
-
-def _short(value: float | None) -> str:
-    """Return three decimals without the zero before the point: five betas have to fit 80 columns."""
-    if value is None or math.isnan(value):
-        return "–"
-    text = f"{value:.3f}"
-    text = text.removeprefix("-") if float(text) == 0 else text
-    return text.replace("0.", ".", 1) if text.removeprefix("-").startswith("0.") else text

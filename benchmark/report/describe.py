@@ -108,8 +108,16 @@ class GroupSizes:
         return self.favored_favorable + self.favored_unfavorable
 
     @property
-    def constant(self) -> ConstantAnswer:
-        """The best constant answer on these rows."""
+    def note(self) -> str:
+        """A sentence if the group that is called deprived is the better off, else nothing."""
+        if not self.deprived or not self.favored:
+            return ""
+        lead = self.deprived_favorable / self.deprived - self.favored_favorable / self.favored
+        return f"in these data the deprived group is better off by {lead:.3f}." if round(lead, 3) > 0 else ""
+
+    @property
+    def best_constant(self) -> ConstantAnswer:
+        """The best classifier that answers everybody the same."""
         return ConstantAnswer(
             favorable=self.deprived_favorable + self.favored_favorable,
             unfavorable=self.deprived_unfavorable + self.favored_unfavorable,

@@ -20,6 +20,7 @@ __all__ = [
     "in_described_order",
     "only_described_metrics",
     "scenarios",
+    "with_failed_cells",
 ]
 
 CELL_COLUMNS = RESULT_COLUMNS[:5]
@@ -118,6 +119,13 @@ def only_described_metrics(frame: pd.DataFrame, description: RunDescription) -> 
     """Return the rows whose metric is described, or that are about whole cells."""
     named = ["", *(metric.name for metric in description.metrics)]
     return frame[frame["metric"].isin(named)].reset_index(drop=True)
+
+
+def with_failed_cells(results: pd.DataFrame, failures: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Return results with a row without a value for each metric of each cell that failed as a whole."""
+    failed = failures.loc[failures["metric"] == "", list(RESULT_COLUMNS[:6])]
+    missing = failed.merge(pd.DataFrame({"metric": list(metrics)}), how="cross").assign(value=float("nan"))
+    return pd.concat([results, missing], ignore_index=True)
 
 
 def in_described_order(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:

@@ -120,9 +120,9 @@ def draw_over_beta(
     metrics = [m for m in description.metrics if (own["metric"] == m.name).any()]
     marks = _Marks(
         hollow=degenerate_cells(scenario.rows(standing)),
-        constant=scenario.dataset.group_sizes.constant,
+        constant=scenario.dataset.group_sizes.best_constant,
         drawn=is_near(
-            scenario.dataset.group_sizes.constant.accuracy, own.loc[own["metric"] == ACCURACY, "mean"]
+            scenario.dataset.group_sizes.best_constant.accuracy, own.loc[own["metric"] == ACCURACY, "mean"]
         ),
         notes=[
             *degenerate_notes(scenario.rows(standing), {t.name: t.title for t, _ in shown}, "Hollow"),

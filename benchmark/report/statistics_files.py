@@ -10,12 +10,20 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from benchmark.report.answers_console import print_answers, print_reading
 from benchmark.report.files import write_atomically
 from benchmark.report.markup import MARKUPS
 from benchmark.report.statistics_figures import draw_statistics
 from benchmark.report.statistics_numbers import RunStatistics
-from benchmark.report.statistics_tables import compared_metrics, statistics_tables
-from benchmark.report.statistics_text import statistics_page, survivor_text, survivors
+from benchmark.report.statistics_tables import compared_metrics, places, statistics_tables
+from benchmark.report.statistics_text import (
+    ANSWERS_PAGE,
+    answers_page,
+    left_out_notes,
+    statistics_page,
+    survivor_text,
+    survivors,
+)
 
 __all__ = ["print_statistics", "write_statistics"]
 
@@ -62,6 +70,7 @@ def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool =
         drawn += write_figures(output / "figures", draw_statistics(statistics))
     written += drawn
     images = [path.relative_to(output).as_posix() for path in drawn if path.suffix == ".png"]
+    written.append(write_atomically(output / ANSWERS_PAGE, answers_page(statistics)))
     page = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables], images)
     written.append(write_atomically(output / PAGE, page))
     for pattern in _EARLIER:
@@ -73,7 +82,7 @@ def write_statistics(output: Path, statistics: RunStatistics, *, figures: bool =
 def print_statistics(
     console: Console, statistics: RunStatistics, *, output: Path, written: Sequence[Path]
 ) -> None:
-    """Print which techniques hold up longest, what that claim lacks, and where the files are.
+    """Print which techniques to choose and which hold up longest, what that lacks, and where the files are.
 
     Parameters
     ----------
@@ -87,6 +96,14 @@ def print_statistics(
         Files below it.
     """
     run, found = statistics.run, survivors(statistics)
+    for place in places(statistics):
+        own = place.rows(statistics.answers)
+        if len(own):
+            print_answers(console, place.heading, own, run.techniques)
+            console.print()
+    if len(statistics.answers):
+        print_reading(console, statistics.answers, rope=statistics.rope)
+        console.print()
     console.print(
         f"[bold]{escape(run.name)}[/bold]: techniques that beat the baseline, by the greatest β at which "
         "they do",
@@ -99,6 +116,8 @@ def print_statistics(
         own = place.rows(found[found["metric"] == metric])
         grid.add_row(escape(place.heading), escape(statistics.title(metric)), *_longest(own, statistics))
     console.print(grid)
+    for note in left_out_notes(statistics):
+        console.print(escape(note), highlight=False)
     if found["tested"].any():
         console.print(
             f"Sign-flip permutation test, Holm's correction, level {statistics.alpha:g}", highlight=False
@@ -130,8 +149,10 @@ def _longest(rows: pd.DataFrame, statistics: RunStatistics) -> tuple[str, str]:
         return "–", "none"
     longest = rows[rows["up_to"] == rows["up_to"].max()]
     titles = [
-        survivor_text(statistics.run.techniques[technique], not_at)
-        for technique, not_at in zip(longest["technique"], longest["not_at"], strict=True)
+        survivor_text(statistics.run.techniques[technique], not_at, below)
+        for technique, not_at, below in zip(
+            *(longest[name] for name in ("technique", "not_at", "below_constant_at")), strict=True
+        )
     ]
     shown = "; ".join(titles[:_MOST_SHOWN])
     more = f"; and {len(titles) - _MOST_SHOWN} more" if len(titles) > _MOST_SHOWN else ""

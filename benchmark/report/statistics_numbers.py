@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,6 +43,7 @@ from benchmark.statistics.answers import (
 )
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.fairea import FAIREA_COLUMNS
+from benchmark.statistics.frames import SCENARIO
 from benchmark.statistics.paired import PAIRED_COLUMNS
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
 
@@ -49,7 +51,9 @@ __all__ = [
     "N_POSTERIOR",
     "RunStatistics",
     "Undeclared",
+    "constant_answers",
     "folder_statistics",
+    "results_answers",
     "run_statistics",
 ]
 
@@ -60,6 +64,7 @@ BIAS_METRICS = ("discrimination", "overestimation", "underestimation")
 """Metrics that Fairea's regions are drawn for: only of such differences the mutation baseline is a line."""
 
 _OVER = (("dataset",), ("dataset", "beta"))
+_OF_ANSWERS = ("discrimination", ACCURACY)
 _NO_GROUPS = "the manifest does not say how many test rows are favorable"
 
 
@@ -222,18 +227,12 @@ def run_statistics(
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
     useful = without_degenerate(results, standing)
     parts = list(_datasets_of(baselines).items())
-
-    def compare(frame: pd.DataFrame) -> pd.DataFrame:
-        found = [paired_comparisons(frame[frame["dataset"].isin(own)], name, goals) for name, own in parts]
-        return _in_order(found, run, PAIRED_COLUMNS)
-
-    comparisons = compare(results)
-    # The answers are about discrimination and accuracy, whatever the metrics are.
-    of_answers = ("discrimination", ACCURACY)
-    decided = (
-        comparisons
-        if set(of_answers) <= set(compared)
-        else compare(everything[everything["metric"].isin(of_answers)])
+    comparisons = _in_order([_compare(results, baselines, goals)], run, PAIRED_COLUMNS)
+    decided = judged(comparisons, alpha=alpha, rope=rope)
+    answers = (
+        answer_table(everything, decided, standing, baselines)
+        if set(_OF_ANSWERS) <= set(compared)
+        else results_answers(everything, baselines, constant_answers(run), alpha=alpha, rope=rope)
     )
     stops = pd.concat(
         [stopping_points(useful[useful["dataset"].isin(own)], name, goals) for name, own in parts],
@@ -250,15 +249,17 @@ def run_statistics(
         alpha=alpha,
         rope=rope,
         standing=standing,
-        judged=judged(comparisons, alpha=alpha, rope=rope),
-        answers=_in_order(
-            [answer_table(everything, judged(decided, alpha=alpha, rope=rope), standing)], run, ANSWER_COLUMNS
-        ),
+        judged=decided,
+        answers=_in_order([answers], run, ANSWER_COLUMNS),
         intervals=cell_intervals(results),
         comparisons=comparisons,
-        ranks=pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True),
+        ranks=_explained_ranks(
+            pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True), standing
+        ),
         pairs=pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True),
-        pareto=_in_order([pareto_fronts(useful, pair, goals) for pair in pairs], run, PARETO_COLUMNS),
+        pareto=_explained_fronts(
+            _in_order([pareto_fronts(useful, pair, goals) for pair in pairs], run, PARETO_COLUMNS), standing
+        ),
         hypervolume=_in_order(
             [
                 hypervolumes(useful, pair, goals, reference=(first, second))
@@ -272,17 +273,55 @@ def run_statistics(
             run,
             FAIREA_COLUMNS,
         ),
-        robustness=_robustness(slopes_and_areas(useful), stops),
+        robustness=_explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
     )
+
+
+def results_answers(
+    results: pd.DataFrame,
+    baselines: Mapping[str, str],
+    constants: Mapping[str, ConstantAnswer],
+    *,
+    alpha: float = ALPHA,
+    rope: float = ROPE,
+) -> pd.DataFrame:
+    """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+    baselines : mapping of str to str
+        Each dataset's baseline; nothing is compared where it has no results.
+    constants : mapping of str to ConstantAnswer
+        As for :func:`~benchmark.statistics.answers.standings`.
+    alpha, rope : float
+        As for :func:`run_statistics`.
+    """
+    own = results[results["metric"].isin(_OF_ANSWERS)]
+    comparisons = _compare(own, baselines, list_metrics())
+    standing = standings(results, constants)
+    return answer_table(results, judged(comparisons, alpha=alpha, rope=rope), standing, baselines)
 
 
 def constant_answers(run: FinishedRun) -> dict[str, ConstantAnswer]:
     """Return the best constant answer for each dataset whose test rows the manifest has counted."""
     return {
-        dataset.name: dataset.test_groups.constant
+        dataset.name: groups.best_constant
         for dataset in run.datasets
-        if dataset.test_groups is not None
+        if (groups := dataset.test_groups) is not None
     }
+
+
+def _compare(results: pd.DataFrame, baselines: Mapping[str, str], goals: Mapping[str, Goal]) -> pd.DataFrame:
+    """Compare the techniques of each dataset with its baseline, where that has results."""
+    found = []
+    for baseline, datasets in _datasets_of(baselines).items():
+        own = results[results["dataset"].isin(datasets)]
+        if (own["technique"] == baseline).any():
+            found.append(paired_comparisons(own, baseline, goals))
+    filled = [frame for frame in found if len(frame)]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(PAIRED_COLUMNS))
 
 
 def _declared(name: str) -> Metric | Undeclared:
@@ -412,3 +451,58 @@ def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:
     line = ["dataset", "bias", "technique", "classifier", "metric"]
     own = stops.drop(columns="n_betas").rename(columns={"reason": "stops_reason"})
     return lines.merge(own, how="left", on=line)
+
+
+# What is left out because it is degenerate has no value where fronts, ranks and lines are computed. Their
+# reasons then speak of a missing value; these functions put the true reason in its place.
+
+
+def _explained_fronts(fronts: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    known = _degenerate(standing)
+    keys = fronts[[*SCENARIO, "beta", "technique"]].itertuples(index=False, name=None)
+    found = [known.get(key, reason) for key, reason in zip(keys, fronts["reason"], strict=True)]
+    return fronts.assign(reason=pd.Series(found, index=fronts.index, dtype=object))
+
+
+def _explained_ranks(ranks: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    known = _degenerate(standing)
+    found = []
+    rows: list[Any] = list(ranks.itertuples(index=False))
+    for row in rows:
+        reason, names = row.reason, str(row.datasets).split()
+        for (dataset, bias, classifier, beta, technique), words in known.items() if reason else ():
+            if (
+                (bias, classifier, technique) == (row.bias, row.classifier, row.technique)
+                and dataset in names
+                and (pd.isna(row.beta) or beta == row.beta)
+            ):
+                reason = f"{words} at dataset {dataset}, beta {beta:g}"
+                break
+        found.append(reason)
+    return ranks.assign(reason=pd.Series(found, index=ranks.index, dtype=object))
+
+
+def _explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    known: dict[tuple[object, ...], str] = {}
+    for (*place, beta, technique), words in _degenerate(standing).items():
+        known.setdefault((*place, technique), f"{words} at beta {beta:g}")
+    found: dict[str, list[str]] = {"reason": [], "stops_reason": []}
+    rows: list[Any] = list(lines.itertuples(index=False))
+    for row in rows:
+        own, other = (
+            known.get((row.dataset, row.bias, row.classifier, name)) for name in (row.technique, row.baseline)
+        )
+        found["reason"].append(own or row.reason)
+        # The baseline itself stops nowhere, and has no reason for it.
+        why = own or (f"the baseline {other}" if other else row.stops_reason)
+        found["stops_reason"].append(row.stops_reason if pd.isna(row.stops_reason) else why)
+    columns = {name: pd.Series(own, index=lines.index, dtype=object) for name, own in found.items()}
+    return lines.assign(**columns)
+
+
+def _degenerate(standing: pd.DataFrame) -> dict[tuple[str, str, str, float, str], str]:
+    """Return what the classifiers of each degenerate technique do, by scenario, level of bias and name."""
+    rows = standing.loc[
+        standing["n_degenerate"] > 0, [*SCENARIO, "beta", "technique", "degenerate"]
+    ].itertuples(index=False, name=None)
+    return {row[:5]: row[5] for row in rows}

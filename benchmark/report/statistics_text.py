@@ -1,18 +1,49 @@
-"""Which technique holds up at which level of bias, in words: one page, and the table that it begins with."""
+"""Which technique to choose at which level of bias, and which holds up, in words: two pages of Markdown."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import pandas as pd
 
+from benchmark.bias import list_bias_kinds
 from benchmark.report import markdown
+from benchmark.report.answers_text import (
+    ANSWER_HEADINGS,
+    BELOW_CONSTANT,
+    READING,
+    answer_rows,
+    answer_sentences,
+    mark_notes,
+    number,
+    spots,
+)
 from benchmark.report.statistics_numbers import N_POSTERIOR, RunStatistics
-from benchmark.report.statistics_tables import compared_metrics, data_notes, method_notes
+from benchmark.report.statistics_tables import (
+    Place,
+    compared_metrics,
+    data_notes,
+    method_notes,
+    place_notes,
+    places,
+)
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.paired import FAMILY
 
-__all__ = ["FILES", "SURVIVOR_COLUMNS", "statistics_page", "survivor_text", "survivors"]
+__all__ = [
+    "ANSWERS_PAGE",
+    "FILES",
+    "SURVIVOR_COLUMNS",
+    "answers_page",
+    "left_out_notes",
+    "statistics_page",
+    "survivor_text",
+    "survivors",
+]
+
+ANSWERS_PAGE = "answers.md"
+"""Name of the page with every technique at every level of bias."""
 
 SURVIVOR_COLUMNS = (
     *FAMILY,
@@ -21,6 +52,8 @@ SURVIVOR_COLUMNS = (
 """Columns of :func:`survivors`."""
 
 FILES = {
+    "answers": "each technique at each level of bias: discrimination left, cost in accuracy, shares "
+    "accepted, and whether it may be recommended",
     "intervals": "mean, median and bootstrap interval of each metric of each cell; missing repetitions",
     "comparisons": "each technique minus the baseline on the same samples: intervals, p-values, effect sizes",
     "ranks": "average ranks over datasets, with and without β; Friedman's test; groups that do not differ",
@@ -40,7 +73,11 @@ _FIGURES = {
     "forest": "Improvements over the baseline, with intervals",
     "ranks": "Mean ranks",
 }
+_HOLDS_UP = "Which technique holds up at which level of bias"
+_CERTAINTY = "How sure that is"
+_NUMBERS = "Where the numbers are"
 _MOST_RANKED = 3
+_MOST_ROWS = 8
 
 
 def survivors(statistics: RunStatistics) -> pd.DataFrame:
@@ -101,13 +138,40 @@ def _listed(betas: Iterable[float]) -> str:
     return " ".join(f"{beta:g}" for beta in betas)
 
 
-def survivor_text(title: str, not_at: str) -> str:
-    """Return a technique's title with the levels of bias that it does not survive."""
-    return title + (f" (not at {', '.join(not_at.split())})" if not_at else "")
+def survivor_text(title: str, not_at: str, below_constant_at: str = "") -> str:
+    """Return a technique's title with the levels of bias at which it does not hold up, or is of no use."""
+    levels = {"not at": not_at, f"{BELOW_CONSTANT} at": below_constant_at}
+    found = [f"{words} {', '.join(own.split())}" for words, own in levels.items() if own]
+    return title + (f" ({'; '.join(found)})" if found else "")
+
+
+def left_out_notes(statistics: RunStatistics) -> list[str]:
+    """Count what is compared nowhere, because it answers nearly everybody the same; empty where none does."""
+    standing = statistics.standing
+    degenerate = standing[standing["n_degenerate"] > 0]
+    counts, baselines = [], []
+    for place in places(statistics):
+        for beta, own in place.rows(degenerate).groupby("beta"):
+            where = f"{place.heading} at β = {beta:g}"
+            counts.append(f"{len(own)} technique{'s' * (len(own) > 1)} on {where}")
+            if (own["technique"] == statistics.baselines[place.dataset]).any():
+                baselines.append(where)
+    notes = []
+    if counts:
+        notes.append(
+            "Left out, because they answer nearly everybody the same in at least one sample: "
+            f"{'; '.join(counts)}."
+        )
+    if baselines:
+        notes.append(
+            f"Nothing is better on {'; '.join(baselines)}: the baseline itself answers nearly everybody "
+            "the same there."
+        )
+    return notes
 
 
 def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: Sequence[str] = ()) -> str:
-    """Return the page that answers which technique holds up, how sure that is, and where the numbers are.
+    """Return the page that answers which technique to choose, how sure that is, and where the numbers are.
 
     Parameters
     ----------
@@ -125,13 +189,89 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
     """
     run = statistics.run
     sections = [
-        [f"# Statistics of {markdown.plain(run.name)}", "", markdown.plain(run.title) + "."],
-        ["## Which technique holds up at which level of bias", "", *_survivors_section(statistics)],
-        ["## How sure that is", "", *_certainty_section(statistics)],
+        [
+            f"# Statistics of {markdown.plain(run.name)}",
+            "",
+            f"{markdown.plain(run.title)}. Go to: {', '.join(_links(statistics))}.",
+        ],
+        ["## At this level of bias: which technique, at what cost", "", *_answers(statistics, _MOST_ROWS)],
+        [f"## {_HOLDS_UP}", "", *_survivors_section(statistics)],
+        [f"## {_CERTAINTY}", "", *_certainty_section(statistics)],
         *([["## Figures", "", *_figures_section(figures)]] if figures else []),
-        ["## Where the numbers are", "", *_files_section(tables)],
+        [f"## {_NUMBERS}", "", *_files_section(tables)],
     ]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
+
+
+def _links(statistics: RunStatistics) -> Iterator[str]:
+    names = [place.heading for place in places(statistics)] if len(statistics.answers) else []
+    for name in (*names, _HOLDS_UP, _CERTAINTY, _NUMBERS):
+        # As GitHub makes anchors of headings.
+        anchor = re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
+        yield f"[{markdown.plain(name)}](#{anchor})"
+
+
+def answers_page(statistics: RunStatistics) -> str:
+    """Return the page with every technique at every level of bias, as Markdown."""
+    run = statistics.run
+    lines = [
+        f"# Which technique, at what cost: {markdown.plain(run.name)}",
+        "",
+        f"{markdown.plain(run.title)}. [README.md](README.md) says how sure that is.",
+        "",
+        *_answers(statistics, None, level=2),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Iterator[str]:
+    """Yield how to read the answers, and those of each place and level of bias."""
+    run, answers = statistics.run, statistics.answers
+    if answers.empty:
+        yield "Discrimination is not recorded in these results, so that no technique can be recommended."
+        return
+    for note in (
+        "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25.",
+        READING + " Intervals are of 95 %.",
+        "Techniques above the baseline are recommended, the one that leaves the least discrimination first. "
+        "Which of two of them is better is not tested.",
+        *mark_notes(answers),
+    ):
+        yield f"- {markdown.plain(note)}"
+    if most is not None:
+        yield f"- Long tables are cut here; [{ANSWERS_PAGE}]({ANSWERS_PAGE}) has all techniques."
+    of = {(key, beta): rows for key, beta, rows in spots(answers)}
+    for place in places(statistics):
+        yield ""
+        yield f"{'#' * level} {markdown.plain(place.heading)}"
+        yield ""
+        for note in (_planted_note(statistics, place), *place_notes(statistics, place)):
+            yield from [f"- {markdown.plain(note)}"] if note else []
+        for beta in run.betas:
+            if (rows := of.get((place.key, beta))) is None:
+                continue
+            yield ""
+            yield f"{'#' * (level + 1)} {markdown.plain(place.heading)} at β = {beta:g}"
+            yield ""
+            sentences = answer_sentences(rows, run.techniques, rope=statistics.rope)
+            yield markdown.plain(" ".join(sentences))
+            yield ""
+            table = answer_rows(rows, run.techniques, most)
+            yield markdown.table(ANSWER_HEADINGS, [[markdown.plain(cell) for cell in row] for row in table])
+
+
+def _planted_note(statistics: RunStatistics, place: Place) -> str:
+    """Say what bias is planted at a place, and what it does to the labels of training rows."""
+    dataset = next(own for own in statistics.run.datasets if own.name == place.dataset)
+    planted = dataset.planted.get(place.bias)
+    if planted is None:
+        return ""
+    kinds = list_bias_kinds()
+    what = kinds[planted.kind].summary if planted.kind in kinds else f"bias {place.bias!r}"
+    acting = f", here {', '.join(planted.acting)}" if planted.acting else ""
+    levels = ", ".join(f"{number(d)} at β = {beta:g}" for beta, d in sorted(planted.discrimination.items()))
+    drawn = f" Discrimination between the labels that training rows are drawn with: {levels}."
+    return f"Planted: {what}{acting}.{drawn if levels else ''}"
 
 
 def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
@@ -149,12 +289,16 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
         )
     if ACCURACY in statistics.metrics:
         yield "**Bold**: by the same measure, less accurate than the baseline at none of these β."
+    if (found["below_constant_at"] != "").any():
+        yield f"{BELOW_CONSTANT} at: less accurate than the best constant answer at these β."
+    for note in left_out_notes(statistics):
+        yield markdown.plain(note)
     yield ""
     yield markdown.table(["Dataset", "Metric", "Up to β", "Techniques"], _survivor_rows(statistics, found))
 
 
 def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[list[str]]:
-    titles, shown = statistics.run.techniques, ["technique", "not_at", "keeps_accuracy"]
+    titles, shown = statistics.run.techniques, ["technique", "not_at", "below_constant_at", "keeps_accuracy"]
     for place, metric in compared_metrics(statistics):
         own = place.rows(found[found["metric"] == metric])
         traded = ACCURACY in statistics.metrics and metric != ACCURACY
@@ -163,8 +307,10 @@ def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[l
             yield [*head, "–", "none"]
         for level, rows in own.groupby("up_to", sort=False):
             names = [
-                _bold(survivor_text(titles[technique], not_at), traded and keeps_accuracy)
-                for technique, not_at, keeps_accuracy in rows[shown].itertuples(index=False, name=None)
+                _bold(
+                    survivor_text(titles[technique], not_at, below), traded and keeps_accuracy and not below
+                )
+                for technique, not_at, below, keeps_accuracy in rows[shown].itertuples(index=False, name=None)
             ]
             yield [*head, f"{level:g}" + ("" if own["tested"].iloc[0] else " ~"), "; ".join(names)]
             head = ["", ""]
@@ -193,16 +339,34 @@ def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
     yield (
         "Over several datasets and all β, techniques are ranked where all of them have values; best mean "
         "ranks, and the p-value of Friedman's test (Iman and Davenport's F). A dataset at several β is no "
-        "independent evidence, and p-values are too small for it."
+        "independent evidence, and p-values are too small for it. Degenerate: techniques without a rank, "
+        "because they answer nearly everybody the same at some β on some of these datasets."
     )
+    rows = list(_rank_rows(statistics))
+    if any(BELOW_CONSTANT in row[4] for row in rows):
+        yield (
+            f"{BELOW_CONSTANT} marks techniques that are less accurate than the best constant answer at some "
+            "β on some of these datasets."
+        )
     yield ""
-    yield markdown.table(["Datasets", "Metric", "Techniques", "Best mean ranks", "p"], _rank_rows(statistics))
+    yield markdown.table(["Datasets", "Metric", "Techniques", "Degenerate", "Best mean ranks", "p"], rows)
 
 
 def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
+    titles, standing = statistics.run.techniques, statistics.standing
     for names, own in pooled.groupby(["datasets", "bias", "classifier", "metric"], sort=False):
-        datasets, *_, name = map(str, names)
+        datasets, bias, classifier, name = map(str, names)
+        there = standing[
+            standing["dataset"].isin(datasets.split())
+            & (standing["bias"] == bias)
+            & (standing["classifier"] == classifier)
+        ]
+        degenerate, below = (
+            set(there.loc[flags, "technique"])
+            for flags in (there["n_degenerate"] > 0, there["below_constant"].eq(True))
+        )
+        left_out = sum(technique in degenerate for technique in own["technique"])
         best = own.nsmallest(_MOST_RANKED, "mean_rank", keep="first")
         ranked = zip(best["technique"], best["mean_rank"], strict=True)
         p = own["p_f"].iloc[0]
@@ -210,7 +374,11 @@ def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
             markdown.plain(", ".join(datasets.split())),
             markdown.plain(statistics.title(name)),
             f"{own['mean_rank'].count()} of {len(own)}",
-            "; ".join(f"{markdown.plain(statistics.run.techniques[t])} {rank:.2f}" for t, rank in ranked),
+            str(left_out) if left_out else "none",
+            "; ".join(
+                f"{markdown.plain(titles[t])}{f' {BELOW_CONSTANT}' if t in below else ''} {rank:.2f}"
+                for t, rank in ranked
+            ),
             "–" if pd.isna(p) else f"{p:.2g}",
         ]
 

@@ -126,7 +126,7 @@ def draw_tradeoff(
     missing = [_missing_betas(points, technique.name, description) for technique in techniques]
     n_betas = len(description.betas)
     titles = [_panel_title(t, gone, n_betas) for t, gone in zip(techniques, missing, strict=True)]
-    constant = scenario.dataset.group_sizes.constant
+    constant = scenario.dataset.group_sizes.best_constant
     drawn = limits[1][0] <= constant.accuracy <= limits[1][1]
     line = f" {constant_text(constant, drawn=drawn)}"
     how = (f"{_WHAT.capitalize()}. " if single else "") + _HOW + compared + line

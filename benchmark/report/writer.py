@@ -74,7 +74,7 @@ def write_report(
         pages = _draw_auc(summary, results, failures, description)
         written += write_figures(output_dir / "figures", pages)
     standing = standings(
-        results, {dataset.name: dataset.group_sizes.constant for dataset in description.datasets}
+        results, {dataset.name: dataset.group_sizes.best_constant for dataset in description.datasets}
     )
     description = description.shown
     summary, results, failures = (
@@ -137,7 +137,7 @@ def _draw_tradeoffs(
     if any(description.metric(name) is None for name in TRADEOFF):
         return
     points = tradeoff_points(results, scenario)
-    limits = tradeoff_limits(points, scenario.dataset.group_sizes.constant.accuracy)
+    limits = tradeoff_limits(points, scenario.dataset.group_sizes.best_constant.accuracy)
     tried = frozenset(scenario.rows(summary)["technique"])
     techniques = [technique for technique in description.techniques if technique.name in tried]
     folder = f"tradeoff/{scenario.file_name}"

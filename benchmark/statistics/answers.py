@@ -82,9 +82,14 @@ class ConstantAnswer:
         return max(self.favorable, self.unfavorable) / (self.favorable + self.unfavorable)
 
     @property
+    def accepts(self) -> bool:
+        """Whether it predicts the favorable outcome."""
+        return self.favorable > self.unfavorable
+
+    @property
     def words(self) -> str:
         """What it does: ``"refusing everybody"`` or ``"accepting everybody"``."""
-        return "accepting everybody" if self.favorable > self.unfavorable else "refusing everybody"
+        return "accepting everybody" if self.accepts else "refusing everybody"
 
 
 def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) -> pd.DataFrame:
@@ -218,7 +223,11 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
 
 
 def answer_table(
-    results: pd.DataFrame, comparisons: pd.DataFrame, standing: pd.DataFrame, metric: str = "discrimination"
+    results: pd.DataFrame,
+    comparisons: pd.DataFrame,
+    standing: pd.DataFrame,
+    baselines: Mapping[str, str],
+    metric: str = "discrimination",
 ) -> pd.DataFrame:
     """Put together what a choice between techniques at one level of bias needs.
 
@@ -230,6 +239,8 @@ def answer_table(
         From :func:`judged`.
     standing : DataFrame
         From :func:`standings`.
+    baselines : mapping of str to str
+        The technique that those of each dataset are compared with.
     metric : str, default "discrimination"
         Metric that is to be improved.
 
@@ -276,7 +287,6 @@ def answer_table(
             comparisons,
             metric,
             {
-                "baseline": "baseline",
                 "difference": "change",
                 **{f"difference{end}": f"change{end}" for end in ends},
                 "tested": "tested",
@@ -302,10 +312,8 @@ def answer_table(
     table[flags] = table[flags].eq(True)
     table["n_degenerate"] = table["n_degenerate"].fillna(0).astype(int)
     table[["degenerate", "constant_answer"]] = table[["degenerate", "constant_answer"]].fillna("")
-    table["baseline"] = table.groupby(list(SCENARIO), sort=False)["baseline"].transform("first")
-    # Techniques that have no row to compare are the baselines themselves.
-    is_baseline = (table["technique"] == table["baseline"]) | table["baseline"].isna()
-    table["baseline"] = table["baseline"].fillna(table["technique"])
+    table["baseline"] = table["dataset"].map(dict(baselines))
+    is_baseline = table["technique"] == table["baseline"]
     for own, change in (("value", "change"), ("accuracy", "accuracy_change")):
         table[change] = table[change].mask(is_baseline & table[own].notna(), 0.0)
     spot = [*SCENARIO, "beta"]

@@ -48,13 +48,13 @@ def tradeoff(run: Run, *, only: int | None = None) -> Figure:
     scenario = scenarios(results, failures, run.description)[0]
     points = tradeoff_points(results, scenario)
     standing = standing_of(run)
-    limits = tradeoff_limits(points, scenario.dataset.group_sizes.constant.accuracy)
+    limits = tradeoff_limits(points, scenario.dataset.group_sizes.best_constant.accuracy)
     techniques = run.description.techniques if only is None else run.description.techniques[only : only + 1]
     return draw_tradeoff(points, limits, techniques, failures, standing, scenario, run.description)
 
 
 def standing_of(run: Run) -> pd.DataFrame:
-    return standings(run.results, {d.name: d.group_sizes.constant for d in run.description.datasets})
+    return standings(run.results, {d.name: d.group_sizes.best_constant for d in run.description.datasets})
 
 
 def over_beta(run: Run) -> Figure:

@@ -168,7 +168,7 @@ def _scenario(
         },
         "constant": None
         if dataset.test_groups is None
-        else {"accuracy": dataset.test_groups.constant.accuracy, "words": dataset.test_groups.constant.words},
+        else {"accuracy": dataset.test_groups.best_constant.accuracy, "words": dataset.test_groups.best_constant.words},
         **_standing(statistics, key, techniques),
         "reasons": _reasons(_rows(run.failures, key), run.betas, techniques, metrics),
     }

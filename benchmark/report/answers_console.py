@@ -1,0 +1,124 @@
+"""At this level of bias, which technique, at what cost: the answers in the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from benchmark.report.answers_text import (
+    accepts,
+    answer_counts,
+    best_of,
+    constant_title,
+    in_order,
+    mark,
+    mark_notes,
+    number,
+    verdict,
+)
+from benchmark.statistics.answers import NEARLY_ALL
+
+__all__ = ["print_answers", "print_reading", "short"]
+
+_MOST_SHOWN = 3
+_WIDTHS = (20, 20, 13)  # with two blanks before each
+
+
+def print_answers(console: Console, heading: str, answers: pd.DataFrame, titles: Mapping[str, str]) -> None:
+    """Print what to choose at each level of bias of one dataset, bias and classifier.
+
+    Parameters
+    ----------
+    console : Console
+        Where to; fits 80 columns.
+    heading : str
+        What the answers are of.
+    answers : DataFrame
+        From :func:`~benchmark.statistics.answers.answer_table`, of one dataset, bias and classifier.
+    titles : mapping of str to str
+        Name of each technique to its title.
+    """
+    _print_row(
+        console,
+        f"[bold]{escape(heading)}[/bold]: what to choose",
+        *(f"[bold]{column}[/bold]" for column in ("discrimination", "accuracy", "accepts %")),
+    )
+    for beta, rows in answers.groupby("beta"):
+        found: list[Any] = list(in_order(rows).itertuples(index=False))
+        console.print(f"[bold]β = {beta:g}[/bold]: {answer_counts(rows)}", highlight=False)
+        for row in best_of([row for row in found if verdict(row) == "recommendable"], _MOST_SHOWN):
+            _print_row(console, escape(titles[row.technique]), *_numbers(row))
+        for row in (row for row in found if verdict(row) == "baseline"):
+            name = f"baseline: {titles[row.technique]} {mark(row)}".rstrip()
+            _print_row(console, escape(name), *_numbers(row))
+    known = answers[answers["constant_answer"] != ""]
+    if len(known):
+        constant: Any = next(known.itertuples(index=False))
+        everybody = "100" if constant.constant_answer.startswith("accept") else "0"
+        numbers = (short(0.0), short(constant.constant_accuracy), "/".join([everybody] * 3))
+        _print_row(console, escape(constant_title(constant.constant_answer)), *numbers)
+
+
+def _print_row(console: Console, name: str, *numbers: str) -> None:
+    """Print a line of a table whose columns stand below each other across headings and levels of bias."""
+    grid = Table.grid(padding=(0, 0, 0, 2))
+    grid.add_column(width=max(10, console.width - sum(_WIDTHS)), overflow="fold")
+    for width in _WIDTHS:
+        grid.add_column(width=width, justify="right", overflow="fold")
+    grid.add_row(name, *numbers)
+    console.print(grid)
+
+
+def print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> None:
+    """Print how the answers are to be read: which way is good, what is recommended, what signs mean."""
+    tested, several = bool(answers["tested"].any()), bool((answers["n"] > 1).any())
+    less = "significantly less discrimination" if tested else f"discrimination less by more than {rope:g}"
+    untested = (
+        "" if tested else " (one repetition: no test)" if not several else " (too few repetitions to test)"
+    )
+    constant = answers["constant_answer"].ne("").any()
+    lines = [
+        "Discrimination: 0 is ideal, negative where the deprived group is better off. Accuracy: 1 is ideal. "
+        "In brackets: change to the baseline"
+        + (", ± holds the interval of 95 %. " if several else ". ")
+        + "Accepts: share predicted the favorable outcome, in % of all, of the deprived, of the favored.",
+        f"Recommended: {less} than the baseline{untested}, "
+        + ("as accurate as the best constant answer or more, " if constant else "")
+        + "a value in every repetition, and never the same answer to more than "
+        f"{100 * NEARLY_ALL:.0f} % of all or of each group. Shown are those that leave the least, and the "
+        "most accurate.",
+        *mark_notes(answers),
+    ]
+    for line in lines:
+        console.print(escape(line), style="dim", highlight=False)
+
+
+def _numbers(row: Any) -> tuple[str, str, str]:
+    return (
+        _with_change(row.value, row.change, row.change_low, row.change_high, verdict(row)),
+        _with_change(
+            row.accuracy, row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high, verdict(row)
+        ),
+        accepts(row).replace(" %", "").replace(" / ", "/"),
+    )
+
+
+def _with_change(value: float, change: float, low: float, high: float, kind: str) -> str:
+    if kind == "baseline" or math.isnan(change):
+        return short(value)
+    sign = "+" if float(f"{change:.3f}") > 0 else ""
+    # Wide enough for either side, should the interval not be symmetric.
+    spread = "" if math.isnan(low) else f"±{short(max(high - change, change - low))}"
+    return f"{short(value)} ({sign}{short(change)}{spread})"
+
+
+def short(value: float | None) -> str:
+    """Return three decimals without the zero before the point: five betas have to fit 80 columns."""
+    text = "–" if value is None else number(value)
+    return text.replace("0.", ".", 1) if text.removeprefix("-").startswith("0.") else text
