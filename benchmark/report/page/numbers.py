@@ -199,6 +199,7 @@ def _warnings(dataset: RunDataset, bias: str) -> list[str]:
     told = [dataset.warning] if dataset.warning else []
     if bias in dataset.inert_warnings:
         told.append(f"Warning: {dataset.inert_warnings[bias]}")
+    told += [f"Note: {note}" for note in dataset.noticed]
     return told
 
 

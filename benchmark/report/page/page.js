@@ -393,12 +393,13 @@ function drawHolding(view) {
   );
 }
 
+const isLast = (row) => row.verdict === "degenerate" || row.verdict === "missing";
+
 // The rows of the table of answers: in the order of what follows from them unless another is chosen; what is degenerate
 // comes last in any case.
 function shownAnswers(view) {
   const techniques = new Set(view.techniques);
   const rows = answersOf(view.scenario, state.baseline, Number(state.at)).filter((row) => techniques.has(row.technique));
-  const isLast = (row) => row.verdict === "degenerate" || row.verdict === "missing";
   const ordered = sorted([...rows], ANSWER_COLUMNS, state.by);
   return [...ordered.filter((row) => !isLast(row)), ...rows.filter(isLast)];
 }
@@ -429,14 +430,14 @@ function constantRow(scenario, rows) {
   return make(
     "tr",
     { class: "useless constant" },
-    make("th", { scope: "row" }, `Best constant answer: ${words}`),
+    make("th", { scope: "row" }, words[0].toUpperCase() + words.slice(1)),
     make("td", {}, number(0)),
     make("td", {}, changeText(0 - (baseline?.value ?? NaN))),
     make("td", {}, number(accuracy)),
     make("td", {}, changeText(accuracy - (baseline?.accuracy ?? NaN))),
     ...[all, all, all].map((text) => make("td", {}, text)),
     make("td", {}, "–"),
-    make("td", { class: "word" }, "for comparison: it learns nothing"),
+    make("td", { class: "word" }, "the best constant answer"),
   );
 }
 
@@ -460,8 +461,9 @@ function drawAnswers(view) {
     ...signNotes(rows),
   ].join(" ");
   $("answers").tHead.rows[0].replaceChildren(...headings(ANSWER_COLUMNS, "by"));
-  const last = rows.findIndex((row) => row.verdict === "degenerate" || row.verdict === "missing");
   const shown = rows.map(answerRow);
+  // After the baseline, as far as the rows are in their own order.
+  const last = state.by ? rows.findIndex(isLast) : rows.findIndex((row) => row.isBaseline) + 1;
   if (view.scenario.constant) shown.splice(last < 0 ? rows.length : last, 0, constantRow(view.scenario, inOrder));
   $("answers").tBodies[0].replaceChildren(...shown);
 }
