@@ -22,6 +22,7 @@ from benchmark.report.scenario_words import (
 )
 from benchmark.report.standing_marks import (
     CONSTANT_LINE,
+    below_constant_notes,
     constant_text,
     degenerate_cells,
     degenerate_notes,
@@ -68,8 +69,19 @@ class _Marks:
 
     hollow: set[tuple[str, float]]
     constant: ConstantAnswer
+    measured: bool
     drawn: bool
     notes: list[str]
+
+    @property
+    def beyond(self) -> str:
+        """Says what the best constant answer is where there is accuracy, but no line for it."""
+        return constant_text(self.constant, drawn=False) if self.measured and not self.drawn else ""
+
+    @property
+    def line(self) -> str:
+        """Says which line is the best constant answer, where there is one."""
+        return constant_text(self.constant, drawn=True) if self.drawn else ""
 
     @property
     def legend(self) -> list[tuple[dict[str, Any], str]]:
@@ -118,14 +130,17 @@ def draw_over_beta(
     # A technique keeps its look in all figures of a run, whichever techniques a scenario lacks.
     shown = [(t, i) for i, t in enumerate(description.techniques) if t.name in names]
     metrics = [m for m in description.metrics if (own["metric"] == m.name).any()]
+    titles = {technique.name: technique.title for technique, _ in shown}
     marks = _Marks(
         hollow=degenerate_cells(scenario.rows(standing)),
         constant=scenario.dataset.group_sizes.best_constant,
+        measured=any(metric.name == ACCURACY for metric in metrics),
         drawn=is_near(
             scenario.dataset.group_sizes.best_constant.accuracy, own.loc[own["metric"] == ACCURACY, "mean"]
         ),
         notes=[
-            *degenerate_notes(scenario.rows(standing), {t.name: t.title for t, _ in shown}, "Hollow"),
+            *degenerate_notes(scenario.rows(standing), titles, "Hollow"),
+            *below_constant_notes(scenario.rows(standing), titles),
             *_missing_notes(own, failures, shown, scenario, description),
             *scenario_notes(scenario),
         ],
@@ -164,7 +179,9 @@ def _draw_lines(
         columns,
         panel=(3.1, max(2.1, needed)) if single else (2.2, max(1.6, needed)),
         title=f"{scenario.heading}: metrics over the level of bias",
-        subtitle=scenario_subtitle(scenario, description, _how(description, single=single)),
+        subtitle=scenario_subtitle(
+            scenario, description, " ".join(filter(None, [_how(description, single=single), marks.beyond]))
+        ),
         notes=marks.notes,
         right=0.3 + legend_width,
         gap=(0.72, 0.2) if single else (0.56, 0.2),
@@ -288,7 +305,7 @@ def _draw_bars(
         subtitle=scenario_subtitle(
             scenario,
             description,
-            f"{_interval_text(description)} {constant_text(marks.constant, drawn=marks.drawn)}".strip(),
+            " ".join(filter(None, [_interval_text(description), marks.beyond or marks.line])),
         ),
         notes=marks.notes,
         left=0.3 + max(text_width(line, SIZES["tick"]) for lines in labels for line in lines),

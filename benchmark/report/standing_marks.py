@@ -9,9 +9,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from benchmark.report.answers_text import BELOW_CONSTANT, DEGENERATE, below_constant_words
 from benchmark.statistics.answers import ConstantAnswer
 
-__all__ = ["CONSTANT_LINE", "constant_text", "degenerate_cells", "degenerate_notes", "is_near"]
+__all__ = [
+    "CONSTANT_LINE",
+    "below_constant_cells",
+    "below_constant_notes",
+    "constant_text",
+    "degenerate_cells",
+    "degenerate_notes",
+    "is_near",
+]
 
 CONSTANT_LINE: dict[str, Any] = {
     "color": "#A02020",
@@ -43,8 +52,20 @@ def constant_text(answer: ConstantAnswer, *, drawn: bool) -> str:
 
 def degenerate_cells(standing: pd.DataFrame) -> set[tuple[str, float]]:
     """Return technique and level of bias of the degenerate rows of one scenario's standings."""
-    found = standing.loc[standing["n_degenerate"] > 0, ["technique", "beta"]]
-    return {(str(technique), float(beta)) for technique, beta in found.itertuples(index=False, name=None)}
+    return _cells(standing[standing["n_degenerate"] > 0])
+
+
+def below_constant_cells(standing: pd.DataFrame) -> set[tuple[str, float]]:
+    """Return technique and level of bias of the rows below the best constant answer, if not degenerate."""
+    return _cells(standing[_is_below(standing)])
+
+
+def _is_below(standing: pd.DataFrame) -> pd.Series:
+    return standing["below_constant"].eq(True) & (standing["n_degenerate"] == 0)
+
+
+def _cells(rows: pd.DataFrame) -> set[tuple[str, float]]:
+    return {(str(name), float(beta)) for name, beta in zip(rows["technique"], rows["beta"], strict=True)}
 
 
 def degenerate_notes(standing: pd.DataFrame, titles: Mapping[str, str], consequence: str) -> list[str]:
@@ -64,11 +85,23 @@ def degenerate_notes(standing: pd.DataFrame, titles: Mapping[str, str], conseque
     reasons = own["degenerate"].str.replace(r" in \d+ of \d+ samples", "", regex=True)
     notes = []
     for reason, rows in own.groupby(reasons, sort=False):
-        betas = {name: found["beta"].tolist() for name, found in rows.groupby("technique", sort=False)}
-        listed = "; ".join(
-            f"{title} at β = {', '.join(f'{beta:g}' for beta in sorted(betas[name]))}"
-            for name, title in titles.items()
-            if name in betas
-        )
-        notes.append(f"{consequence}, degenerate ({reason}): {listed}.")
+        notes.append(f"{DEGENERATE} {consequence}, as it {reason}: {_listed(rows, titles)}.")
     return notes
+
+
+def below_constant_notes(standing: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
+    """Say which techniques are less accurate than the best constant answer; parameters as above."""
+    own = standing[_is_below(standing) & standing["technique"].isin(list(titles))]
+    return [
+        f"{BELOW_CONSTANT} {below_constant_words(str(answer)).capitalize()}: {_listed(rows, titles)}."
+        for answer, rows in own.groupby("constant_answer", sort=False)
+    ]
+
+
+def _listed(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    betas = {name: found["beta"].tolist() for name, found in rows.groupby("technique", sort=False)}
+    return "; ".join(
+        f"{title} at β = {', '.join(f'{beta:g}' for beta in sorted(betas[name]))}"
+        for name, title in titles.items()
+        if name in betas
+    )

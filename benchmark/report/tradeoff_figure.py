@@ -22,6 +22,7 @@ from benchmark.report.scenario_words import (
 )
 from benchmark.report.standing_marks import (
     CONSTANT_LINE,
+    below_constant_notes,
     constant_text,
     degenerate_cells,
     degenerate_notes,
@@ -144,6 +145,7 @@ def draw_tradeoff(
             subtitle=scenario_subtitle(scenario, description, how),
             notes=[
                 *degenerate_notes(standing, shown, "Hollow"),
+                *below_constant_notes(standing, shown),
                 *_gap_notes(techniques, missing, failures, scenario),
                 *scenario_notes(scenario),
             ],

@@ -210,7 +210,10 @@ def test_over_beta_has_a_panel_per_metric_and_a_line_per_technique() -> None:
         assert len([line for line in axes.lines if len(line.get_xdata()) == len(BETAS)]) == 9
         assert len(axes.collections) == 9
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == [technique.title for technique in TECHNIQUES]
+    assert labels == [
+        *(technique.title for technique in TECHNIQUES),
+        "refusing everybody: accuracy 0.761",
+    ]
 
 
 def test_lines_and_bands_are_means_and_intervals() -> None:

@@ -24,10 +24,11 @@ from benchmark.report.label_places import place_labels
 from benchmark.report.pareto_figure import draw_pareto
 from benchmark.report.ranks_figure import draw_ranks
 from benchmark.report.statistics_figures import draw_statistics
-from benchmark.report.statistics_numbers import RunStatistics
+from benchmark.report.statistics_numbers import RunStatistics, constant_answers
 from benchmark.report.statistics_tables import places
 from benchmark.report.style import render
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
+from benchmark.statistics.answers import judged, standings
 
 BETAS = (0.0, 0.5, 1.0)
 METRICS = ("discrimination", "accuracy")
@@ -70,6 +71,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         failures=pd.DataFrame(),
     )
     empty = pd.DataFrame()
+    comparisons = paired_comparisons(results, names[0], goals, n_resamples=999)
     return RunStatistics(
         run=run,
         results=results,
@@ -78,7 +80,10 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         alpha=0.05,
         rope=0.01,
         intervals=cell_intervals(results, n_resamples=50),
-        comparisons=paired_comparisons(results, names[0], goals, n_resamples=999),
+        comparisons=comparisons,
+        standing=standings(results, constant_answers(run)),
+        judged=judged(comparisons),
+        answers=empty,
         ranks=made_up_ranks(names),
         pairs=empty,
         pareto=pareto_fronts(results, ("discrimination", "accuracy"), goals, n_resamples=50),
