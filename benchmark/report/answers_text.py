@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -21,6 +21,7 @@ __all__ = [
     "DEGENERATE",
     "READING",
     "accepts",
+    "accepts_text",
     "answer_counts",
     "answer_rows",
     "answer_sentences",
@@ -192,7 +193,12 @@ def change_text(change: float, low: float, high: float) -> str:
 
 def accepts(row: Any) -> str:
     """Return the shares that a technique accepts, of all, of the deprived and of the favored group."""
-    return " / ".join(share(own) for own in (row.accepted, row.accepted_deprived, row.accepted_favored))
+    return accepts_text((row.accepted, row.accepted_deprived, row.accepted_favored))
+
+
+def accepts_text(shares: Iterable[float]) -> str:
+    """Return shares accepted as they stand beside each other: ``"17 % / 7 % / 23 %"``."""
+    return " / ".join(map(share, shares))
 
 
 def remarks(row: Any) -> str:
@@ -289,15 +295,14 @@ def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
 
 
 def _constant_row(row: Any) -> list[str]:
-    everybody = share(1.0 if row.constant_answer.startswith("accept") else 0.0)
-    shares = " / ".join([everybody] * 3)
+    shares = [1.0 if row.constant_answer.startswith("accept") else 0.0] * 3
     return [
         constant_title(row.constant_answer),
         number(0.0),
         "",
         number(row.constant_accuracy),
         "",
-        shares,
+        accepts_text(shares),
         "the best constant answer",
     ]
 

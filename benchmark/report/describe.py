@@ -250,6 +250,8 @@ class RunDescription:
         Package name to version, in the order in which they are shown.
     headline : tuple of str, default ()
         Names of the metrics that tables and figures show; all if empty.
+    published : bool, default False
+        Whether the experiment repeats published numbers: only then tables have the paper's names.
 
     Raises
     ------
@@ -267,6 +269,7 @@ class RunDescription:
     datasets: tuple[DatasetDescription, ...]
     versions: Mapping[str, str]
     headline: tuple[str, ...] = ()
+    published: bool = False
 
     def __post_init__(self) -> None:
         _require_distinct("datasets", (dataset.name for dataset in self.datasets))

@@ -41,6 +41,7 @@ def describe_run(world: World) -> RunDescription:
         datasets=tuple(_describe_scene(entry, world.scenes[entry.name]) for entry in experiment.datasets),
         versions=_shown_versions(package_versions()),
         headline=headline_metrics(experiment),
+        published=experiment.published is not None,
     )
 
 

@@ -7,6 +7,7 @@ import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 
+from benchmark.report.answers_text import number
 from benchmark.report.tables import Block, Cell, ReportTable
 
 __all__ = ["MARKUPS", "to_csv", "to_latex", "to_markdown"]
@@ -91,11 +92,6 @@ def _rows(table: ReportTable) -> Iterator[tuple[list[str], tuple[Cell, ...]]]:
             yield [*names, row.heading], row.cells
 
 
-def _number(value: float) -> str:
-    text = f"{value:.3f}"
-    return text.removeprefix("-") if float(text) == 0 else text
-
-
 def _markdown(text: str) -> str:
     for special in "\\`*|[]":
         text = text.replace(special, "\\" + special)
@@ -113,8 +109,8 @@ def _markdown_cell(cell: Cell, footnotes: _Footnotes) -> str:
         return _markdown(cell.text) + above
     if math.isnan(cell.mean):
         return "–" + above
-    mean = f"**{_number(cell.mean)}**" if cell.best else _number(cell.mean)
-    return mean + ("" if math.isnan(cell.half_width) else f" ± {_number(cell.half_width)}") + above
+    mean = f"**{number(cell.mean)}**" if cell.best else number(cell.mean)
+    return mean + ("" if math.isnan(cell.half_width) else f" ± {number(cell.half_width)}") + above
 
 
 _LATEX = {
@@ -135,6 +131,8 @@ _LATEX = {
     ">": "$>$",
     "|": "$|$",
     '"': "''",
+    "†": r"\dag{}",
+    "‡": r"\ddag{}",
     "β": r"$\beta$",
     "±": r"$\pm$",
     "×": r"$\times$",
@@ -210,6 +208,6 @@ def _latex_cell(cell: Cell, footnotes: _Footnotes) -> str:
         return _latex(cell.text) + above
     if math.isnan(cell.mean):
         return "--" + above
-    mean = rf"\mathbf{{{_number(cell.mean)}}}" if cell.best else _number(cell.mean)
-    half_width = "" if math.isnan(cell.half_width) else rf" \pm {_number(cell.half_width)}"
+    mean = rf"\mathbf{{{number(cell.mean)}}}" if cell.best else number(cell.mean)
+    half_width = "" if math.isnan(cell.half_width) else rf" \pm {number(cell.half_width)}"
     return f"${mean}{half_width}${above}"

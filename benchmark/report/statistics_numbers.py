@@ -287,6 +287,8 @@ def results_answers(
 ) -> pd.DataFrame:
     """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
 
+    It is empty where discrimination was not measured.
+
     Parameters
     ----------
     results : DataFrame
@@ -299,6 +301,8 @@ def results_answers(
         As for :func:`run_statistics`.
     """
     own = results[results["metric"].isin(_OF_ANSWERS)]
+    if not (own["metric"] == _OF_ANSWERS[0]).any():
+        return pd.DataFrame(columns=list(ANSWER_COLUMNS))
     comparisons = _compare(own, baselines, list_metrics())
     standing = standings(results, constants)
     return answer_table(results, judged(comparisons, alpha=alpha, rope=rope), standing, baselines)

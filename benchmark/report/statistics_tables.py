@@ -12,10 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from benchmark.report.answers_text import BELOW_CONSTANT, DEGENERATE, mark, mark_notes
 from benchmark.report.compare_inputs import FinishedRun
 from benchmark.report.describe import file_name
-from benchmark.report.statistics_numbers import RunStatistics
+from benchmark.report.statistics_numbers import RunStatistics, constant_answers
 from benchmark.report.tables import (
+    ACCEPTED,
+    ACCEPTED_NOTE,
+    CONSTANT,
     HEADINGS,
     PAPER_PAIRS,
     PREPROCESSING,
@@ -24,8 +28,12 @@ from benchmark.report.tables import (
     Cell,
     ReportTable,
     Row,
+    constant_cell,
+    paper_name,
+    shares_cell,
 )
 from benchmark.statistics import distance
+from benchmark.statistics.answers import ACCEPTANCE, ACCURACY
 
 __all__ = [
     "BETTER",
@@ -44,6 +52,8 @@ BETTER, WORSE = "+", "-"
 """Signs of a significant difference to the baseline."""
 
 _ABSENT = "not part of this run."
+_USELESS = (DEGENERATE, BELOW_CONSTANT)
+_OF_USE = f", of what is marked neither {DEGENERATE} nor {BELOW_CONSTANT}"
 _NAN = math.nan
 
 
@@ -114,7 +124,9 @@ def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
     -------
     list of ReportTable
         For each metric ``significance_<metric>`` and ``robustness_<metric>``; then the shape of the paper's
-        Tables 3, 4, 6 and 7 as far as the run has their techniques and metrics.
+        Tables 3, 4, 6 and 7 as far as the run has their techniques and metrics. Where accuracy is shown, the
+        shares accepted are beside it and the best constant answer is a row. Degenerate techniques and those
+        that are less accurate than it are marked, and never the best.
     """
     builder = _Builder(statistics)
     tables = [make(metric) for metric in statistics.metrics for make in (builder.signed, builder.robust)]
@@ -126,9 +138,8 @@ def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
                 t for m in methods for t in builder.techniques if statistics.run.methods.get(t) == m
             ]
             if metrics and techniques:
-                tables.append(
-                    builder.in_paper_shape(f"significance_table{number + later}_{name}", techniques, metrics)
-                )
+                own = paper_name(statistics.run.published is not None, number + later, name, metrics)
+                tables.append(builder.in_paper_shape(f"significance_{own}", techniques, metrics))
     return tables
 
 
@@ -151,11 +162,17 @@ def method_notes(statistics: RunStatistics) -> list[str]:
 
 def reach_notes(reach: pd.DataFrame) -> list[str]:
     """Say where no difference can be significant, of rows of :meth:`RunStatistics.out_of_reach`."""
-    return [
-        f"No difference can be significant on {', '.join(own['dataset'].unique())}: with {n} repetitions "
-        f"and {n_tests} tests in a family, the smallest p-value after the correction is {smallest:.3g}."
-        for (n, n_tests, smallest), own in reach.groupby(["n", "n_tests", "smallest"], sort=False)
-    ]
+    notes = []
+    for (n, n_tests, smallest, needed), own in reach.groupby(
+        ["n", "n_tests", "smallest", "needed"], sort=False
+    ):
+        remedy = f"{needed} repetitions" if needed else "fewer techniques or levels of bias"
+        notes.append(
+            f"No difference can be significant on {', '.join(own['dataset'].unique())}: with {n} repetitions "
+            f"and {n_tests} tests in a family, the smallest p-value after the correction is {smallest:.3g}; "
+            f"{remedy} would do."
+        )
+    return notes
 
 
 def data_notes(run: FinishedRun) -> Iterator[str]:
@@ -202,6 +219,17 @@ class _Builder:
             for *names, improvement in significant[[*key, "improvement"]].itertuples(index=False, name=None)
             for key in [tuple(names)]
         }
+        keys = ["dataset", "bias", "classifier", "beta", "technique"]
+        self.useless: dict[tuple[object, ...], str] = {
+            tuple(getattr(row, name) for name in keys): sign
+            for row in statistics.standing.itertuples(index=False)
+            if (sign := mark(row))
+        }
+        answers = statistics.answers
+        self.shares = {
+            row[:5]: row[5:] for row in answers[[*keys, *ACCEPTANCE]].itertuples(index=False, name=None)
+        }
+        self.constants = constant_answers(self.run)
         lines = statistics.robustness
         self.lines = {
             row[:5]: row[5:]
@@ -211,23 +239,34 @@ class _Builder:
         }
 
     def signed(self, metric: str) -> ReportTable:
-        """Rows technique, columns dataset by beta."""
-        columns = [
-            self.best([self.cell(place, beta, name, metric) for name in self.techniques], metric)
-            for place in self.places
-            for beta in self.betas
+        """Rows technique, columns dataset by beta; beside accuracy, the shares accepted."""
+        columns: list[Sequence[Cell]] = []
+        for place in self.places:
+            for beta in self.betas:
+                own = [self.cell(place, beta, name, metric) for name in self.techniques]
+                columns.append(self.best(own, metric))
+                if metric == ACCURACY:
+                    columns.append([self.shares_cell(place, beta, name) for name in self.techniques])
+        headings = [f"β = {beta:g}" for beta in self.betas]
+        if metric == ACCURACY:
+            headings = [text for heading in headings for text in (heading, ACCEPTED)]
+        rows = [
+            Row(self.run.techniques[name], own)
+            for name, own in zip(self.techniques, zip(*columns, strict=True), strict=True)
         ]
+        constant = [
+            cell for place in self.places for _ in self.betas for cell in self.constant_cells(place, [metric])
+        ]
+        if metric in (ACCURACY, "discrimination"):
+            rows.append(Row(CONSTANT, tuple(constant)))
         return self.table(
             f"significance_{file_name(metric)}",
             f"{self.statistics.title(metric)}: techniques against the baseline",
-            tuple(f"β = {beta:g}" for beta in self.betas),
-            [
-                Row(self.run.techniques[name], own)
-                for name, own in zip(self.techniques, zip(*columns, strict=True), strict=True)
-            ],
+            tuple(headings),
+            rows,
             (
-                "Bold: the best of a column, as far as three decimals tell. " + self.aim(metric),
-                *self.signs_note(),
+                f"Bold: the best of a column, as far as three decimals tell{_OF_USE}. {self.aim(metric)}",
+                *self.signs_note(self.techniques, [metric]),
             ),
         )
 
@@ -236,12 +275,16 @@ class _Builder:
         columns: list[Sequence[Cell]] = []
         for place in self.places:
             found = [self.lines.get((*place.key, name, metric)) for name in self.techniques]
-            gaps = [self.area_of_distances(place, name, metric) for name in self.techniques]
+            signs = [self.sign_of_line(place, name) for name in self.techniques]
+            gaps = [
+                _NAN if sign else self.area_of_distances(place, name, metric)
+                for name, sign in zip(self.techniques, signs, strict=True)
+            ]
             best = _smallest(gaps)
             columns.append(
                 [
-                    Cell(own[0] if own else _NAN, _NAN, None if own else _ABSENT, best=is_best)
-                    for own, is_best in zip(found, best, strict=True)
+                    Cell(own[0] if own else _NAN, _NAN, None if own else _ABSENT, best=is_best, mark=sign)
+                    for own, is_best, sign in zip(found, best, signs, strict=True)
                 ]
             )
             columns.append([Cell(own[1] if own else _NAN, _NAN, None) for own in found])
@@ -258,7 +301,8 @@ class _Builder:
             ],
             (
                 "Area: under the means over β (trapezoidal rule). Slope: of the least-squares line through "
-                f"them. Bold: the smallest area between the means and the ideal. {self.aim(metric)}",
+                f"them. Bold: the smallest area between the means and the ideal{_OF_USE}. {self.aim(metric)}",
+                *(f"{note} Here where that is so at some β." for note in self.useless_notes(self.techniques)),
                 "Stops: the smallest β from which on the mean is no better than the baseline's; 'no' where "
                 f"it still is better at β = {last}, the greatest. That is about means, and no test: "
                 "robustness.csv has intervals of all three.",
@@ -275,9 +319,13 @@ class _Builder:
                     self.best([self.cell(place, beta, technique, m) for technique in techniques], m)
                     for m in metrics
                 ]
+                if ACCURACY in metrics:
+                    by_metric.append([self.shares_cell(place, beta, technique) for technique in techniques])
                 cells = [cell for own in zip(*by_metric, strict=True) for cell in own]
-                if any(cell.remark != _ABSENT for cell in cells):
+                if any(cell.remark != _ABSENT for own in by_metric[: len(metrics)] for cell in own):
                     rows.append(Row(f"{beta:.2f}" if round(beta, 2) == beta else f"{beta:g}", tuple(cells)))
+            if rows and ACCURACY in metrics:
+                rows.append(Row(CONSTANT, tuple(self.constant_cells(place, metrics) * len(techniques))))
             if rows:
                 blocks.append(Block(place.heading, tuple(rows)))
         shown = " and ".join(
@@ -290,11 +338,15 @@ class _Builder:
             caption=f"{shown}: techniques against the baseline{self.extent()}",
             row_headings=("Dataset", "β"),
             groups=tuple(self.run.techniques[technique] for technique in techniques),
-            columns=tuple(HEADINGS.get(metric, self.statistics.title(metric)) for metric in metrics),
+            columns=(
+                *(HEADINGS.get(metric, self.statistics.title(metric)) for metric in metrics),
+                *([ACCEPTED] if ACCURACY in metrics else []),
+            ),
             blocks=tuple(blocks),
             notes=(
-                f"Bold: the best technique of a row by each metric, as far as three decimals tell. {aims}",
-                *self.signs_note(),
+                f"Bold: the best technique of a row by each metric, as far as three decimals tell{_OF_USE}. "
+                f"{aims}",
+                *self.signs_note(techniques, metrics),
                 *self.notes(),
             ),
         )
@@ -318,13 +370,31 @@ class _Builder:
             return Cell(_NAN, _NAN, _ABSENT)
         mean, n, missing = self.means[key]
         remark = f"{n} of {n + missing} values; failures.csv says why." if missing else None
-        return Cell(mean, _NAN, remark, mark=self.signs.get(key, ""))
+        signs = [self.signs.get(key, ""), self.useless.get(key[:-1], "") if n else ""]
+        return Cell(mean, _NAN, remark, mark=",".join(filter(None, signs)))
+
+    def shares_cell(self, place: Place, beta: float, technique: str) -> Cell:
+        return shares_cell(self.shares.get((*place.key, beta, technique), [_NAN] * 3))
+
+    def constant_cells(self, place: Place, metrics: Sequence[str]) -> list[Cell]:
+        """Return the cells of the best constant answer, the shares beside accuracy included."""
+        answer = self.constants.get(place.dataset)
+        cells = [constant_cell(answer, metric) if answer else Cell(_NAN, _NAN, None) for metric in metrics]
+        if ACCURACY in metrics:
+            cells.append(shares_cell([float(answer.accepts) if answer else _NAN] * 3))
+        return cells
 
     def best(self, cells: Sequence[Cell], metric: str) -> list[Cell]:
-        """Return the cells, those marked that are nearest to the ideal."""
-        gaps = distance(np.array([cell.mean for cell in cells]), self.statistics.metrics[metric])
+        """Return the cells, those marked that are nearest to the ideal, as far as they are of use."""
+        useful = [_NAN if set(cell.mark) & set(_USELESS) else cell.mean for cell in cells]
+        gaps = distance(np.array(useful), self.statistics.metrics[metric])
         marked = zip(cells, _smallest(gaps), strict=True)
-        return [Cell(c.mean, c.half_width, c.remark, is_best, c.mark) for c, is_best in marked]
+        return [replace(cell, best=is_best) for cell, is_best in marked]
+
+    def sign_of_line(self, place: Place, technique: str) -> str:
+        """Return the worst of a technique's signs over all levels of bias."""
+        found = {self.useless.get((*place.key, beta, technique), "") for beta in self.betas}
+        return next((sign for sign in _USELESS if sign in found), "")
 
     def area_of_distances(self, place: Place, technique: str, metric: str) -> float:
         betas = [beta for beta in self.betas if (*place.key, beta, technique, metric) in self.means]
@@ -349,9 +419,24 @@ class _Builder:
         partly = "" if all(embedded) else "partly "
         return f" ({partly}embedded networks, not real data)" if any(embedded) else ""
 
-    def signs_note(self) -> Iterator[str]:
+    def signs_note(self, techniques: Sequence[str], metrics: Sequence[str]) -> Iterator[str]:
         yield f"Marked {BETTER}: significantly better than the baseline. Marked {WORSE}: significantly worse."
+        yield from self.useless_notes(techniques)
+        if ACCURACY in metrics:
+            yield ACCEPTED_NOTE
+        if {ACCURACY, "discrimination"} & set(metrics) and self.constants:
+            words = {
+                place.dataset: self.constants[place.dataset].words
+                for place in self.places
+                if place.dataset in self.constants
+            }
+            yield f"{CONSTANT}: " + "; ".join(f"{name}: {answer}" for name, answer in words.items()) + "."
         yield from method_notes(self.statistics)
+
+    def useless_notes(self, techniques: Sequence[str]) -> list[str]:
+        """Explain the signs of what is never the best, as far as they occur."""
+        standing = self.statistics.standing
+        return mark_notes(standing[standing["technique"].isin(techniques)])
 
     def notes(self) -> Iterator[str]:
         run = self.run

@@ -73,6 +73,9 @@ def write_report(
 
         pages = _draw_auc(summary, results, failures, description)
         written += write_figures(output_dir / "figures", pages)
+    for table in build_tables(summary, results, failures, description):
+        for ending, markup in MARKUPS.items():
+            written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))
     standing = standings(
         results, {dataset.name: dataset.group_sizes.best_constant for dataset in description.datasets}
     )
@@ -80,9 +83,6 @@ def write_report(
     summary, results, failures = (
         only_described_metrics(frame, description) for frame in (summary, results, failures)
     )
-    for table in build_tables(summary, results, failures, description):
-        for ending, markup in MARKUPS.items():
-            written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))
     if figures:
         pages = _draw_figures(summary, results, failures, standing, description)
         written += write_figures(output_dir / "figures", pages)

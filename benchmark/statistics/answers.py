@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from benchmark.statistics.across import ALPHA, smallest_p_value
+from benchmark.statistics.across import ALPHA, repetitions_needed, smallest_p_value
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.bootstrap import N_RESAMPLES
 from benchmark.statistics.frames import SCENARIO
@@ -182,12 +182,17 @@ def underpowered_families(comparisons: pd.DataFrame, alpha: float = ALPHA) -> pd
     -------
     DataFrame
         The columns :data:`~benchmark.statistics.paired.FAMILY`; ``n``, the largest number of pairs,
-        ``n_tests``, and ``smallest``, the smallest p-value that Holm's correction leaves possible.
+        ``n_tests``; ``smallest``, the smallest p-value that Holm's correction leaves possible; and
+        ``needed``, with how many pairs one could be significant, 0 if with none, because no more sign flips
+        are drawn however many pairs there are.
     """
     tested = comparisons[comparisons["p_permutation"].notna()]
     families = tested.groupby(list(FAMILY), sort=False)["n"].agg(n="max", n_tests="size").reset_index()
     least = families["n"].map(lambda n: max(smallest_p_value(n), 1 / (N_RESAMPLES + 1)))
     families["smallest"] = np.minimum(1, least * families["n_tests"])
+    families["needed"] = [
+        repetitions_needed(n, alpha) if n / (N_RESAMPLES + 1) <= alpha else 0 for n in families["n_tests"]
+    ]
     return families[families["smallest"] > alpha].reset_index(drop=True)
 
 

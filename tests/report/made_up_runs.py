@@ -39,6 +39,12 @@ METRICS = (
     MetricDescription("underestimation", "Underestimation", 0.0),
 )
 
+SHARES = (
+    MetricDescription("accepted", "Share accepted"),
+    MetricDescription("accepted_deprived", "Share accepted, deprived group"),
+    MetricDescription("accepted_favored", "Share accepted, favored group"),
+)
+
 ADULT = DatasetDescription(
     name="adult",
     title="Adult",
@@ -222,12 +228,15 @@ def sample_run(
     betas: Sequence[float] = BETAS,
     repetitions: int = 30,
     metrics: Sequence[MetricDescription] = METRICS,
+    shares: bool = False,
 ) -> Run:
     """Return a run whose numbers behave roughly like the paper's.
 
     On Dutch, uniform and preferential sampling fail at beta 1, and one repetition of massaging has no
-    overestimation.
+    overestimation. With ``shares``, 40 % are accepted, and as many more of the favored group as there is
+    discrimination.
     """
+    extra = SHARES if shares else ()
     rng = np.random.default_rng(20240607)
     results, failures = [], []
     for dataset, beta, technique in itertools.product(datasets, betas, techniques):
@@ -255,6 +264,9 @@ def sample_run(
                         (*cell, 0, metric.name, "undefined", "no favored row is predicted favorable")
                     )
                 results.append((*cell, repetition, metric.name, float("nan") if undefined else float(value)))
+            accepted = (0.4, 0.4 - values[0] / 2, 0.4 + values[0] / 2)
+            for metric, share in zip(extra, accepted, strict=False):
+                results.append((*cell, repetition, metric.name, float(share)))
     return Run(
         pd.DataFrame(results, columns=list(RESULT_COLUMNS)),
         pd.DataFrame(failures, columns=list(FAILURE_COLUMNS)),
@@ -265,8 +277,10 @@ def sample_run(
             repetitions=repetitions,
             betas=tuple(betas),
             techniques=tuple(techniques),
-            metrics=tuple(metrics),
+            metrics=(*metrics, *extra),
+            headline=tuple(metric.name for metric in metrics),
             datasets=tuple(datasets),
             versions={"betabench": "0.1.0", "numpy": "2.4.6", "pandas": "3.1.1"},
+            published=True,
         ),
     )
