@@ -76,14 +76,13 @@ def write_report(
     for table in build_tables(summary, results, failures, description):
         for ending, markup in MARKUPS.items():
             written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))
-    standing = standings(
-        results, {dataset.name: dataset.group_sizes.best_constant for dataset in description.datasets}
-    )
-    description = description.shown
+    everything, description = results, description.shown
     summary, results, failures = (
         only_described_metrics(frame, description) for frame in (summary, results, failures)
     )
     if figures:
+        constants = {dataset.name: dataset.group_sizes.best_constant for dataset in description.datasets}
+        standing = standings(everything, constants)
         pages = _draw_figures(summary, results, failures, standing, description)
         written += write_figures(output_dir / "figures", pages)
     return written

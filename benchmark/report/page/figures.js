@@ -100,7 +100,7 @@ function tradeoffTraces(view, look) {
       marker: {
         color,
         symbol: symbolsOf(technique, across),
-        size: across.map((row) => 6 + 7 * row.beta),
+        size: across.map((row) => 6 + 7 * row.beta + (row.degenerate ? 3 : 0)),
         opacity: 1,
         line: { color: look.paper, width: across.map((row) => (row.degenerate ? 2 : 0.7)) },
       },

@@ -179,7 +179,9 @@ function isTestable(rows) {
   const pairs = Math.max(0, ...rows.filter((row) => !row.isBaseline).map((row) => row.pairs));
   const least = Math.max(2 / 2 ** pairs, 1 / (run.resamples + 1));
   const inReach = !tested.length || least * tested.length <= run.alpha;
-  return { testable: pairs > 1 && inReach, pairs, tests: tested.length };
+  // With how many pairs one could be: the smallest p of n pairs is 2 / 2^n.
+  const needed = tested.length / (run.resamples + 1) > run.alpha ? 0 : 1 + Math.ceil(Math.log2(tested.length / run.alpha));
+  return { testable: pairs > 1 && inReach, pairs, tests: tested.length, needed };
 }
 
 // Which cells of a metric differ from the baseline's. Where no test can tell: by more than the region of practical

@@ -24,17 +24,17 @@ const COLUMNS = [
   { key: "difference", title: "Difference", by: (row) => row.difference },
   { key: "difference_interval", title: "95 % interval of it", by: (row) => row.differenceHigh - row.differenceLow },
   { key: "p", title: "p (Holm)", by: (row) => row.p },
-  { key: "accepted", title: "Accepts: all / deprived / favored", by: (row) => row.accepted[0] },
+  { key: "accepted", title: "Accepts", by: (row) => row.accepted[0] },
 ];
 
 // Of the table of answers; those that are no numbers have no interval.
 const ANSWER_COLUMNS = [
   { key: "technique", title: "Technique", by: (row) => row.technique.title.toLowerCase() },
   { key: "value", title: "Discrimination left", by: (row) => row.value },
-  { key: "change", title: "Change in discrimination [95 %]", by: (row) => row.change },
+  { key: "change", title: "Change [95 %] in discrimination", by: (row) => row.change },
   { key: "accuracy", title: "Accuracy", by: (row) => row.accuracy },
-  { key: "accuracy_change", title: "Change in accuracy [95 %]", by: (row) => row.accuracyChange },
-  { key: "accepted", title: "Accepts: of all", by: (row) => row.accepted[0] },
+  { key: "accuracy_change", title: "Change [95 %] in accuracy", by: (row) => row.accuracyChange },
+  { key: "accepted", title: "Accepts of all", by: (row) => row.accepted[0] },
   { key: "accepted_deprived", title: "of the deprived", by: (row) => row.accepted[1] },
   { key: "accepted_favored", title: "of the favored", by: (row) => row.accepted[2] },
   { key: "n", title: "n", by: (row) => row.n },
@@ -232,6 +232,8 @@ function signs(row) {
   return sign ? [make("span", { class: "sign", title: why }, ` ${sign}`, make("span", { class: "unseen" }, ` (${why})`))] : [];
 }
 
+const named = (row) => make("span", { class: "named" }, picker(row.technique), ...signs(row));
+
 const rowClass = (technique) => ({ class: state.highlight === technique.name ? "picked" : null });
 
 function tableRow(row) {
@@ -250,7 +252,7 @@ function tableRow(row) {
   return make(
     "tr",
     rowClass(row.technique),
-    make("th", { scope: "row" }, picker(row.technique), ...signs(row)),
+    make("th", { scope: "row" }, named(row)),
     make("td", {}, String(row.beta)),
     make("td", { class: "word" }, row.metric.title),
     make("td", { title: told }, fixed(row.mean)),
@@ -267,7 +269,7 @@ function drawTable(view) {
   const method = rows.length && rows[0].method === "t" ? "Student t, computed here" : "BCa bootstrap";
   $("table").caption.textContent =
     `${view.title}. Differences to ${view.baselineTitle}; their intervals: ${method}. ` +
-    `p: sign-flip test, Holm-corrected.`;
+    `p: sign-flip test, Holm-corrected. Accepts: all / the deprived / the favored.`;
   $("table").tHead.rows[0].replaceChildren(...headings(COLUMNS, "sort"));
   const none = make("tr", {}, make("td", { colspan: String(COLUMNS.length) }, "No row is left."));
   const shown = rows.length ? rows.map(tableRow) : [none];
@@ -362,7 +364,7 @@ function drawHolding(view) {
     (found.testable
       ? `where the corrected p is at most ${run.alpha}.`
       : `by more than ${run.rope} on average: with ${found.pairs} pairs and ${found.tests} tests, no corrected p can be ` +
-        `at most ${run.alpha}.`);
+        `at most ${run.alpha}${found.needed > 0 ? `; ${found.needed} repetitions would do` : ""}.`);
   const head = ["Technique", ...view.scenario.betas.map((beta) => `β = ${beta}`), "Better up to β"];
   $("holding").tHead.rows[0].replaceChildren(...head.map((title) => make("th", { scope: "col" }, title)));
   if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy there"));
@@ -377,7 +379,7 @@ function drawHolding(view) {
           cell.append(make("span", { "aria-hidden": "true" }, ` ${sign}`), make("span", { class: "unseen" }, ` ${word}`));
         }
         cell.append(...signs(row));
-        if (row.metric.name === ACCURACY) cell.append(make("span", { class: "soft" }, ` (${share(row.accepted[0])})`));
+        if (row.metric.name === ACCURACY && row.n) cell.append(make("span", { class: "soft" }, ` (${share(row.accepted[0])})`));
         return cell;
       });
       const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : upTo === null ? "–" : upTo + exceptions(notAt))];
@@ -407,16 +409,19 @@ function shownAnswers(view) {
 function answerRow(row) {
   const chosen = row.verdict === "recommendable";
   const remarks = chosen ? `recommended${row.lessAccurate ? ", at a cost in accuracy" : ", accuracy kept"}` : remarksOf(row);
-  const changed = (which, low, high) => (row.isBaseline ? "–" : changeText(which, low, high));
+  const changed = (which, low, high, look) => {
+    const [size, ...interval] = (row.isBaseline ? "–" : changeText(which, low, high)).split(" [");
+    return make("td", { class: look }, size, ...interval.map((ends) => make("span", { class: "interval" }, ` [${ends}`)));
+  };
   const sign = (good, bad) => (row.degenerate || row.baselineDegenerate ? null : good ? "better" : bad ? "worse" : null);
   return make(
     "tr",
     { class: [state.highlight === row.technique.name ? "picked" : "", row.degenerate ? "useless" : ""].join(" ").trim() || null },
-    make("th", { scope: "row" }, picker(row.technique), ...signs(row)),
+    make("th", { scope: "row" }, named(row)),
     make("td", { title: `${row.metric.title}: ${range(row.low, row.high)}` }, number(row.value)),
-    make("td", { class: sign(row.better, row.worse) }, changed(row.change, row.changeLow, row.changeHigh)),
+    changed(row.change, row.changeLow, row.changeHigh, sign(row.better, row.worse)),
     make("td", { title: `Accuracy: ${range(row.accuracyLow, row.accuracyHigh)}` }, number(row.accuracy)),
-    make("td", { class: sign(false, row.lessAccurate) }, changed(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh)),
+    changed(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh, sign(false, row.lessAccurate)),
     ...row.accepted.map((own) => make("td", {}, share(own))),
     make("td", {}, String(row.n)),
     make("td", { class: chosen ? "word better" : "word" }, (chosen ? "✔ " : "") + remarks),
