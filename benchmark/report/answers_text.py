@@ -20,6 +20,7 @@ __all__ = [
     "BELOW_CONSTANT",
     "DEGENERATE",
     "READING",
+    "UNKNOWN_SHARES",
     "accepts",
     "accepts_text",
     "answer_counts",
@@ -51,6 +52,12 @@ READING = (
     "the favorable outcome. Changes are to the baseline, on the same samples."
 )
 """How the numbers of an answer are to be read."""
+
+UNKNOWN_SHARES = (
+    "Who is accepted is not recorded in these results, so that techniques that answer nearly everybody the "
+    "same cannot be told from others. Run the experiment again; what is stored is not trained again."
+)
+"""Said of the results of earlier versions."""
 
 ANSWER_HEADINGS = (
     "Technique",
@@ -367,12 +374,7 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     if not others:
         return [*sentences, "No other technique was run."]
     if all(math.isnan(row.accepted) for row in found):
-        return [
-            *sentences,
-            "The shares accepted are not recorded in these results, so that techniques that answer nearly "
-            "everybody the same cannot be told from others: none is recommended. Run the experiment again; "
-            "what is stored need not be trained again.",
-        ]
+        return [*sentences, UNKNOWN_SHARES, "No technique is recommended."]
     less, nor = _words_for_less(found, rope)
     chosen = [row for row in others if verdict(row) == "recommendable"]
     rest = _of_the_rest([row for row in others if verdict(row) != "recommendable"], titles, nor)

@@ -35,6 +35,7 @@ _MARK = (
 
 _FAMILIES = {
     "paper": ("The paper's four", "What every experiment is scored by unless it says otherwise."),
+    "acceptance": ("Who is accepted", "Measured in every run, whatever its experiment names."),
     "rates": ("Rates of a group", "Descriptions have no better or worse; errors and successes have."),
     "fairlearn": ("Between any number of groups", "As Fairlearn defines them; they have no sign."),
     "disparities": (

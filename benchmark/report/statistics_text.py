@@ -13,6 +13,7 @@ from benchmark.report.answers_text import (
     ANSWER_HEADINGS,
     BELOW_CONSTANT,
     READING,
+    UNKNOWN_SHARES,
     answer_rows,
     answer_sentences,
     mark_notes,
@@ -146,8 +147,8 @@ def survivor_text(title: str, not_at: str, below_constant_at: str = "") -> str:
 
 
 def left_out_notes(statistics: RunStatistics) -> list[str]:
-    """Count what is compared nowhere, because it answers nearly everybody the same; empty where none does."""
-    standing = statistics.standing
+    """Count what is better nowhere, because it answers nearly everybody the same; empty where none does."""
+    standing, answers = statistics.standing, statistics.answers
     degenerate = standing[standing["n_degenerate"] > 0]
     counts, baselines = [], []
     for place in places(statistics):
@@ -157,6 +158,8 @@ def left_out_notes(statistics: RunStatistics) -> list[str]:
             if (own["technique"] == statistics.baselines[place.dataset]).any():
                 baselines.append(where)
     notes = []
+    if answers["accepted"].isna().all():
+        notes.append(UNKNOWN_SHARES)
     if counts:
         notes.append(
             "Left out, because they answer nearly everybody the same in at least one sample: "
@@ -164,8 +167,8 @@ def left_out_notes(statistics: RunStatistics) -> list[str]:
         )
     if baselines:
         notes.append(
-            f"Nothing is better on {'; '.join(baselines)}: the baseline itself answers nearly everybody "
-            "the same there."
+            f"No technique counts as better on {'; '.join(baselines)}: the baseline itself answers nearly "
+            "everybody the same there."
         )
     return notes
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,12 +25,13 @@ def printed(
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    return printed(sample_run(repetitions=5))
+    return printed(sample_run(repetitions=5, shares=True))
 
 
-def test_all_betas_fit_side_by_side_in_80_columns(text: str) -> None:
+def test_all_fits_80_columns_as_many_betas_in_each_table_as_do(text: str) -> None:
     assert max(map(len, text.splitlines())) <= 80
-    assert text.count("β=0 ") == text.count("β=1\n") == 3
+    headings = [line.split() for line in text.splitlines() if line.lstrip().startswith("β=")]
+    assert headings == 3 * [["β=0", "β=0.25", "β=0.5"], ["β=0.75", "β=1"]]
 
 
 def test_embedded_data_and_warnings_are_said(text: str) -> None:
@@ -54,7 +57,7 @@ def test_extreme_values_are_written_out() -> None:
 
 
 def test_gaps_and_failures_are_counted(text: str) -> None:
-    assert text.count("–/–") == 2
+    assert text.count("–/–/–") == 2
     assert "Without a value: 10 failed, 5 undefined (reasons in failures.csv)" in text
 
 
@@ -63,7 +66,8 @@ def test_many_betas_go_on_below() -> None:
     text = printed(run)
     assert max(map(len, text.splitlines())) <= 80
     assert all(f"β={i / 10:g}" in text for i in range(11))
-    assert text.count("Massaging") == 3
+    tables, _, _ = text.partition("what to choose")
+    assert tables.count("Massaging") == 3
 
 
 def test_other_metrics_serve_where_the_usual_are_missing() -> None:
@@ -80,3 +84,50 @@ def test_written_files_are_listed_by_folder(tmp_path: Path) -> None:
     )
     assert "\n  summary.csv\n" in text
     assert "tables/  4 csv, 4 md" in text
+
+
+def test_each_beta_says_what_to_choose_at_what_cost_and_whom_it_accepts(text: str) -> None:
+    lines = text.splitlines()
+    start = lines.index(next(line for line in lines if line.startswith("β = 1:")))
+    assert lines[start] == "β = 1: 6 of 8 techniques recommended; 2 †"
+    # Of the six, Uniform sampling leaves the least discrimination and is the most accurate.
+    assert re.fullmatch(
+        r"Uniform sampling +\.2\d\d \(-\.\d{3}±\.\d{3}\) +\.80\d \(\+\.\d{3}±\.\d{3}\) +40/\d\d/\d\d",
+        lines[start + 1],
+    )
+    baseline = next(i for i in range(start, len(lines)) if lines[i].startswith("baseline:"))
+    assert "Sensitive feature" in lines[baseline]
+    assert re.search(r"Refusing everybody +\.000 +\.761 +0/0/0", text)
+    assert "0 is ideal" in text
+    assert "† less accurate than" in text
+
+
+def test_one_repetition_has_no_interval_and_no_test() -> None:
+    text = " ".join(printed(sample_run(datasets=(ADULT,), repetitions=1, shares=True)).split())
+    assert "±" not in text
+    assert "techniques recommended" in text
+    assert "one repetition: no test" in text
+
+
+def test_techniques_that_answer_nearly_everybody_the_same_are_counted_not_shown() -> None:
+    run = sample_run(datasets=(ADULT,), betas=(0.5,), repetitions=5, shares=True)
+    refusing = run.results["technique"].eq("uniform_sampling") & run.results["metric"].str.startswith("acc")
+    text = printed(replace(run, results=run.results.assign(value=run.results["value"].mask(refusing, 0.005))))
+    assert re.search(r"Uniform sampling +\S+/0\.5‡", text)
+    _, choice = text.split("what to choose")
+    assert "; 1 ‡" in choice
+    assert "Uniform" not in choice
+    assert "‡ answers nearly everybody the same" in choice
+
+
+def test_without_shares_nothing_is_recommended() -> None:
+    text = printed(sample_run(datasets=(ADULT,), betas=(0.0,), repetitions=5))
+    assert "none of 8 techniques recommended; 8 without a record" in text
+
+
+def test_a_degenerate_baseline_is_compared_with_nothing() -> None:
+    run = sample_run(datasets=(ADULT,), betas=(0.5,), repetitions=5, shares=True)
+    own = run.results["technique"].eq("drop_sensitive") & run.results["metric"].str.startswith("accepted")
+    text = printed(replace(run, results=run.results.assign(value=run.results["value"].mask(own, 1.0))))
+    shown = " ".join(text.split())
+    assert "none of 8 techniques recommended, because the baseline ‡ accepts more than 99 %" in shown

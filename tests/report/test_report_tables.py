@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, many_techniques, sample_run
+from made_up_runs import ADULT, BETAS, DUTCH, METRICS, SHARES, TECHNIQUES, Run, many_techniques, sample_run
 
-from benchmark.report.describe import MetricDescription, TechniqueDescription
+from benchmark.report.describe import GroupSizes, MetricDescription, TechniqueDescription
 from benchmark.report.frames import check_failures, check_results
 from benchmark.report.markup import MARKUPS, to_csv, to_latex, to_markdown
 from benchmark.report.summary import summarise
@@ -28,7 +28,7 @@ def tables_of(run: Run) -> dict[str, ReportTable]:
 
 @pytest.fixture(scope="module")
 def run() -> Run:
-    return sample_run()
+    return sample_run(shares=True)
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +50,16 @@ def test_all_of_the_papers_tables_are_there(tables: dict[str, ReportTable]) -> N
 
 
 def test_tables_2_and_5_have_a_row_per_beta_and_a_group_per_dataset(tables: dict[str, ReportTable]) -> None:
-    for name, columns in (("table2_baseline", ("Disc.", "Acc.")), ("table5_baseline", ("Over.", "Under."))):
+    betas = ["0.00", "0.25", "0.50", "0.75", "1.00"]
+    for name, columns, rows in (
+        ("table2_baseline", ("Disc.", "Acc.", "Accepted"), [*betas, "Best constant answer"]),
+        ("table5_baseline", ("Over.", "Under."), betas),
+    ):
         table = tables[name]
         assert table.groups == ("Adult", "COMPAS (leaky)", "Dutch (embedded)")
         assert table.columns == columns
-        assert [row.heading for row in table.blocks[0].rows] == ["0.00", "0.25", "0.50", "0.75", "1.00"]
-        assert {len(row.cells) for row in table.blocks[0].rows} == {6}
+        assert [row.heading for row in table.blocks[0].rows] == rows
+        assert {len(row.cells) for row in table.blocks[0].rows} == {3 * len(columns)}
 
 
 def test_the_baseline_is_each_datasets_own(run: Run, tables: dict[str, ReportTable]) -> None:
@@ -63,7 +67,7 @@ def test_the_baseline_is_each_datasets_own(run: Run, tables: dict[str, ReportTab
     baselines = (("adult", "drop_sensitive"), ("compas_leaky", "drop_sensitive"), ("dutch:embedded", "none"))
     means = run.results.groupby(["dataset", "technique", "beta", "metric"])["value"].mean()
     expected = [means[dataset, technique, 0.5, "discrimination"] for dataset, technique in baselines]
-    assert [cell.mean for cell in cells[::2]] == pytest.approx(expected)
+    assert [cell.mean for cell in cells[::3]] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -80,13 +84,62 @@ def test_technique_tables_have_a_block_of_betas_per_dataset(
     assert table.row_headings == ("Dataset", "β")
     assert table.groups == groups
     assert [block.heading for block in table.blocks] == ["Adult", "COMPAS (leaky)", "Dutch (embedded)"]
-    assert all(len(block.rows) == len(BETAS) for block in table.blocks)
-    assert all(len(row.cells) == 2 * len(groups) for block in table.blocks for row in block.rows)
+    with_accuracy = name == "table3_preprocessing"
+    assert all(len(block.rows) == len(BETAS) + with_accuracy for block in table.blocks)
+    for row in (row for block in table.blocks for row in block.rows):
+        assert len(row.cells) == (3 if with_accuracy else 2) * len(groups)
+
+
+def test_who_is_accepted_stands_beside_accuracy_and_the_constant_answer_below(
+    run: Run, tables: dict[str, ReportTable]
+) -> None:
+    table = tables["all_discrimination_accuracy"]
+    assert table.columns == ("Disc.", "Acc.", "Accepted")
+    first = table.blocks[0].rows[0].cells
+    own = run.results.query("dataset == 'adult' and technique == 'none' and beta == 0")
+    means = own.groupby("metric")["value"].mean()
+    names = ("accepted", "accepted_deprived", "accepted_favored")
+    assert first[2].text == " / ".join(f"{100 * means[name]:.0f} %" for name in names)
+    constants = [block.rows[-1].cells[1].mean for block in table.blocks]
+    # The more frequent outcome of each dataset's test rows.
+    assert constants == pytest.approx([37155 / 48842, 3283 / 6150, 31657 / 60420])
+    assert [block.rows[-1].cells[2].text[:5] for block in table.blocks] == ["0 % /", "100 %", "0 % /"]
+    assert "COMPAS (leaky): accepting everybody" in to_markdown(table)
+
+
+def test_what_is_of_no_use_is_marked_and_explained(run: Run, tables: dict[str, ReportTable]) -> None:
+    name = "all_discrimination_accuracy"
+    marks = {row.heading: row.cells[-3].mark for row in tables[name].blocks[0].rows}
+    assert marks["No technique"] == "†", "an accuracy of .717 at β = 1"
+    assert marks["Uniform sampling"] == ""
+    assert "† less accurate than refusing everybody" in to_markdown(tables[name])
+    assert "‡" not in to_markdown(tables[name])
+    refusing = run.results["technique"].eq("massaging") & run.results["metric"].isin(
+        [metric.name for metric in SHARES]
+    )
+    table = tables_of(replace(run, results=run.results.assign(value=run.results["value"].mask(refusing, 0))))
+    for cell in table[name].blocks[0].rows[2].cells[:2]:
+        assert cell.mark == "‡"
+    assert "‡ answers nearly everybody the same" in to_markdown(table[name])
+    assert r"\ddag{}" in to_latex(table[name])
+
+
+def test_tables_have_the_papers_names_in_its_experiment_only(run: Run) -> None:
+    own = tables_of(replace(run, description=replace(run.description, published=False)))
+    assert [name for name in own if "table" in name] == []
+    assert "preprocessing_discrimination_accuracy" in own
+
+
+def test_a_deprived_group_that_is_better_off_is_said() -> None:
+    better = replace(ADULT, group_sizes=GroupSizes(60, 40, 50, 50))
+    table = tables_of(sample_run(datasets=(better,), repetitions=2))["table2_baseline"]
+    assert "in these data the deprived group is better off by 0.100" in to_markdown(table)
 
 
 def test_the_large_tables_have_every_technique(tables: dict[str, ReportTable]) -> None:
     for block in tables["all_discrimination_accuracy"].blocks:
-        assert [row.heading for row in block.rows] == [technique.title for technique in TECHNIQUES]
+        titles = [technique.title for technique in TECHNIQUES]
+        assert [row.heading for row in block.rows] == [*titles, "Best constant answer"]
 
 
 def test_missing_techniques_leave_their_columns_out() -> None:
@@ -100,7 +153,9 @@ def test_further_metrics_come_in_further_pairs() -> None:
     more = (*METRICS, *(MetricDescription(f"m{i}", f"Metric {i}") for i in range(3)))
     run = sample_run(techniques=TECHNIQUES[:1], repetitions=2)
     copies = [run.results[run.results["metric"] == "accuracy"].assign(metric=f"m{i}") for i in range(3)]
-    more_run = Run(pd.concat([run.results, *copies]), run.failures, replace(run.description, metrics=more))
+    more_run = Run(
+        pd.concat([run.results, *copies]), run.failures, replace(run.description, metrics=more, headline=())
+    )
     assert [name for name in tables_of(more_run) if name.startswith("all_m")] == ["all_m0_m1", "all_m2"]
 
 
@@ -113,6 +168,7 @@ def test_a_run_of_one_metric_of_a_pair_shows_that_one() -> None:
 def test_cells_without_a_value_say_why(tables: dict[str, ReportTable]) -> None:
     markdown = to_markdown(tables["table3_preprocessing"])
     assert markdown.count("–<sup>a</sup>") == 4
+    assert markdown.count(" – ") == 2, "nor is it known who would be accepted"
     note = "<sup>a</sup> 0 of 30 values; 30 failed: no deprived row has the favorable label"
     assert note in markdown
     assert r"--\textsuperscript{a}" in to_latex(tables["table3_preprocessing"])
@@ -132,7 +188,7 @@ def test_gaps_without_a_record_are_told_apart(run: Run) -> None:
     )
     some = no_reweighing.drop(no_reweighing.query("technique == 'massaging' and repetition == 7").index)
     block = tables_of(replace(run, results=some))["table3_preprocessing"].blocks[0]
-    assert block.rows[2].cells[2].remark == "0 of 30 values; not part of this run."
+    assert block.rows[2].cells[3].remark == "0 of 30 values; not part of this run."
     assert block.rows[0].cells[0].remark == "29 of 30 values; no other result is recorded."
 
 
@@ -146,10 +202,10 @@ def test_csv_holds_full_precision_and_nothing_for_gaps(tables: dict[str, ReportT
     table = tables["table3_preprocessing"]
     rows = list(csv.reader(io.StringIO(to_csv(table))))
     assert rows[0][:3] == ["Dataset", "β", "Massaging Disc."]
-    assert len(rows) == 1 + 15
+    assert len(rows) == 1 + 3 * 6
     assert float(rows[1][2]) == table.blocks[0].rows[0].cells[0].mean
-    assert rows[-1][:2] == ["Dutch (embedded)", "1.00"]
-    assert rows[-1][-4:] == ["", "", "", ""]
+    assert rows[-2][:2] == ["Dutch (embedded)", "1.00"]
+    assert rows[-2][-6:] == [""] * 6
 
 
 def test_minus_zero_is_zero() -> None:

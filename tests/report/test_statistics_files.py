@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -19,6 +20,7 @@ from test_report_tables import check_latex
 
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
 from benchmark.experiment.export import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.experiment.plan import PublishedEntry
 from benchmark.report.compare_inputs import read_results, read_run
 from benchmark.report.markup import to_csv, to_latex, to_markdown
 from benchmark.report.statistics_files import print_statistics, write_statistics
@@ -53,9 +55,13 @@ def write_folder(
     names: tuple[str, ...] = ("one", "two"),
     repetitions: int = 10,
     tried: dict[str, tuple[str, ...]] | None = None,
+    shares: bool = True,
     **changes: Any,
 ) -> Path:
-    """Write what a run leaves: on the last dataset repair is skipped, on the first it fails twice at 0."""
+    """Write what a run leaves: on the last dataset repair is skipped, on the first it fails twice at 0.
+
+    Without ``shares``, it is one of a version that did not measure who is accepted.
+    """
     rng = np.random.default_rng(7)
     results: list[tuple[object, ...]] = []
     failures: list[tuple[object, ...]] = []
@@ -69,8 +75,13 @@ def write_folder(
             shift, cost = SHIFTS[technique][level]
             own = 0.0 if technique == "none" else 0.0001 * (1 + repetition // 2) * (-1) ** repetition
             noise = 0.0 if cost == 0 else rng.normal(0, 0.001)
-            results.append((*cell, "discrimination", 0.3 + 0.4 * beta + sample[0] + shift + own))
+            discrimination = 0.3 + 0.4 * beta + sample[0] + shift + own
+            results.append((*cell, "discrimination", discrimination))
             results.append((*cell, "accuracy", 0.8 - 0.1 * beta + sample[1] + cost + noise))
+            if shares:
+                results.append((*cell, "accepted", 0.5))
+                results.append((*cell, "accepted_deprived", 0.5 - discrimination / 2))
+                results.append((*cell, "accepted_favored", 0.5 + discrimination / 2))
     entries = [
         {"card": dataset, "name": dataset, "baseline": "none", "bias": [{"name": "cpt"}]} for dataset in names
     ]
@@ -91,7 +102,7 @@ def write_folder(
         "datasets": {
             dataset: {"embedded": False, "warning": None, "test_groups": GROUPS} for dataset in names
         },
-        "cells": {"planned": len(results) // 2 + len(failures)},
+        "cells": {"planned": len(results) // (5 if shares else 2) + len(failures)},
         "versions": {"betabench": "0.1.0", "numpy": "2.4.6"},
         **changes,
     }
@@ -128,7 +139,7 @@ def uneven(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
     facts = {name: {"embedded": False, "warning": None} for name in names}
     tried = {"two": ("none", "massaging")}
     path = tmp_path_factory.mktemp("uneven")
-    write_folder(path, names=names, tried=tried, repetitions=3, datasets=facts)
+    write_folder(path, names=names, tried=tried, repetitions=3, shares=False, datasets=facts)
     return folder_statistics(path, baseline="reweighing")
 
 
@@ -273,10 +284,12 @@ def test_metrics_beyond_the_headline_come_from_their_own_file(folder: Path, tmp_
     (tmp_path / "run" / "metrics.csv").write_text(csv_text(rows))
     run = read_run(tmp_path / "run")
     both = read_results(tmp_path / "run", run, ["recall", "accuracy"])
-    assert list(both["metric"].unique()) == ["recall", "accuracy"]
+    always = ["discrimination", "accepted", "accepted_deprived", "accepted_favored"]
+    assert list(both["metric"].unique()) == ["recall", "accuracy", *always], "these are always kept"
     values = {name: own["value"].to_numpy() for name, own in both.groupby("metric")}
     np.testing.assert_array_equal(values["recall"], values["accuracy"])
-    assert set(read_results(tmp_path / "run", run)["metric"]) == {"discrimination", "accuracy"}
+    assert set(read_results(tmp_path / "run", run)["metric"]) == {"accuracy", *always}
+    assert set(folder_statistics(tmp_path / "run", metrics=["recall"]).comparisons["metric"]) == {"recall"}
 
 
 # -------------------------------------------------------------------------------------------- the tables
@@ -287,6 +300,7 @@ def test_best_and_significant_values_are_marked(tables: dict[str, ReportTable]) 
     assert table.groups == ("one", "two")
     assert table.columns == ("β = 0", "β = 0.5", "β = 1")
     cells = {row.heading: row.cells for row in table.blocks[0].rows}
+    assert [cell.mean for cell in cells.pop("Best constant answer")] == [0] * 6
     signs = {title: [cell.mark for cell in row[:3]] for title, row in cells.items()}
     assert signs == {
         "None": ["", "", ""],
@@ -315,13 +329,27 @@ def test_the_robustness_table_says_where_techniques_stop(tables: dict[str, Repor
 
 
 def test_the_papers_shape_is_kept_where_it_exists(tables: dict[str, ReportTable]) -> None:
-    table = tables["significance_table3_preprocessing"]
+    table = tables["significance_preprocessing_discrimination_accuracy"]
     assert table.groups == ("Massaging", "Reweighing")
-    assert table.columns == ("Disc.", "Acc.")
-    assert [(block.heading, len(block.rows)) for block in table.blocks] == [("one", 3), ("two", 3)]
-    assert [cell.best for cell in table.blocks[0].rows[2].cells] == [False, True, True, True]
-    assert tables["significance_table4_repair"].groups == ("Repair 0.5",)
-    assert "significance_table6_preprocessing" not in tables, "the run has no overestimation"
+    assert table.columns == ("Disc.", "Acc.", "Accepted")
+    assert [block.heading for block in table.blocks] == ["one", "two"]
+    for block in table.blocks:
+        assert [row.heading for row in block.rows] == ["0.00", "0.50", "1.00", "Best constant answer"]
+    cells = table.blocks[0].rows[2].cells
+    assert [cell.best for cell in cells] == [False, True, False, True, True, False]
+    assert re.fullmatch(r"50 % / \d+ % / \d+ %", cells[2].text)
+    constant = table.blocks[0].rows[3].cells
+    assert [cell.mean for cell in constant[:2]] == [0, 0.65]
+    assert constant[2].text == "0 % / 0 % / 0 %"
+    assert tables["significance_repair_discrimination_accuracy"].groups == ("Repair 0.5",)
+    assert not [name for name in tables if "overestimation" in name]
+
+
+def test_tables_have_the_papers_names_where_a_run_repeats_the_paper(folder: Path) -> None:
+    own = folder_statistics(folder)
+    entry = PublishedEntry(title="Print", file="published/cardoso2019.csv")
+    names = [t.name for t in statistics_tables(replace(own, run=replace(own.run, published=entry)))]
+    assert names[-2:] == ["significance_table3_preprocessing", "significance_table4_repair"]
 
 
 def test_tables_hold_together_in_latex(tables: dict[str, ReportTable], tmp_path: Path) -> None:
@@ -372,8 +400,8 @@ def test_tables_of_earlier_statistics_go(
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == {
         "significance_accuracy",
         "robustness_accuracy",
-        "significance_table3_preprocessing",
-        "significance_table4_repair",
+        "significance_preprocessing_accuracy",
+        "significance_repair_accuracy",
     }
     assert (tmp_path / "notes.txt").exists()
 
@@ -387,7 +415,14 @@ def test_every_column_is_explained(statistics: RunStatistics) -> None:
 
 def test_the_page_answers_in_order(statistics: RunStatistics) -> None:
     page = statistics_page(statistics, ["tables/significance_accuracy.md"])
-    order = ["## Which technique holds up", "## How sure that is", "## Where the numbers are"]
+    order = [
+        "## At this level of bias",
+        "### one",
+        "### two",
+        "## Which technique holds up",
+        "## How sure that is",
+        "## Where the numbers are",
+    ]
     assert [page.index(heading) for heading in order] == sorted(page.index(heading) for heading in order)
     assert "| one | Discrimination | 1 | **Reweighing (not at 0)**; **Repair 0.5** |" in page
     assert "|  |  | 0.5 | Massaging |" in page
@@ -403,6 +438,7 @@ def test_too_few_repetitions_are_no_evidence(tmp_path: Path) -> None:
     page = statistics_page(statistics, [])
     # Seven tests of two in sixteen.
     assert "with 4 repetitions and 9 tests in a family" in page
+    assert "9 repetitions would do" in page, "2 / 2^9 is less than 0.05 / 9"
     assert "better on average by more than 0.01" in page
     assert "| one | Discrimination | 1 ~ |" in page
 
@@ -458,7 +494,7 @@ def test_a_folder_without_a_finished_run_is_an_error(tmp_path: Path) -> None:
         folder_statistics(tmp_path / "nowhere")
     folder = write_folder(tmp_path)
     lines = (folder / "results.csv").read_text().splitlines(keepends=True)
-    (folder / "results.csv").write_text("".join(lines[:-2]))
+    (folder / "results.csv").write_text("".join(lines[:-5]))
     with pytest.raises(ReportError, match=r"is not finished.*240 cells.*Got: 239"):
         folder_statistics(folder)
     (folder / "results.csv").unlink()

@@ -1,0 +1,262 @@
+"""Techniques that are of no use, planted in a run, are marked everywhere and recommended nowhere."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CARD = """
+name = "loans"
+title = "Loans"
+citation = "none"
+label = "repaid"
+favorable_label = "yes"
+sensitive_feature = "gender"
+deprived_group = "f"
+required_edges = [["gender", "repaid"]]
+[source]
+format = "csv"
+files = [{ path = "loans.csv" }]
+[columns.gender]
+kind = "categorical"
+states = ["f", "m"]
+[columns.income]
+kind = "numeric"
+bins = [0, 10, 20, 30]
+states = ["low", "middle", "high"]
+[columns.repaid]
+kind = "categorical"
+states = ["no", "yes"]
+"""
+
+PLUGIN = '''
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from benchmark.techniques import Predictor, Technique, register
+
+
+class Planted(Technique):
+    stage = "in"
+    reference = "a test"
+    summary = "Of no use"
+    version = "1"
+    produces_scores = False
+
+    def _fit(self, train, tools):
+        return Predictor(self.answer)
+
+    def answer(self, rows):
+        raise NotImplementedError
+
+
+@register
+class Constant(Planted):
+    """Refuse everybody."""
+
+    name = "constant"
+
+    def answer(self, rows):
+        return np.zeros(len(rows), dtype=bool)
+
+
+@register
+class NearConstant(Planted):
+    """Accept one in 250."""
+
+    name = "near_constant"
+
+    def answer(self, rows):
+        return np.arange(len(rows)) % 250 == 0
+
+
+@register
+class Worse(Planted):
+    """Accept every second: fair, and wrong about half of the people."""
+
+    name = "worse"
+
+    def answer(self, rows):
+        return np.arange(len(rows)) % 2 == 0
+
+
+@register
+class Leak(Planted):
+    """Learn from the label column, which is hidden from every table that is to be predicted."""
+
+    name = "leak"
+
+    def _fit(self, train, tools):
+        tree = DecisionTreeClassifier(random_state=0).fit(train.codes, train.y)
+        return Predictor(lambda rows: tree.predict(rows.codes))
+'''
+
+EXPERIMENT = """
+name = "planted"
+title = "Techniques of no use"
+seed = 3
+repetitions = 10
+betas = [0.4, 0.6]
+[[datasets]]
+card = "loans.toml"
+baseline = "none"
+[[datasets.bias]]
+kind = "label"
+name = "label"
+[[techniques]]
+technique = "none"
+[[techniques]]
+technique = "drop_sensitive"
+[[techniques]]
+technique = "constant"
+title = "PLANTED constant"
+[[techniques]]
+technique = "near_constant"
+title = "PLANTED near constant"
+[[techniques]]
+technique = "worse"
+title = "PLANTED worse"
+[[techniques]]
+technique = "leak"
+title = "PLANTED leak"
+"""
+
+DEGENERATE = ("constant", "near_constant", "leak")
+
+
+def betabench(*words: object) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmark.cli", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """Return the folder of a run with planted techniques, and what run and report have printed."""
+    folder = tmp_path_factory.mktemp("planted")
+    rng = random.Random(5)
+    lines = ["gender,income,repaid"]
+    for _ in range(1500):
+        gender, income = rng.choice("fm"), rng.randrange(31)
+        repaid = rng.random() < (0.9 if income > 20 else 0.2 if income > 10 else 0.05) - 0.15 * (
+            gender == "f"
+        ) * (income > 20)
+        lines.append(f"{gender},{income},{'yes' if repaid else 'no'}")
+    (folder / "loans.csv").write_text("\n".join(lines) + "\n")
+    (folder / "loans.toml").write_text(CARD)
+    (folder / "planted.py").write_text(PLUGIN)
+    (folder / "planted.toml").write_text(EXPERIMENT)
+    out = folder / "out"
+    first = betabench(
+        *("run", "--experiment", folder / "planted.toml", "--plugin", folder / "planted.py"),
+        *("--output", out, "--workers", "1", "--no-figures"),
+    )
+    return out, first, betabench("report", out, "--no-figures")
+
+
+def read(folder: Path, name: str) -> pd.DataFrame:
+    return pd.read_csv(folder / "statistics" / f"{name}.csv", keep_default_na=False)
+
+
+def test_each_sort_is_found_for_what_it_is(run: tuple[Path, str, str]) -> None:
+    answers = read(run[0], "answers").set_index(["technique", "beta"])
+    for name in DEGENERATE:
+        assert set(answers.loc[name, "degenerate"]) == {
+            "refuses more than 99 % of everybody in 10 of 10 samples"
+        }
+    assert (answers["n_degenerate"] > 0).sum() == len(DEGENERATE) * 2
+    assert set(answers.index[answers["below_constant"]]) >= {("worse", 0.4), ("worse", 0.6)}
+    chosen = answers.index[answers["recommendable"]]
+    assert list(chosen) == [("drop_sensitive", 0.4), ("drop_sensitive", 0.6)]
+
+
+def test_nothing_degenerate_has_a_rank_a_place_on_a_front_or_a_line(run: tuple[Path, str, str]) -> None:
+    ranks, fronts, lines = (read(run[0], name) for name in ("ranks", "pareto", "robustness"))
+    for name in DEGENERATE:
+        own = ranks[ranks["technique"] == name]
+        assert set(own["mean_rank"]) == {""}
+        assert (
+            own["reason"].str.startswith("refuses more than 99 % of everybody in 10 of 10 samples at").all()
+        )
+        own = fronts[fronts["technique"] == name]
+        assert set(own["on_front"].astype(str)) == {"False"}
+        assert own["reason"].str.startswith("refuses more than 99 %").all()
+        own = lines[lines["technique"] == name]
+        assert set(own["area"]) == set(own["stops_at"]) == {""}
+        assert own["stops_reason"].str.startswith("refuses more than 99 %").all()
+    assert set(read(run[0], "hypervolume")["n_techniques"]) == {3}
+
+
+def test_pages_name_them_only_to_say_what_they_are(run: tuple[Path, str, str]) -> None:
+    page = (run[0] / "statistics" / "README.md").read_text(encoding="utf-8")
+    for line in page.splitlines():
+        if "PLANTED" in line and line.startswith("|"):
+            assert "PLANTED worse †" in line or "PLANTED worse († at 0.4, 0.6)" in line or "‡" in line
+        elif "PLANTED" in line:
+            recommended, _, rest = line.partition("Not recommended: ")
+            assert "PLANTED" not in recommended
+            counts = "3 that answer nearly everybody the same (PLANTED "
+            assert rest.startswith(counts)
+            assert "; 1 that is less accurate than refusing everybody (PLANTED worse)" in rest
+    assert page.count("Not recommended: ") == 2
+    assert page.count("1 of 5 techniques leaves significantly less discrimination") == 2
+    assert page.count("It is Drop sensitive: ") == 2
+    assert "3 techniques on loans at β = 0.4; 3 techniques on loans at β = 0.6" in page
+    assert "| loans | Discrimination | 3 of 6 | 3 |" in page
+    whole = (run[0] / "statistics" / "answers.md").read_text(encoding="utf-8")
+    assert whole.count("PLANTED leak ‡ |") == whole.count("PLANTED worse † |") == 2
+
+
+def test_tables_mark_them_and_never_print_them_bold(run: tuple[Path, str, str]) -> None:
+    tables = [
+        *(run[0] / "tables").glob("all_*.md"),
+        *(run[0] / "statistics" / "tables").glob("significance_*.md"),
+    ]
+    assert len(tables) > 4
+    for path in tables:
+        text = path.read_text(encoding="utf-8")
+        rows = {
+            line.split("|")[1 + ("all_" in path.name)].strip(): line
+            for line in text.splitlines()
+            if "PLANTED" in line
+        }
+        assert len(rows) == 4, path
+        for title, line in rows.items():
+            assert ("†" if "worse" in title else "‡") in line
+            assert "**" not in line
+        assert "‡ answers nearly everybody the same" in text
+        assert "† less accurate than refusing everybody" in text
+
+
+def test_the_terminal_counts_and_marks_them(run: tuple[Path, str, str]) -> None:
+    _, after_run, after_report = run
+    for shown in (after_run, after_report):
+        assert shown.count("1 of 5 techniques recommended; 3 ‡; 1 †") == 2
+        assert shown.count("Drop sensitive ") >= 2
+        assert "‡ answers nearly everybody the same" in shown
+        assert "† less accurate than refusing everybody" in shown
+        choice = shown[shown.index("what to choose") : shown.index("Discrimination: 0 is ideal")]
+        assert "PLANTED" not in choice
+        assert "Refusing everybody" in choice
+    for line in after_run.splitlines():
+        if line.startswith("PLANTED"):
+            assert ("†" if "worse" in line else "‡") in line
+    holds_up = after_report[after_report.index("planted: techniques that beat") :]
+    assert "Drop sensitive" in holds_up
+    for title in ("constant", "near constant", "leak"):
+        assert f"PLANTED {title}" not in holds_up
