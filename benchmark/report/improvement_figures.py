@@ -143,7 +143,7 @@ def _cells(
     names: Sequence[str],
     columns: Sequence[tuple[Place, float]],
 ) -> tuple[np.ndarray, list[list[str]], np.ndarray]:
-    """Return improvement, text, and whether it is degenerate, of each cell; one that was not tried is empty."""
+    """Return improvement and text of each cell, and whether it is degenerate; one not tried is empty."""
     key = ["dataset", "bias", "classifier", "beta", "technique"]
     means = dict(zip(rows[key].itertuples(index=False, name=None), rows["mean"], strict=True))
     compared = _of_metric(statistics.comparisons, str(rows["metric"].iloc[0]))

@@ -361,10 +361,10 @@ def _draw_bar(
     rows = rows[rows["n"] > 0]
     for mean, high, is_hollow in zip(rows["mean"], rows["ci_high"], _is_in(rows, hollow), strict=True):
         half_width = high - mean if math.isfinite(high) else 0.0
-        face = {"mfc": "white"} if is_hollow else {}
-        axes.errorbar(
-            mean, y, xerr=half_width, color=style["color"], marker=style["marker"], capsize=2.5, **face
-        )
+        look = {"color": style["color"], "marker": style["marker"]}
+        mark, _, _ = axes.errorbar(mean, y, xerr=half_width, capsize=2.5, **look)
+        if is_hollow:
+            mark.set(markerfacecolor="white", gid="degenerate")
 
 
 def _is_in(rows: pd.DataFrame, cells: Collection[tuple[str, float]]) -> list[bool]:

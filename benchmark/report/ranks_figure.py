@@ -154,12 +154,10 @@ def _draw_panel(
 def _standing(statistics: RunStatistics, ranks: pd.DataFrame) -> pd.DataFrame:
     """Return the standings of the techniques at all places that are ranked together."""
     first, own = ranks.iloc[0], statistics.standing
-    return own[
-        own["dataset"].isin(str(first["datasets"]).split())
-        & (own["bias"] == first["bias"])
-        & (own["classifier"] == first["classifier"])
-        & own["technique"].isin(ranks["technique"])
-    ]
+    kept = own["dataset"].isin(str(first["datasets"]).split()) & own["technique"].isin(ranks["technique"])
+    kept &= (own["bias"] == first["bias"]) & (own["classifier"] == first["classifier"])
+    found: pd.DataFrame = own[kept]
+    return found
 
 
 def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFrame) -> list[str]:

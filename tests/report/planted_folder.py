@@ -74,7 +74,7 @@ def planted_results(repetitions: int = REPETITIONS) -> pd.DataFrame:
             rates = np.zeros((2, 2))
         if technique in ("none", "same") and rates.any():
             rates = rates + np.array([[-0.1], [0.1]]) * beta
-        noise = rng.uniform(-0.02, 0.02, (2, 2)) * ((0 < rates) & (rates < 1))
+        noise = rng.uniform(-0.02, 0.02, (2, 2)) * ((rates > 0) & (rates < 1))
         accepted = np.clip(rates + noise, 0, 1) * sizes
         shares = accepted.sum(axis=1) / sizes.sum(axis=1)
         right = accepted[:, 0].sum() + (sizes - accepted)[:, 1].sum()

@@ -21,7 +21,15 @@ import pytest
 
 from benchmark.experiment.plan import PAPER_METRICS
 from benchmark.metrics import get_metric, list_metrics
-from benchmark.report.answers_text import answer_sentences, mark, mark_notes, remarks, spots, verdict
+from benchmark.report.answers_text import (
+    UNKNOWN_SHARES,
+    answer_sentences,
+    mark,
+    mark_notes,
+    remarks,
+    spots,
+    verdict,
+)
 from benchmark.report.compare_inputs import read_results, read_run
 from benchmark.report.describe import GroupSizes
 from benchmark.report.page import write_page
@@ -205,7 +213,8 @@ def visit(visits: Visits) -> Iterator[Visits]:
 def table(page: Page, name: str = "table") -> list[list[str]]:
     """Return the cells of every row of a table, by default of that of numbers."""
     rows: list[list[str]] = page.evaluate(
-        "id => [...document.querySelectorAll(`#${id} tbody tr`)].map(r => [...r.cells].map(c => c.textContent))",
+        "id => [...document.querySelectorAll(`#${id} tbody tr`)]"
+        ".map(r => [...r.cells].map(c => c.textContent))",
         name,
     )
     return rows
@@ -603,7 +612,8 @@ def test_figures_have_a_line_for_the_constant_answer_and_hollow_marks(visit: Vis
     for figure in ("tradeoff", "curves"):
         assert set(drawn(page, figure)) >= set(PLANTED)
         lines = page.evaluate(
-            "id => document.getElementById(id).layout.shapes.filter(s => s.name).map(s => [s.y0, s.name])", figure
+            "id => document.getElementById(id).layout.shapes.filter(s => s.name).map(s => [s.y0, s.name])",
+            figure,
         )
         assert lines == [[pytest.approx(CONSTANT), "refusing everybody: accuracy 0.680"]]
         symbols = page.evaluate(
@@ -623,7 +633,9 @@ def test_figures_have_a_line_for_the_constant_answer_and_hollow_marks(visit: Vis
 
 def test_a_constant_answer_far_from_all_points_is_told_and_not_drawn(visit: Visits, tmp_path: Path) -> None:
     far = {"adult": GroupSizes(0, 200, 1, 299)}
-    page = visit.open(write_made_up_page(write_planted_folder(tmp_path / "run", groups=far)), "technique=same")
+    page = visit.open(
+        write_made_up_page(write_planted_folder(tmp_path / "run", groups=far)), "technique=same"
+    )
     drawn(page, "tradeoff")
     assert page.evaluate("document.getElementById('tradeoff').layout.shapes.filter(s => s.name)") == []
     assert page.locator("#constant-told").text_content() == (
@@ -638,7 +650,7 @@ def test_without_shares_accepted_nothing_is_recommended(visit: Visits, tmp_path:
     (folder / "results.csv").write_text(csv_text(kept))
     page = visit.open(write_made_up_page(folder))
     assert (page.locator("#answer").text_content() or "").endswith(
-        "none can be recommended. The shares accepted are not recorded in these results."
+        f"none can be recommended. {UNKNOWN_SHARES}"
     )
     assert not any("✔" in row[-1] for row in table(page, "answers"))
 
@@ -794,7 +806,9 @@ def test_axe_finds_nothing_serious(
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_the_table_of_answers(visit: Visits, planted: Path, colours: str) -> None:
+def test_axe_finds_nothing_serious_in_the_table_of_answers(
+    visit: Visits, planted: Path, colours: str
+) -> None:
     page = visit(planted, f"colours={colours}&highlight=nearly&by=accuracy")
     assert axe_faults(page) == []
 

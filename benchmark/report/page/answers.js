@@ -182,12 +182,7 @@ function answerSentences(rows, scenario) {
   }
   if (!others.length) return [...sentences, "No other technique was run."];
   if (rows.every((row) => Number.isNaN(row.accepted[0]))) {
-    return [
-      ...sentences,
-      "The shares accepted are not recorded in these results, so that techniques that answer nearly everybody the " +
-        "same cannot be told from others: none is recommended. Run the experiment again; what is stored need not be " +
-        "trained again.",
-    ];
+    return [...sentences, run.unknownShares, "No technique is recommended."];
   }
   const [less, nor] = wordsForLess(rows);
   const chosen = others.filter((row) => row.verdict === "recommendable");
@@ -200,6 +195,7 @@ function answerSentences(rows, scenario) {
   const useful = scenario.constant ? ` and ${one ? "is" : "are"} at least as accurate as ${scenario.constant.words}` : "";
   const techniques = `${others.length} technique${others.length === 1 ? "" : "s"}`;
   sentences.push(`${chosen.length} of ${techniques} ${one ? "leaves" : "leave"} ${less}${useful}.`);
+  if (!scenario.constant) sentences.push("What a constant answer would score is not recorded.");
   const [fairest] = chosen;
   const best = chosen.reduce((found, row) => (row.accuracy > found.accuracy ? row : found));
   const also = !one && best === fairest ? " It is also the most accurate of these." : "";

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from benchmark.report.answers_text import BELOW_CONSTANT, DEGENERATE, READING
+from benchmark.report.answers_text import BELOW_CONSTANT, DEGENERATE, READING, UNKNOWN_SHARES
 from benchmark.report.compare_inputs import FinishedRun, RunDataset
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.statistics import paired_comparisons
@@ -71,6 +71,7 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
         "signs": {"degenerate": DEGENERATE, "below": BELOW_CONSTANT},
         "nearlyAll": NEARLY_ALL,
         "reading": READING,
+        "unknownShares": UNKNOWN_SHARES,
         "intervals": _INTERVALS,
         # Of Student's distribution, by degrees of freedom from 1.
         "quantiles": [round(float(stdtrit(df, (1 + CONFIDENCE) / 2)), 6) for df in range(1, max(2, n_most))],
@@ -166,12 +167,17 @@ def _scenario(
             for frame in compared
             for baseline, found in _rows(frame, key).groupby("baseline")
         },
-        "constant": None
-        if dataset.test_groups is None
-        else {"accuracy": dataset.test_groups.best_constant.accuracy, "words": dataset.test_groups.best_constant.words},
+        "constant": _constant(dataset),
         **_standing(statistics, key, techniques),
         "reasons": _reasons(_rows(run.failures, key), run.betas, techniques, metrics),
     }
+
+
+def _constant(dataset: RunDataset) -> dict[str, Any] | None:
+    if dataset.test_groups is None:
+        return None
+    constant = dataset.test_groups.best_constant
+    return {"accuracy": constant.accuracy, "words": constant.words}
 
 
 def _standing(
@@ -190,7 +196,9 @@ def _standing(
             for cell, n, why in zip(where, standing["n_degenerate"], standing["degenerate"], strict=True)
             if n > 0
         },
-        "below": [cell for cell, is_below in zip(where, standing["below_constant"].eq(True), strict=True) if is_below],
+        "below": [
+            cell for cell, below in zip(where, standing["below_constant"].eq(True), strict=True) if below
+        ],
     }
 
 

@@ -299,7 +299,7 @@ function headline(view, found) {
     const holding = others.filter((item) => item.upTo !== null);
     if (!holding.length) return `None of the techniques shown is better ${compared} at any β.`;
     const known = view.all.some((row) => !Number.isNaN(row.accepted[0]));
-    const why = known ? "" : " The shares accepted are not recorded in these results.";
+    const why = known ? "" : ` ${run.unknownShares}`;
     return `Of the ${holding.length} shown that are better ${compared}, none can be recommended.${why}`;
   }
   const best = others.filter(({ usefulAt }) => usefulAt.includes(upTo));

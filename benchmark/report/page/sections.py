@@ -261,8 +261,8 @@ def _groups(dataset: RunDataset) -> str:
     constant = sizes.best_constant
     return (
         f"{sizes.deprived_favorable:,} of {sizes.deprived:,} test rows of the deprived group and "
-        f"{sizes.favored_favorable:,} of {sizes.favored:,} of the favored group have the favorable label; the "
-        f"best constant answer, {constant.words}, has an accuracy of {constant.accuracy:.4f}"
+        f"{sizes.favored_favorable:,} of {sizes.favored:,} of the favored group have the favorable label; "
+        f"the best constant answer, {constant.words}, has an accuracy of {constant.accuracy:.4f}"
     )
 
 
