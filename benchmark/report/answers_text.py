@@ -77,6 +77,7 @@ _VERDICTS = (
 """In the order in which rows are shown."""
 
 _MOST_NAMED = 8
+_BETTER_OFF = "the deprived group is better off"
 
 
 def number(value: float) -> str:
@@ -403,7 +404,8 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
 def _of_baseline(row: Any, name: str) -> str:
     if math.isnan(row.value):
         return f"The baseline, {name}, has no value here: nothing is compared with it."
-    sentence = f"The baseline, {name}, leaves a discrimination of {_left(row.value)}"
+    better = f" ({_BETTER_OFF})" if _negative(row.value) else ""
+    sentence = f"The baseline, {name}, leaves a discrimination of {number(row.value)}{better}"
     if not math.isnan(row.accuracy):
         sentence += f" at accuracy {number(row.accuracy)}"
     if row.below_constant:
@@ -426,20 +428,20 @@ def _words_for_less(rows: list[Any], rope: float) -> tuple[str, str]:
 def _gain_and_cost(row: Any, baseline: Any) -> str:
     """Say how much discrimination is left, at what cost, and whom the technique accepts."""
     gain = _difference(row.change, row.change_low, row.change_high, ("more", "less"))
-    if row.value < 0 or baseline.value < 0:  # "less" would be ambiguous
-        gain = change_text(row.change, row.change_low, row.change_high)
+    if _negative(row.value) or _negative(baseline.value):  # "less" would be ambiguous
+        better = f"{_BETTER_OFF}; " if _negative(row.value) else ""
+        gain = f"{better}change {change_text(row.change, row.change_low, row.change_high)}"
     cost = _difference(
         row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high, ("more", "less")
     )
     return (
-        f"{_left(row.value)} ({gain}) at accuracy {number(row.accuracy)} ({cost}); it accepts "
+        f"{number(row.value)} ({gain}) at accuracy {number(row.accuracy)} ({cost}); it accepts "
         f"{share(row.accepted_deprived)} of the deprived and {share(row.accepted_favored)} of the favored"
     )
 
 
-def _left(value: float) -> str:
-    better = ", the deprived group being better off" if float(f"{value:.3f}") < 0 else ""
-    return number(value) + better
+def _negative(value: float) -> bool:
+    return number(value).startswith("-")
 
 
 def _difference(change: float, low: float, high: float, words: tuple[str, str]) -> str:

@@ -1,0 +1,216 @@
+"""Sentences on which technique to choose: each is true of what was made up, whatever is missing."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmark.experiment.export import RESULT_COLUMNS
+from benchmark.report.answers_text import (
+    answer_counts,
+    answer_rows,
+    answer_sentences,
+    change_text,
+    in_order,
+    mark_notes,
+    number,
+    remarks,
+    share,
+    verdict,
+)
+from benchmark.report.statistics_numbers import results_answers
+from benchmark.statistics.answers import ConstantAnswer
+
+TITLES = {"none": "None", "a": "Alpha", "b": "Beta, with a comma", "c": "Gamma", "d": "Delta"}
+REFUSING = ConstantAnswer(favorable=30, unfavorable=70)
+
+# Discrimination, accuracy, and the shares accepted of all, of the deprived and of the favored.
+Values = tuple[float, float, float, float, float]
+BASELINE: Values = (0.4, 0.8, 0.4, 0.2, 0.6)
+
+
+def answers_of(
+    values: Mapping[str, Values | Sequence[Values | None]],
+    *,
+    repetitions: int = 12,
+    constant: ConstantAnswer | None = REFUSING,
+    baseline: str = "none",
+) -> pd.DataFrame:
+    """Return the answers of one dataset at one β; noise makes every difference to the baseline regular."""
+    metrics = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
+    rows: list[tuple[object, ...]] = []
+    for (technique, own), repetition in itertools.product(values.items(), range(repetitions)):
+        single = own if isinstance(own, list) else [own]
+        found = single[repetition % len(single)]
+        noise = 0.0 if technique == "none" else 0.0001 * (1 + repetition // 2) * (-1) ** repetition
+        for i, metric in enumerate(metrics):
+            value = np.nan if found is None else found[i] + (noise if i < 2 else 0)
+            rows.append(("set", "cpt", 0.5, technique, "c45", repetition, metric, value))
+    results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+    constants = {"set": constant} if constant else {}
+    return results_answers(results, {"set": baseline}, constants)
+
+
+def said(answers: pd.DataFrame) -> str:
+    return " ".join(answer_sentences(answers, TITLES, rope=0.01))
+
+
+def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
+    text = said(
+        answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35), "b": (0.2, 0.82, 0.4, 0.3, 0.5)})
+    )
+    assert text.startswith("The baseline, None, leaves a discrimination of 0.400 at accuracy 0.800.")
+    assert (
+        "2 of 2 techniques leave significantly less discrimination and are at least as accurate as refusing "
+        "everybody."
+    ) in text
+    assert "Least is left by Alpha: 0.100 (0.300 less [0.300, 0.300]) at accuracy 0.750 (0.050 less [" in text
+    assert "it accepts 25 % of the deprived and 35 % of the favored." in text
+    assert "Most accurate of these is Beta, with a comma: 0.200 (0.200 less [" in text
+    assert "at accuracy 0.820 (0.020 more [" in text
+    assert "Not recommended" not in text
+
+
+def test_one_technique_is_not_the_most_accurate_of_several() -> None:
+    text = said(answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35)}))
+    assert "1 of 1 technique leaves significantly less discrimination and is at least as accurate" in text
+    assert "It is Alpha: 0.100" in text
+    assert "ost accurate" not in text
+
+
+def test_what_is_not_recommended_is_counted_by_reason() -> None:
+    found = answers_of(
+        {
+            "none": BASELINE,
+            "a": [(0.0, 0.7, 0.001, 0.001, 0.001), (0.1, 0.75, 0.3, 0.25, 0.35)],
+            "b": (0.1, 0.6, 0.3, 0.25, 0.35),
+            "c": [(0.1, 0.75, 0.3, 0.25, 0.35)] * 11 + [None],
+            "d": (0.4, 0.9, 0.4, 0.2, 0.6),
+        }
+    )
+    text = said(found)
+    assert "No technique is recommended." in text
+    assert (
+        "Not recommended: 1 that answers nearly everybody the same (Alpha); 1 that is less accurate than "
+        "refusing everybody (Beta, with a comma); 1 without a value in every sample (Gamma); 1 without "
+        "significantly less discrimination."
+    ) in text
+    assert answer_counts(found) == (
+        "none of 4 techniques recommended; 1 ‡; 1 †; 1 without all values; 1 without less discrimination"
+    )
+    rows = {row.technique: row for row in found.itertuples(index=False)}
+    assert remarks(rows["a"]) == "refuses more than 99 % of everybody in 6 of 12 samples"
+    assert remarks(rows["b"]) == "less accurate than refusing everybody"
+    assert remarks(rows["c"]) == "a value in 11 of 12 samples"
+    assert remarks(rows["d"]) == "no significant difference"
+    assert in_order(found)["technique"].tolist() == ["none", "d", "b", "c", "a"]
+    notes = mark_notes(found)
+    assert [note[0] for note in notes] == ["‡", "†"]
+    assert "less accurate than refusing everybody: never recommended" in notes[1]
+
+
+@pytest.mark.parametrize(
+    ("shares", "words"),
+    [
+        ((0.005, 0.0, 0.01), "refuses more than 99 % of everybody"),
+        ((0.995, 1.0, 0.99), "accepts more than 99 % of everybody"),
+        ((0.5, 0.0, 1.0), "decides by group alone"),
+    ],
+)
+def test_nothing_is_compared_with_a_degenerate_baseline(
+    shares: tuple[float, float, float], words: str
+) -> None:
+    found = answers_of({"none": (0.4, 0.8, *shares), "a": (0.1, 0.9, 0.3, 0.25, 0.35)})
+    text = said(found)
+    assert f"It {words} in 12 of 12 samples: no technique is compared with it here" in text
+    assert "Alpha" not in text
+    assert "1 without a baseline to be compared with" in text
+    assert not found["recommendable"].any()
+
+
+def test_a_baseline_below_the_constant_answer_is_said_to_be() -> None:
+    text = said(answers_of({"none": (0.4, 0.65, 0.4, 0.2, 0.6), "a": (0.1, 0.71, 0.3, 0.25, 0.35)}))
+    assert "at accuracy 0.650, less accurate than refusing everybody (0.700)." in text
+    assert "It is Alpha" in text
+
+
+def test_a_deprived_group_that_is_better_off_is_said_to_be() -> None:
+    text = said(answers_of({"none": BASELINE, "a": (-0.1, 0.75, 0.3, 0.35, 0.25)}))
+    assert "-0.100 (the deprived group is better off; change -0.500 [-0.500, -0.500]) at" in text
+    assert "less [" not in text.split("at accuracy 0.750")[0].split("It is")[1]
+    better = said(answers_of({"none": (-0.03, 0.8, 0.4, 0.5, 0.47), "a": (0.01, 0.8, 0.4, 0.4, 0.4)}))
+    assert "leaves a discrimination of -0.030 (the deprived group is better off) at accuracy" in better
+    assert "0.010 (change +0.040 [" in better
+
+
+def test_too_few_repetitions_test_nothing() -> None:
+    values = {"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35), "b": (0.395, 0.8, 0.4, 0.2, 0.6)}
+    text = said(answers_of(values, repetitions=2))
+    assert "leaves less discrimination by more than 0.01 (on average, untested for want of repet" in text
+    assert "1 without less discrimination by more than 0.01." in text
+    assert "significant" not in text
+
+
+def test_one_repetition_has_no_interval() -> None:
+    text = said(answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35)}, repetitions=1))
+    assert "(one repetition, untested)" in text
+    assert "[" not in text
+    assert "0.100 (0.300 less) at accuracy 0.750 (0.050 less); it accepts" in text
+
+
+def test_unknown_shares_recommend_nothing() -> None:
+    nan = float("nan")
+    found = answers_of({"none": (0.4, 0.8, nan, nan, nan), "a": (0.0, 0.9, nan, nan, nan)})
+    text = said(found)
+    assert "Who is accepted is not recorded in these results" in text
+    assert "No technique is recommended." in text
+    assert "Alpha" not in text
+    assert {verdict(row) for row in found.itertuples(index=False)} == {"baseline", "unknown"}
+
+
+def test_an_unknown_constant_answer_is_said_to_be() -> None:
+    found = answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35)}, constant=None)
+    assert "What a constant answer would score is not recorded." in said(found)
+    assert [row[0] for row in answer_rows(found, TITLES)] == ["Alpha", "None"]
+
+
+def test_baselines_without_values_or_rows() -> None:
+    found = answers_of({"none": [None], "a": (0.1, 0.75, 0.3, 0.25, 0.35)})
+    assert said(found) == (
+        "The baseline, None, has no value here: nothing is compared with it. Not recommended: 1 without a "
+        "baseline to be compared with."
+    )
+    found = answers_of({"a": (0.1, 0.75, 0.3, 0.25, 0.35)})
+    assert said(found).startswith("The baseline was not run")
+    assert "no baseline to compare with" in answer_counts(found)
+    assert said(answers_of({"none": BASELINE})).endswith("No other technique was run.")
+
+
+def test_an_empty_group_is_no_reason_to_call_a_classifier_constant() -> None:
+    nan = float("nan")
+    found = answers_of({"none": (nan, 0.8, 0.4, nan, 0.4), "a": (nan, 0.9, 0.4, nan, 0.4)})
+    assert not (found["n_degenerate"] > 0).any()
+    assert "has no value here" in said(found)
+
+
+def test_long_tables_keep_what_others_are_measured_by() -> None:
+    values: dict[str, Values] = {"none": BASELINE, "x": (0.39, 0.9, 0.4, 0.2, 0.6)}
+    values |= {f"t{i}": (0.1 + i / 100, 0.75, 0.3, 0.25, 0.35) for i in range(10)}
+    found = answers_of(values)
+    titles = {name: name for name in values}
+    names = [row[0] for row in answer_rows(found, titles, most=5)]
+    assert names == ["t0", "t1", "x", "none", "Refusing everybody"], "x is the most accurate"
+    assert len(answer_rows(found, titles)) == len(values) + 1
+
+
+def test_numbers_are_never_rounded_to_another_meaning() -> None:
+    assert [share(value) for value in (0, 0.0001, 0.004, 0.123, 0.994, 0.9999, 1)] == [
+        *("0 %", "<0.1 %", "0.4 %", "12 %", "99.4 %", ">99.9 %", "100 %")
+    ]
+    assert [number(-1e-9), number(float("nan"))] == ["0.000", "–"]
+    assert change_text(0.02, float("nan"), float("nan")) == "+0.020"
+    assert change_text(-0.0001, -0.0002, 0.0001) == "0.000 [0.000, 0.000]"
