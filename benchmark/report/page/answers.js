@@ -101,7 +101,8 @@ function signNotes(rows) {
   return below ? [...notes, `${run.signs.below} ${below.below}: never recommended.`] : notes;
 }
 
-const leftText = (value) => number(value) + (Number(number(value)) < 0 ? ", the deprived group being better off" : "");
+const BETTER_OFF = "the deprived group is better off";
+const isNegative = (value) => Number(number(value)) < 0;
 
 // A difference as a positive number with a word for its direction.
 function differenceText(change, low, high) {
@@ -115,11 +116,14 @@ function differenceText(change, low, high) {
 function gainAndCost(row, baseline) {
   const ends = [row.change, row.changeLow, row.changeHigh];
   // "Less" would be ambiguous on the other side of zero.
-  const gain = row.value < 0 || baseline.value < 0 ? changeText(...ends) : differenceText(...ends);
+  const gain =
+    isNegative(row.value) || isNegative(baseline.value)
+      ? `${isNegative(row.value) ? `${BETTER_OFF}; ` : ""}change ${changeText(...ends)}`
+      : differenceText(...ends);
   const cost = differenceText(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh);
   const [, deprived, favored] = row.accepted;
   return (
-    `${leftText(row.value)} (${gain}) at accuracy ${number(row.accuracy)} (${cost}); it accepts ` +
+    `${number(row.value)} (${gain}) at accuracy ${number(row.accuracy)} (${cost}); it accepts ` +
     `${share(deprived)} of the deprived and ${share(favored)} of the favored`
   );
 }
@@ -174,8 +178,9 @@ function answerSentences(rows, scenario) {
     sentences.push(`The baseline, ${name}, has no value here: nothing is compared with it.`);
   } else {
     const at = Number.isFinite(baseline.accuracy) ? ` at accuracy ${number(baseline.accuracy)}` : "";
+    const better = isNegative(baseline.value) ? ` (${BETTER_OFF})` : "";
     const below = baseline.below ? `, ${baseline.below} (${number(scenario.constant.accuracy)})` : "";
-    sentences.push(`The baseline, ${name}, leaves a discrimination of ${leftText(baseline.value)}${at}${below}.`);
+    sentences.push(`The baseline, ${name}, leaves a discrimination of ${number(baseline.value)}${better}${at}${below}.`);
   }
   if (baseline.degenerate) {
     sentences.push(`It ${baseline.degenerate}: no technique is compared with it here, and none is recommended.`);
