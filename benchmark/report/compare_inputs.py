@@ -99,6 +99,13 @@ class RunDataset:
     notes: tuple[str, ...] | None = None
 
     @property
+    def noticed(self) -> tuple[str, ...]:
+        """What was noticed in the data, as sentences; runs of earlier versions did not record it."""
+        if self.notes is not None:
+            return self.notes
+        return tuple(filter(None, [self.test_groups.note if self.test_groups else ""]))
+
+    @property
     def inert_warnings(self) -> dict[str, str]:
         """By name of each bias without effect, the sentence that says so."""
         return {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import itertools
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from benchmark.report.answers_text import BELOW_CONSTANT, DEGENERATE, mark, mark_notes
 from benchmark.report.heat_grid import LINE, add_step_colorbar, draw_cells, name_block, short_number
+from benchmark.report.standing_marks import (
+    below_constant_cells,
+    below_constant_notes,
+    degenerate_cells,
+    degenerate_notes,
+)
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.report.statistics_tables import Place, place_notes, places, reach_notes
 from benchmark.report.style import GREY, SIZES, STEPS, Page, beta_ticks, styled, text_width, wrap
@@ -33,6 +41,7 @@ _MOST_BETAS = 5
 _ROW = 0.19
 _MINUS = "\N{MINUS SIGN}"
 _BETTER, _WORSE = "#0072B2", "#D55E00"
+_USELESS = (0.88, 0.88, 0.88, 1.0)
 
 
 def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
@@ -50,7 +59,7 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
     Figure
         Colour is the improvement over the dataset's baseline, in steps that are multiples of the region of
         practical equivalence; signs mark what is significant, so that better and worse differ in grey as
-        well. The baseline's cells are framed.
+        well. The baseline's cells are framed. Degenerate techniques are grey and have no such sign.
     """
     own = _of_metric(statistics.intervals, metric)
     columns = [
@@ -78,6 +87,7 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
             subtitle="Means; columns: β and dataset. Colour: by how much a technique is nearer to the ideal "
             f"than the baseline (framed). + significantly better, {_MINUS} significantly worse.",
             notes=[
+                *mark_notes(statistics.standing[statistics.standing["technique"].isin(names)]),
                 *reach_notes(_of_metric(statistics.out_of_reach(), metric)),
                 *(note for place, _, _ in blocks for note in place_notes(statistics, place)),
             ],
@@ -87,9 +97,10 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
         )
         (axes,) = page.axes
         norm, colors = _colors(bounds)
-        values, texts = _cells(statistics, own, names, columns)
+        values, texts, useless = _cells(statistics, own, names, columns)
         shades = colors(norm(np.nan_to_num(values)))
         shades[np.isnan(values)] = (1.0, 1.0, 1.0, 1.0)
+        shades[useless] = _USELESS
         draw_cells(axes, shades, texts)
         axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(names) - 0.5, -0.5))
         axes.set_xticks(range(len(columns)), labels=[f"{beta:g}" for _, beta in columns])
@@ -131,8 +142,8 @@ def _cells(
     rows: pd.DataFrame,
     names: Sequence[str],
     columns: Sequence[tuple[Place, float]],
-) -> tuple[np.ndarray, list[list[str]]]:
-    """Return improvement and text of each cell; a cell that was not tried is empty."""
+) -> tuple[np.ndarray, list[list[str]], np.ndarray]:
+    """Return improvement and text of each cell, and whether it is degenerate; one not tried is empty."""
     key = ["dataset", "bias", "classifier", "beta", "technique"]
     means = dict(zip(rows[key].itertuples(index=False, name=None), rows["mean"], strict=True))
     compared = _of_metric(statistics.comparisons, str(rows["metric"].iloc[0]))
@@ -142,7 +153,10 @@ def _cells(
             index=False, name=None
         )
     }
+    standing: list[Any] = list(statistics.standing.itertuples(index=False))
+    marks = {(row.dataset, row.bias, row.classifier, row.beta, row.technique): mark(row) for row in standing}
     values = np.full((len(names), len(columns)), np.nan)
+    useless = np.zeros(values.shape, dtype=bool)
     texts: list[list[str]] = []
     for i, name in enumerate(names):
         texts.append([])
@@ -150,9 +164,12 @@ def _cells(
             where = (*place.key, beta, name)
             mean = means.get(where)
             values[i, j], sign = against.get(where, (np.nan, 0.0))
-            mark = "+" if sign > 0 else _MINUS if sign < 0 else ""
-            texts[-1].append("" if mean is None else "–" if np.isnan(mean) else short_number(mean) + mark)
-    return values, texts
+            own = marks.get(where, "")
+            useless[i, j] = own == DEGENERATE
+            differs = "" if useless[i, j] else "+" if sign > 0 else _MINUS if sign < 0 else ""
+            text = "" if mean is None else "–" if np.isnan(mean) else short_number(mean) + differs + own
+            texts[-1].append(text)
+    return values, texts, useless
 
 
 def _frame(axes: Axes, names: Sequence[str], baseline: str, first: int, last: int) -> None:
@@ -181,13 +198,20 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
     -------
     Figure
         A panel for each level of bias, or for five of many; a row for each technique. Improvements are paired
-        differences on the same samples; the band is the region of practical equivalence.
+        differences on the same samples; the band is the region of practical equivalence. A cross in place of
+        the mark is a technique that is degenerate there.
     """
     rows = _of_metric(place.rows(statistics.comparisons), metric)
     betas = beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
     tried = rows["technique"].unique()
     names = [name for name in statistics.run.techniques if name in tried]
-    labels = [wrap(statistics.run.techniques[name], _NAME_WIDTH, SIZES["tick"]) for name in names]
+    standing = place.rows(statistics.standing)
+    titles = {name: statistics.run.techniques[name] for name in (statistics.baselines[place.dataset], *names)}
+    below = {name for name, _ in below_constant_cells(standing)}
+    labels = [
+        wrap(titles[name] + (f" {BELOW_CONSTANT}" if name in below else ""), _NAME_WIDTH, SIZES["tick"])
+        for name in names
+    ]
     height = max(_ROW, 0.05 + max(map(len, labels)) * LINE)
     baseline = statistics.run.techniques[statistics.baselines[place.dataset]]
     with styled():
@@ -201,6 +225,8 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
             notes=[
                 f"Improvement: by how much a technique is nearer to the ideal than the baseline, on the same "
                 f"training sample. Band: differences of up to {statistics.rope:g}, practically none.",
+                *degenerate_notes(standing, titles, "Cross, not to be compared"),
+                *below_constant_notes(standing, titles),
                 *reach_notes(_of_metric(place.rows(statistics.out_of_reach()), metric)),
                 *place_notes(statistics, place),
             ],
@@ -210,20 +236,26 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
             below=0.86,
             panel_titles=[f"β = {beta:g}" for beta in betas],
         )
-        limits = _forest_limits(rows)
+        limits, useless = _forest_limits(rows), degenerate_cells(standing)
         for i, (beta, axes) in enumerate(zip(betas, page.axes, strict=True)):
-            _draw_effects(axes, rows[rows["beta"] == beta], names, statistics)
+            _draw_effects(axes, rows[rows["beta"] == beta], names, useless, statistics)
             axes.set_xlim(*limits)
             axes.set_ylim(len(names) - 0.5, -0.5)
             axes.set_yticks(range(len(names)), labels=["\n".join(lines) for lines in labels])
             axes.tick_params(axis="y", length=0, labelleft=page.first_in_row(i))
             axes.grid(visible=False, axis="y")
             axes.xaxis.set_major_locator(MaxNLocator(nbins=3, steps=STEPS))
-        _add_legend(page)
+        _add_legend(page, crosses=bool(useless & set(itertools.product(names, betas))))
     return page.figure
 
 
-def _draw_effects(axes: Axes, rows: pd.DataFrame, names: Sequence[str], statistics: RunStatistics) -> None:
+def _draw_effects(
+    axes: Axes,
+    rows: pd.DataFrame,
+    names: Sequence[str],
+    useless: Collection[tuple[str, float]],
+    statistics: RunStatistics,
+) -> None:
     axes.axvspan(-statistics.rope, statistics.rope, color="#ECECEC", lw=0, zorder=0.5)
     axes.axvline(0, color=GREY, lw=0.8, zorder=1)
     for line in range(len(names)):
@@ -232,11 +264,12 @@ def _draw_effects(axes: Axes, rows: pd.DataFrame, names: Sequence[str], statisti
         value = row["improvement"]
         if not np.isfinite(value):
             continue
-        color = _BETTER if value > 0 else _WORSE
+        is_useless = (row["technique"], row["beta"]) in useless
+        color = GREY if is_useless else _BETTER if value > 0 else _WORSE
         y = names.index(str(row["technique"]))
         axes.plot([row["improvement_low"], row["improvement_high"]], [y, y], color=color, lw=1.3, zorder=2)
         significant = row["p_permutation_holm"] <= statistics.alpha
-        marker = "o" if value > 0 else "s"
+        marker = "x" if is_useless else "o" if value > 0 else "s"
         face = color if significant else "white"
         axes.plot([value], [y], marker, mfc=face, mec=color, mew=1.1, ms=4.6, zorder=3, gid="effect")
 
@@ -248,16 +281,20 @@ def _forest_limits(rows: pd.DataFrame) -> tuple[float, float]:
     return float(ends.min()) - pad, float(ends.max()) + pad
 
 
-def _add_legend(page: Page) -> None:
+def _add_legend(page: Page, *, crosses: bool) -> None:
     looks = (("o", _BETTER, "better"), ("s", _WORSE, "worse"))
     handles = [
         Line2D([], [], ls="none", marker=marker, mec=color, mfc=color if filled else "white", ms=4.6)
         for marker, color, _ in looks
         for filled in (True, False)
     ]
+    words = [f"{what}{more}" for *_, what in looks for more in (", significant", ", not significant")]
+    if crosses:
+        handles.append(Line2D([], [], ls="none", marker="x", mec=GREY, mew=1.1, ms=4.6))
+        words.append(f"{DEGENERATE} degenerate, see below")
     page.figure.legend(
         handles,
-        [f"{what}{more}" for *_, what in looks for more in (", significant", ", not significant")],
+        words,
         loc="upper left",
         bbox_to_anchor=(Page.edge / page.width, (page.grid_bottom - 0.36) / page.height),
         borderaxespad=0,

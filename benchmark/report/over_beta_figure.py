@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,14 @@ from benchmark.report.scenario_words import (
     scenario_notes,
     scenario_subtitle,
 )
+from benchmark.report.standing_marks import (
+    CONSTANT_LINE,
+    below_constant_notes,
+    constant_text,
+    degenerate_cells,
+    degenerate_notes,
+    is_near,
+)
 from benchmark.report.style import (
     FAINT,
     GREY,
@@ -32,6 +40,7 @@ from benchmark.report.style import (
     text_width,
     wrap,
 )
+from benchmark.statistics.answers import ACCURACY, ConstantAnswer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,8 +63,45 @@ class _Group:
     techniques: _Shown
 
 
+@dataclass(frozen=True)
+class _Marks:
+    """What tells useful techniques from useless ones, and the notes below the figure."""
+
+    hollow: set[tuple[str, float]]
+    constant: ConstantAnswer
+    measured: bool
+    drawn: bool
+    notes: list[str]
+
+    @property
+    def beyond(self) -> str:
+        """Says what the best constant answer is where there is accuracy, but no line for it."""
+        return constant_text(self.constant, drawn=False) if self.measured and not self.drawn else ""
+
+    @property
+    def line(self) -> str:
+        """Says which line is the best constant answer, where there is one."""
+        return constant_text(self.constant, drawn=True) if self.drawn else ""
+
+    @property
+    def legend(self) -> list[tuple[dict[str, Any], str]]:
+        """Looks and words of the lines of the legend that are no technique."""
+        found: list[tuple[dict[str, Any], str]] = []
+        if self.drawn:
+            words = f"{self.constant.words}: accuracy {self.constant.accuracy:.3f}"
+            found.append((CONSTANT_LINE, words))
+        if self.hollow:
+            hollow = {"ls": "none", "marker": "o", "mec": GREY, "mfc": "white"}
+            found.append((hollow, "hollow: degenerate, see below"))
+        return found
+
+
 def draw_over_beta(
-    summary: pd.DataFrame, failures: pd.DataFrame, scenario: Scenario, description: RunDescription
+    summary: pd.DataFrame,
+    failures: pd.DataFrame,
+    standing: pd.DataFrame,
+    scenario: Scenario,
+    description: RunDescription,
 ) -> Figure:
     """Draw each metric over beta, a panel per metric, a line with its 95 % interval band per technique.
 
@@ -68,6 +114,8 @@ def draw_over_beta(
         As :func:`benchmark.report.summary.summarise` returns it.
     failures : DataFrame
         Say why a technique has no value.
+    standing : DataFrame
+        From :func:`~benchmark.statistics.answers.standings`: degenerate techniques have hollow marks.
     scenario : Scenario
         What to draw.
     description : RunDescription
@@ -82,17 +130,31 @@ def draw_over_beta(
     # A technique keeps its look in all figures of a run, whichever techniques a scenario lacks.
     shown = [(t, i) for i, t in enumerate(description.techniques) if t.name in names]
     metrics = [m for m in description.metrics if (own["metric"] == m.name).any()]
+    titles = {technique.name: technique.title for technique, _ in shown}
+    marks = _Marks(
+        hollow=degenerate_cells(scenario.rows(standing)),
+        constant=scenario.dataset.group_sizes.best_constant,
+        measured=any(metric.name == ACCURACY for metric in metrics),
+        drawn=is_near(
+            scenario.dataset.group_sizes.best_constant.accuracy, own.loc[own["metric"] == ACCURACY, "mean"]
+        ),
+        notes=[
+            *degenerate_notes(scenario.rows(standing), titles, "Hollow"),
+            *below_constant_notes(scenario.rows(standing), titles),
+            *_missing_notes(own, failures, shown, scenario, description),
+            *scenario_notes(scenario),
+        ],
+    )
     with styled():
-        if len(description.betas) > 1:
-            return _draw_lines(own, failures, shown, metrics, scenario, description)
-        return _draw_bars(own, failures, shown, metrics, scenario, description)
+        draw = _draw_lines if len(description.betas) > 1 else _draw_bars
+        return draw(own, shown, metrics, marks, scenario, description)
 
 
 def _draw_lines(
     own: pd.DataFrame,
-    failures: pd.DataFrame,
     shown: _Shown,
     metrics: Sequence[MetricDescription],
+    marks: _Marks,
     scenario: Scenario,
     description: RunDescription,
 ) -> Figure:
@@ -101,6 +163,8 @@ def _draw_lines(
         [wrap(technique.title, _LEGEND_WIDTH, SIZES["tick"]) for technique, _ in group.techniques]
         for group in groups
     ]
+    extra = [(look, wrap(text, _LEGEND_WIDTH, SIZES["tick"])) for look, text in marks.legend]
+    labels = [[*own_labels, *(lines for _, lines in extra)] for own_labels in labels]
     every = [line for own_labels in labels for lines in own_labels for line in lines]
     widest = max([text_width(line, SIZES["tick"]) for line in every], default=0.0)
     legend_width = 0.75 + max([widest, *(text_width(group.title, SIZES["tick"]) for group in groups)])
@@ -115,8 +179,10 @@ def _draw_lines(
         columns,
         panel=(3.1, max(2.1, needed)) if single else (2.2, max(1.6, needed)),
         title=f"{scenario.heading}: metrics over the level of bias",
-        subtitle=scenario_subtitle(scenario, description, _how(description, single=single)),
-        notes=[*_missing_notes(own, failures, shown, scenario, description), *scenario_notes(scenario)],
+        subtitle=scenario_subtitle(
+            scenario, description, " ".join(filter(None, [_how(description, single=single), marks.beyond]))
+        ),
+        notes=marks.notes,
         right=0.3 + legend_width,
         gap=(0.72, 0.2) if single else (0.56, 0.2),
         panel_titles=[
@@ -135,10 +201,14 @@ def _draw_lines(
             if len(others):
                 _draw_behind(axes, others)
             for technique, position in group.techniques:
-                _draw_line(axes, values[values["technique"] == technique.name], position)
+                _draw_line(axes, values[values["technique"] == technique.name], position, marks.hollow)
+            if marks.drawn and metrics[i].name == ACCURACY:
+                axes.axhline(marks.constant.accuracy, **CONSTANT_LINE)
             lowest = i + columns >= len(metrics) and (g == len(groups) - 1)
             _dress(axes, metrics[i], description.betas, lowest=lowest)
-        _add_legend(page, panels[0], group, own_labels, titled=not single)
+        looks = [line_style(position) for _, position in group.techniques]
+        looks += [look for look, _ in extra]
+        _add_legend(page, panels[0], looks, own_labels, group.title if not single else None)
     _share_limits(page.axes, n_rows * columns, len(metrics))
     return page.figure
 
@@ -196,10 +266,14 @@ def _share_limits(panels: Sequence[Axes], per_group: int, n_metrics: int) -> Non
 
 
 def _add_legend(
-    page: Page, beside: Axes, group: _Group, labels: Sequence[Sequence[str]], *, titled: bool
+    page: Page,
+    beside: Axes,
+    looks: Sequence[Mapping[str, Any]],
+    labels: Sequence[Sequence[str]],
+    title: str | None,
 ) -> None:
     page.figure.legend(
-        [Line2D([], [], **line_style(position)) for _, position in group.techniques],
+        [Line2D([], [], **look) for look in looks],
         ["\n".join(lines) for lines in labels],
         loc="upper left",
         bbox_to_anchor=((page.grid_right + 0.16) / page.width, beside.get_position().y1),
@@ -207,7 +281,7 @@ def _add_legend(
         borderpad=0,
         handlelength=3.2,
         labelspacing=0.35,
-        title=group.title if titled else None,
+        title=title,
         title_fontproperties={"size": SIZES["tick"], "weight": "bold"},
         alignment="left",
     )
@@ -215,9 +289,9 @@ def _add_legend(
 
 def _draw_bars(
     own: pd.DataFrame,
-    failures: pd.DataFrame,
     shown: _Shown,
     metrics: Sequence[MetricDescription],
+    marks: _Marks,
     scenario: Scenario,
     description: RunDescription,
 ) -> Figure:
@@ -228,8 +302,12 @@ def _draw_bars(
         min(4, len(metrics)),
         panel=(2.3, max(0.6, row_height * (len(shown) + 0.5))),
         title=f"{scenario.heading}: metrics at β = {description.betas[0]:g}",
-        subtitle=scenario_subtitle(scenario, description, _interval_text(description)),
-        notes=[*_missing_notes(own, failures, shown, scenario, description), *scenario_notes(scenario)],
+        subtitle=scenario_subtitle(
+            scenario,
+            description,
+            " ".join(filter(None, [_interval_text(description), marks.beyond or marks.line])),
+        ),
+        notes=marks.notes,
         left=0.3 + max(text_width(line, SIZES["tick"]) for lines in labels for line in lines),
         gap=(0.35, 0.42),
         below=0.4,
@@ -239,7 +317,9 @@ def _draw_bars(
     for i, (metric, axes) in enumerate(zip(metrics, page.axes, strict=True)):
         values = own[own["metric"] == metric.name]
         for row, (technique, position) in zip(rows, shown, strict=True):
-            _draw_bar(axes, values[values["technique"] == technique.name], int(row), position)
+            _draw_bar(axes, values[values["technique"] == technique.name], int(row), position, marks.hollow)
+        if marks.drawn and metric.name == ACCURACY:
+            axes.axvline(marks.constant.accuracy, **CONSTANT_LINE)
         _draw_ideal(axes, metric, horizontal=False)
         axes.set_ylim(len(shown) - 0.5, -0.5)
         axes.set_yticks(rows, ["\n".join(lines) for lines in labels])
@@ -255,7 +335,7 @@ def _draw_behind(axes: Axes, rows: pd.DataFrame) -> None:
     axes.plot(np.tile(beta, len(grid)), mean.ravel(), color=FAINT, lw=0.6, zorder=1.5, gid="others")
 
 
-def _draw_line(axes: Axes, rows: pd.DataFrame, position: int) -> None:
+def _draw_line(axes: Axes, rows: pd.DataFrame, position: int, hollow: Collection[tuple[str, float]]) -> None:
     style = line_style(position)
     beta = rows["beta"].to_numpy()
     axes.plot(beta, rows["mean"].to_numpy(), mec="white", mew=0.4, zorder=3, **style)
@@ -268,13 +348,27 @@ def _draw_line(axes: Axes, rows: pd.DataFrame, position: int) -> None:
         lw=0,
         zorder=2,
     )
+    empty = rows[_is_in(rows, hollow)]
+    if len(empty):
+        look = {"marker": style["marker"], "mec": style["color"]}
+        axes.plot(empty["beta"], empty["mean"], ls="none", mfc="white", zorder=3.2, gid="degenerate", **look)
 
 
-def _draw_bar(axes: Axes, rows: pd.DataFrame, y: int, position: int) -> None:
+def _draw_bar(
+    axes: Axes, rows: pd.DataFrame, y: int, position: int, hollow: Collection[tuple[str, float]]
+) -> None:
     style = line_style(position)
-    for mean, high in rows.loc[rows["n"] > 0, ["mean", "ci_high"]].itertuples(index=False):
+    rows = rows[rows["n"] > 0]
+    for mean, high, is_hollow in zip(rows["mean"], rows["ci_high"], _is_in(rows, hollow), strict=True):
         half_width = high - mean if math.isfinite(high) else 0.0
-        axes.errorbar(mean, y, xerr=half_width, color=style["color"], marker=style["marker"], capsize=2.5)
+        look = {"color": style["color"], "marker": style["marker"]}
+        mark, _, _ = axes.errorbar(mean, y, xerr=half_width, capsize=2.5, **look)
+        if is_hollow:
+            mark.set(markerfacecolor="white", gid="degenerate")
+
+
+def _is_in(rows: pd.DataFrame, cells: Collection[tuple[str, float]]) -> list[bool]:
+    return [cell in cells for cell in zip(rows["technique"], rows["beta"], strict=True)]
 
 
 def _draw_ideal(axes: Axes, metric: MetricDescription, *, horizontal: bool) -> None:

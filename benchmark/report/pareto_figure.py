@@ -11,8 +11,17 @@ from matplotlib.colors import to_rgb
 from matplotlib.ticker import FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
+from benchmark.report.answers_text import BELOW_CONSTANT
 from benchmark.report.label_places import place_labels
-from benchmark.report.statistics_numbers import RunStatistics
+from benchmark.report.standing_marks import (
+    CONSTANT_LINE,
+    below_constant_cells,
+    below_constant_notes,
+    constant_text,
+    degenerate_notes,
+    is_near,
+)
+from benchmark.report.statistics_numbers import RunStatistics, constant_answers
 from benchmark.report.statistics_tables import Place, place_notes
 from benchmark.report.style import FAINT, GREY, SIZES, STEPS, Page, beta_ticks, list_room, styled, text_width
 from benchmark.statistics import distance
@@ -50,6 +59,7 @@ def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
     Figure
         A row of panels for each metric, a panel for each level of bias, or for five of many. Techniques are
         numbered, and named below. Bars are the intervals of the two means, taken as distances to the ideal.
+        Degenerate techniques are on no front; a cross shows where they would be, as far as the axes reach.
         A technique that is dominated and lies far off is not drawn; the panel's title counts these.
     """
     rows = place.rows(statistics.pareto)
@@ -58,7 +68,14 @@ def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
     tried = rows["technique"].unique()
     names = [name for name in statistics.run.techniques if name in tried]
     keys = {name: str(number) for number, name in enumerate(names, 1)}
-    present = set(rows.loc[np.isfinite(rows["first_distance"]), "technique"])
+    standing = place.rows(statistics.standing)
+    titles = {name: statistics.run.techniques[name] for name in names}
+    has_value = place.rows(statistics.intervals).query("n > 0")["technique"]
+    present = set(rows.loc[np.isfinite(rows["first_distance"]), "technique"]) | (
+        set(has_value) & set(standing.loc[standing["n_degenerate"] > 0, "technique"])
+    )
+    below = below_constant_cells(standing)
+    constant = constant_answers(statistics.run).get(place.dataset)
     listed = [
         f"{keys[name]}  {statistics.run.techniques[name]}" + ("" if name in present else " (no value)")
         for name in names
@@ -66,8 +83,16 @@ def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
     panels = []
     for metric in metrics:
         own = _with_intervals(rows[rows["first"] == metric], statistics, place, metric)
-        panels += [(own[own["beta"] == beta], metric) for beta in betas]
-    titles = [_title(own, float(beta)) for (own, _), beta in zip(panels, betas * len(metrics), strict=True)]
+        useless = _degenerate_points(statistics, place, metric)
+        panels += [
+            (own[own["beta"] == beta], useless.loc[useless["beta"] == beta, ["x", "y"]].to_numpy(), metric)
+            for beta in betas
+        ]
+    drawn = constant is not None and any(is_near(constant.accuracy, own["y"]) for own, *_ in panels)
+    line = "" if constant is None else f" {constant_text(constant, drawn=drawn)}"
+    panel_titles = [
+        _title(own, float(beta)) for (own, *_), beta in zip(panels, betas * len(metrics), strict=True)
+    ]
     left, right, gap = 0.8, 0.2, 0.6
     # Room for the longest name: a single panel is narrower than that.
     needed = max(text_width(text, SIZES["tick"]) for text in listed) + 0.6 - left - right
@@ -80,16 +105,26 @@ def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
             panel=(width, _PANEL[1]),
             title=f"{place.heading}: techniques that no other one beats",
             subtitle="Blue: on the Pareto front of the means, the darker in the more single repetitions. "
-            "Grey: beaten by another technique. Bars: 95 % intervals. Best is the upper left.",
-            notes=place_notes(statistics, place),
+            f"Grey: beaten by another technique. Bars: 95 % intervals. Best is the upper left.{line}",
+            notes=[
+                *degenerate_notes(standing, titles, "Cross, on no front"),
+                *below_constant_notes(standing, titles),
+                *place_notes(statistics, place),
+            ],
             left=left,
             right=right,
             below=0.66 + list_room(listed, page_width),
             gap=(gap, 0.5),
-            panel_titles=titles,
+            panel_titles=panel_titles,
         )
-        for i, ((own, metric), axes) in enumerate(zip(panels, page.axes, strict=True)):
-            _draw_panel(axes, own, keys, (width, _PANEL[1]))
+        for i, ((own, crosses, metric), axes) in enumerate(zip(panels, page.axes, strict=True)):
+            level = constant.accuracy if constant and is_near(constant.accuracy, own["y"]) else np.nan
+            marked = {
+                name: key + (BELOW_CONSTANT if (name, betas[i % len(betas)]) in below else "")
+                for name, key in keys.items()
+            }
+            _draw_panel(axes, own, marked, (width, _PANEL[1]), level)
+            _draw_crosses(axes, crosses)
             axes.set_xlabel(_axis_label(statistics, metric))
             if page.first_in_row(i):
                 axes.set_ylabel("accuracy")
@@ -117,6 +152,28 @@ def _with_intervals(rows: pd.DataFrame, statistics: RunStatistics, place: Place,
     ).reset_index(drop=True)
 
 
+def _degenerate_points(statistics: RunStatistics, place: Place, name: str) -> pd.DataFrame:
+    """Return where degenerate techniques would be: columns beta, technique, x and y."""
+    where = ["beta", "technique"]
+    standing = place.rows(statistics.standing)
+    points = standing.loc[standing["n_degenerate"] > 0, where]
+    means = place.rows(statistics.intervals)
+    for axis, metric in (("x", name), ("y", ACCURACY)):
+        own = means.loc[means["metric"] == metric, [*where, "mean"]].rename(columns={"mean": axis})
+        points = points.merge(own, on=where)
+    return points.assign(
+        x=distance(points["x"].to_numpy(dtype=float), statistics.metrics[name]),
+        y=1 - distance(points["y"].to_numpy(dtype=float), statistics.metrics[ACCURACY]),
+    )
+
+
+def _draw_crosses(axes: Axes, points: NDArray[np.float64]) -> None:
+    (low_x, high_x), (low_y, high_y) = axes.get_xlim(), axes.get_ylim()
+    x, y = points[:, 0], points[:, 1]
+    seen = (low_x <= x) & (x <= high_x) & (low_y <= y) & (y <= high_y)
+    axes.plot(x[seen], y[seen], "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
+
+
 def _title(rows: pd.DataFrame, beta: float) -> str:
     hidden = int((~_shown(rows)).sum())
     return f"β = {beta:g}" + (f" ({hidden} far off)" if hidden else "")
@@ -135,7 +192,9 @@ def _shown(rows: pd.DataFrame) -> NDArray[np.bool_]:
     return kept | near
 
 
-def _draw_panel(axes: Axes, rows: pd.DataFrame, keys: dict[str, str], panel: tuple[float, float]) -> None:
+def _draw_panel(
+    axes: Axes, rows: pd.DataFrame, keys: dict[str, str], panel: tuple[float, float], level: float
+) -> None:
     rows = rows[_shown(rows)].sort_values(["on_front", "x"], ascending=[False, True], kind="stable")
     axes.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=STEPS))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=STEPS))
@@ -156,6 +215,9 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, keys: dict[str, str], panel: tup
         fill = share * np.array(to_rgb(_FRONT)) + (1 - share) * 1.0
         axes.scatter(own["x"], own["y"], s=22, c=np.clip(fill, 0, 1), edgecolors=color, lw=1.0, zorder=3)
     low_x, high_x, low_y, high_y = _limits(rows)
+    if np.isfinite(level):
+        low_y, high_y = min(low_y, level - 0.04 * (high_y - low_y)), max(high_y, level)
+        axes.axhline(level, **CONSTANT_LINE)
     axes.set_xlim(low_x, high_x)
     axes.set_ylim(low_y, high_y)
     scale = np.array([panel[0] / (high_x - low_x), panel[1] / (high_y - low_y)])

@@ -10,6 +10,8 @@ import pandas as pd
 from matplotlib.colors import Normalize
 from matplotlib.ticker import MaxNLocator
 
+from benchmark.report.answers_text import BELOW_CONSTANT
+from benchmark.report.standing_marks import below_constant_cells, degenerate_notes
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.report.style import BETA_COLORS, SIZES, Page, add_beta_colorbar, styled, text_width, wrap
 from benchmark.statistics.across import repetitions_needed
@@ -46,8 +48,17 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
     """
     metrics = list(ranks["metric"].unique())
     tables = [_ranked(ranks, metric) for metric in metrics]
+    standing = _standing(statistics, ranks)
+    below = {name for name, _ in below_constant_cells(standing)}
     labels = [
-        [wrap(statistics.run.techniques[name], _NAME_WIDTH, SIZES["tick"]) for name in table["technique"]]
+        [
+            wrap(
+                statistics.run.techniques[name] + (f" {BELOW_CONSTANT}" if name in below else ""),
+                _NAME_WIDTH,
+                SIZES["tick"],
+            )
+            for name in table["technique"]
+        ]
         for table in tables
     ]
     lanes = [_lanes(table["groups"].tolist()) for table in tables]
@@ -65,7 +76,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
             title=f"Mean ranks on {', '.join(datasets)}",
             subtitle="1 is best. Large: over datasets and β; small: over the datasets at each β, on the "
             "same scale. Bars at the right join techniques that are not shown to differ (Wilcoxon, Holm).",
-            notes=_notes(statistics, ranks),
+            notes=_notes(statistics, ranks, standing),
             left=room,
             right=0.9 + for_bars,
             gap=(room + for_bars, 0.42),
@@ -141,10 +152,27 @@ def _draw_panel(
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=(1, 2, 5, 10)))
 
 
-def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
+def _standing(statistics: RunStatistics, ranks: pd.DataFrame) -> pd.DataFrame:
+    """Return the standings of the techniques at all places that are ranked together."""
+    first, own = ranks.iloc[0], statistics.standing
+    kept = own["dataset"].isin(str(first["datasets"]).split()) & own["technique"].isin(ranks["technique"])
+    kept &= (own["bias"] == first["bias"]) & (own["classifier"] == first["classifier"])
+    found: pd.DataFrame = own[kept]
+    return found
+
+
+def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFrame) -> list[str]:
     warnings = [f"Warning: {text}" for text in ranks["warning"].unique() if text][:1]
     gone = ranks[(ranks["over"] == _POOLED) & ranks["mean_rank"].isna()]
-    titles = [statistics.run.techniques[name] for name in gone["technique"].unique()]
+    useless = set(standing.loc[standing["n_degenerate"] > 0, "technique"])
+    names = list(dict.fromkeys(gone["technique"]))
+    titles = [statistics.run.techniques[name] for name in names if name not in useless]
+    degenerate = {name: statistics.run.techniques[name] for name in names if name in useless}
+    degenerate_at = [
+        note
+        for dataset, own in standing.groupby("dataset", sort=False)
+        for note in degenerate_notes(own, degenerate, f"Not ranked on {dataset}, nor over all β")
+    ]
     left_out = (
         [
             f"Not ranked over all β, for want of values, but where they have some at a single β: "
@@ -159,6 +187,12 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
         "A dataset at several β is no independent evidence: where few datasets are pooled over β, "
         "differences are surer of these datasets than of others.",
         *left_out,
+        *degenerate_at,
+        *(
+            [f"{BELOW_CONSTANT} less accurate than the best constant answer at some β."]
+            if below_constant_cells(standing)
+            else []
+        ),
     ]
 
 

@@ -191,12 +191,9 @@ def data_notes(run: FinishedRun) -> Iterator[str]:
             yield f"Warning, {dataset.name}: {dataset.warning.strip().rstrip('.')}."
         for warning in dataset.inert_warnings.values():
             yield f"Warning, {dataset.name}: {warning}"
-        sizes = dataset.test_groups
-        # Runs of earlier versions have no notes of their own.
-        found = [sizes.note] if dataset.notes is None and sizes is not None else dataset.notes or []
-        for note in filter(None, found):
+        for note in dataset.noticed:
             yield f"Note, {dataset.name}: {note.strip().rstrip('.')}."
-        if sizes is not None:
+        if (sizes := dataset.test_groups) is not None:
             yield (
                 f"{dataset.name}: of the test rows, {sizes.deprived_favorable:,} of {sizes.deprived:,} "
                 f"deprived and {sizes.favored_favorable:,} of {sizes.favored:,} favored ones are favorable."

@@ -246,7 +246,8 @@ class Page:
         self.n_rows = math.ceil(n_panels / columns)
         (panel_width, panel_height), (across, down) = panel, gap
         self.width = left + columns * panel_width + (columns - 1) * across + right
-        writable = self.width - 2 * self.edge
+        # Letters that are fitted to pixels can be some hundredths wider than they are by design.
+        writable = 0.98 * (self.width - 2 * self.edge)
         header = [(line, "title", True) for line in wrap(title, writable, SIZES["title"], bold=True)]
         header += [(line, "subtitle", False) for line in wrap(subtitle, writable, SIZES["subtitle"])]
         footer = [line for note in notes for line in wrap(note, writable, SIZES["note"])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,14 @@ from benchmark.report.scenario_words import (
     listed,
     scenario_notes,
     scenario_subtitle,
+)
+from benchmark.report.standing_marks import (
+    CONSTANT_LINE,
+    below_constant_notes,
+    constant_text,
+    degenerate_cells,
+    degenerate_notes,
+    is_near,
 )
 from benchmark.report.style import BETA_COLORS, FAINT, GREY, STEPS, Page, add_beta_colorbar, styled
 
@@ -64,10 +72,18 @@ def tradeoff_points(results: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
     return points
 
 
-def tradeoff_limits(points: pd.DataFrame) -> Limits:
-    """Return axes limits that hold all points, and zero discrimination, the ideal."""
+def tradeoff_limits(points: pd.DataFrame, constant: float) -> Limits:
+    """Return axes limits that hold all points, zero discrimination, the ideal, and the best constant answer.
+
+    Parameters
+    ----------
+    points : DataFrame
+        From :func:`tradeoff_points`.
+    constant : float
+        Accuracy of the best constant answer, which the axis reaches if it is near the points.
+    """
     x, y = points["discrimination"].to_numpy(), points["accuracy"].to_numpy()
-    return _padded(np.append(x, 0.0)), _padded(y)
+    return _padded(np.append(x, 0.0)), _padded(np.append(y, constant) if is_near(constant, y) else y)
 
 
 def draw_tradeoff(
@@ -75,6 +91,7 @@ def draw_tradeoff(
     limits: Limits,
     techniques: Sequence[TechniqueDescription],
     failures: pd.DataFrame,
+    standing: pd.DataFrame,
     scenario: Scenario,
     description: RunDescription,
 ) -> Figure:
@@ -91,6 +108,8 @@ def draw_tradeoff(
         What to draw, in order.
     failures : DataFrame
         Says why a technique has no point at some beta.
+    standing : DataFrame
+        From :func:`~benchmark.statistics.answers.standings`: the means of degenerate techniques are hollow.
     scenario : Scenario
         What the points belong to.
     description : RunDescription
@@ -108,7 +127,13 @@ def draw_tradeoff(
     missing = [_missing_betas(points, technique.name, description) for technique in techniques]
     n_betas = len(description.betas)
     titles = [_panel_title(t, gone, n_betas) for t, gone in zip(techniques, missing, strict=True)]
-    how = (f"{_WHAT.capitalize()}. " if single else "") + _HOW + compared
+    constant = scenario.dataset.group_sizes.best_constant
+    drawn = limits[1][0] <= constant.accuracy <= limits[1][1]
+    line = f" {constant_text(constant, drawn=drawn)}"
+    how = (f"{_WHAT.capitalize()}. " if single else "") + _HOW + compared + line
+    standing = scenario.rows(standing)
+    hollow = degenerate_cells(standing)
+    shown = {technique.name: technique.title for technique in techniques}
     with styled():
         page = Page(
             len(techniques),
@@ -118,7 +143,12 @@ def draw_tradeoff(
             if single
             else f"{scenario.heading}: {_WHAT}",
             subtitle=scenario_subtitle(scenario, description, how),
-            notes=[*_gap_notes(techniques, missing, failures, scenario), *scenario_notes(scenario)],
+            notes=[
+                *degenerate_notes(standing, shown, "Hollow"),
+                *below_constant_notes(standing, shown),
+                *_gap_notes(techniques, missing, failures, scenario),
+                *scenario_notes(scenario),
+            ],
             right=0.9,
             panel_titles=[] if single else titles,
         )
@@ -128,7 +158,9 @@ def draw_tradeoff(
                 axes.text(0.5, 0.5, "no value, see below", transform=axes.transAxes, ha="center", color=GREY)
             if technique.name != scenario.dataset.baseline:
                 _draw_reference(axes, baseline)
-            _draw_cloud(axes, own, rasterized=len(points) > _MOST_DOTS and not single)
+            _draw_cloud(axes, own, hollow, rasterized=len(points) > _MOST_DOTS and not single)
+            if drawn:
+                axes.axhline(constant.accuracy, **CONSTANT_LINE)
             _dress_tradeoff(axes, limits, x_labels=page.nothing_below(i), y_labels=page.first_in_row(i))
         add_beta_colorbar(page, description.betas)
     return page.figure
@@ -146,7 +178,9 @@ def _draw_reference(axes: Axes, baseline: pd.DataFrame) -> None:
     axes.plot(x, y, color=FAINT, lw=1.6, marker="o", ms=3.4, zorder=1.5, gid="baseline")
 
 
-def _draw_cloud(axes: Axes, own: pd.DataFrame, *, rasterized: bool) -> None:
+def _draw_cloud(
+    axes: Axes, own: pd.DataFrame, hollow: Collection[tuple[str, float]], *, rasterized: bool
+) -> None:
     norm = Normalize(0, 1)
     axes.scatter(
         own["discrimination"],
@@ -163,6 +197,19 @@ def _draw_cloud(axes: Axes, own: pd.DataFrame, *, rasterized: bool) -> None:
     x, y = means["discrimination"], means["accuracy"]
     axes.plot(x, y, color=GREY, lw=0.8, zorder=2.5)
     axes.scatter(x, y, c=means.index, cmap=BETA_COLORS, norm=norm, s=34, edgecolors="black", lw=1.0, zorder=3)
+    betas = {beta for technique, beta in hollow if technique in set(own["technique"])}
+    empty = means[means.index.isin(betas)]
+    if len(empty):
+        axes.scatter(
+            empty["discrimination"],
+            empty["accuracy"],
+            c="white",
+            s=34,
+            edgecolors=BETA_COLORS(norm(empty.index.to_numpy())),
+            lw=1.5,
+            zorder=3.2,
+            gid="degenerate",
+        )
 
 
 def _dress_tradeoff(axes: Axes, limits: Limits, *, x_labels: bool, y_labels: bool) -> None:

@@ -20,6 +20,7 @@ from benchmark.report.frames import (
 from benchmark.report.markup import MARKUPS
 from benchmark.report.summary import csv_text, summarise
 from benchmark.report.tables import build_tables
+from benchmark.statistics.answers import standings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,18 +76,24 @@ def write_report(
     for table in build_tables(summary, results, failures, description):
         for ending, markup in MARKUPS.items():
             written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))
-    description = description.shown
+    everything, description = results, description.shown
     summary, results, failures = (
         only_described_metrics(frame, description) for frame in (summary, results, failures)
     )
     if figures:
-        pages = _draw_figures(summary, results, failures, description)
+        constants = {dataset.name: dataset.group_sizes.best_constant for dataset in description.datasets}
+        standing = standings(everything, constants)
+        pages = _draw_figures(summary, results, failures, standing, description)
         written += write_figures(output_dir / "figures", pages)
     return written
 
 
 def _draw_figures(
-    summary: pd.DataFrame, results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
+    summary: pd.DataFrame,
+    results: pd.DataFrame,
+    failures: pd.DataFrame,
+    standing: pd.DataFrame,
+    description: RunDescription,
 ) -> Iterator[tuple[str, Figure]]:
     # matplotlib is loaded only when something is drawn.
     from benchmark.report.network_figure import draw_network
@@ -95,8 +102,9 @@ def _draw_figures(
     for dataset in description.datasets:
         yield f"network/{file_name(dataset.name)}", draw_network(dataset)
     for scenario in scenarios(results, failures, description):
-        yield f"over_beta/{scenario.file_name}", draw_over_beta(summary, failures, scenario, description)
-        yield from _draw_tradeoffs(summary, results, failures, scenario, description)
+        figure = draw_over_beta(summary, failures, standing, scenario, description)
+        yield f"over_beta/{scenario.file_name}", figure
+        yield from _draw_tradeoffs(summary, results, failures, standing, scenario, description)
 
 
 def _draw_auc(
@@ -119,6 +127,7 @@ def _draw_tradeoffs(
     summary: pd.DataFrame,
     results: pd.DataFrame,
     failures: pd.DataFrame,
+    standing: pd.DataFrame,
     scenario: Scenario,
     description: RunDescription,
 ) -> Iterator[tuple[str, Figure]]:
@@ -127,11 +136,12 @@ def _draw_tradeoffs(
     if any(description.metric(name) is None for name in TRADEOFF):
         return
     points = tradeoff_points(results, scenario)
-    limits = tradeoff_limits(points)
+    limits = tradeoff_limits(points, scenario.dataset.group_sizes.best_constant.accuracy)
     tried = frozenset(scenario.rows(summary)["technique"])
     techniques = [technique for technique in description.techniques if technique.name in tried]
     folder = f"tradeoff/{scenario.file_name}"
-    yield f"{folder}/all", draw_tradeoff(points, limits, techniques, failures, scenario, description)
+    more = (failures, standing, scenario, description)
+    yield f"{folder}/all", draw_tradeoff(points, limits, techniques, *more)
     for technique in techniques:
-        figure = draw_tradeoff(points, limits, [technique], failures, scenario, description)
+        figure = draw_tradeoff(points, limits, [technique], *more)
         yield f"{folder}/technique_{file_name(technique.name)}", figure

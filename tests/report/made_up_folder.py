@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,13 @@ def made_up_results() -> pd.DataFrame:
     return results
 
 
+def made_up_shares() -> pd.DataFrame:
+    """Return the shares accepted, in the same cells: those of useful classifiers."""
+    cells = made_up_results().query("metric == 'accuracy'")
+    shares = {"accepted": 0.4, "accepted_deprived": 0.3, "accepted_favored": 0.5}
+    return pd.concat([cells.assign(metric=name, value=value) for name, value in shares.items()])
+
+
 def made_up_failures() -> pd.DataFrame:
     rows = [
         (dataset, "cpt", beta, "gone", "c45", repetition, "", "skipped", REASON)
@@ -59,7 +68,7 @@ def made_up_failures() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS))
 
 
-def made_up_manifest() -> dict[str, Any]:
+def made_up_manifest(techniques: Mapping[str, str] = MappingProxyType(TECHNIQUES)) -> dict[str, Any]:
     def dataset(card: str, baseline: str, attribute: str) -> dict[str, Any]:
         edit = {"attribute": attribute, "group": "x", "direction": "deprive"}
         return {
@@ -101,7 +110,7 @@ def made_up_manifest() -> dict[str, Any]:
             "datasets": [dataset("adult", "plain", "relationship"), dataset("dutch", "none", "sex")],
             "techniques": [
                 {"technique": name, "name": name, "title": title, "parameters": {"level": SCRIPT}}
-                for name, title in TECHNIQUES.items()
+                for name, title in techniques.items()
             ],
             "classifiers": [{"classifier": "c45", "name": "c45"}],
         },
@@ -122,7 +131,7 @@ def write_made_up_folder(folder: Path, manifest: dict[str, Any] | None = None) -
     """Write the files of a run that the page is made from, and return the folder."""
     folder.mkdir()
     (folder / "manifest.json").write_text(json.dumps(manifest or made_up_manifest()))
-    (folder / "results.csv").write_text(csv_text(made_up_results()))
+    (folder / "results.csv").write_text(csv_text(pd.concat([made_up_results(), made_up_shares()])))
     (folder / "failures.csv").write_text(csv_text(made_up_failures()))
     (folder / "summary.csv").write_text(csv_text(pd.DataFrame(columns=list(SUMMARY_COLUMNS))))
     return folder

@@ -26,6 +26,7 @@ from benchmark.errors import ReportError
 from benchmark.experiment.export import RESULT_COLUMNS
 from benchmark.metrics import list_metrics
 from benchmark.report.compare_inputs import read_results, read_run
+from benchmark.report.describe import GroupSizes
 from benchmark.report.page import write_page
 from benchmark.report.page.numbers import as_script
 from benchmark.report.statistics_files import write_statistics
@@ -42,9 +43,11 @@ from tests.report.made_up_folder import (
     TECHNIQUES,
     made_up_manifest,
     made_up_results,
+    made_up_shares,
     write_made_up_folder,
     write_made_up_page,
 )
+from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, planted_results, write_planted_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 SHAPE = (len(BETAS), len(TECHNIQUES), len(METRICS))
@@ -175,6 +178,36 @@ def test_differences_to_the_baseline_and_to_nothing_are_those_of_the_statistics(
     assert np.isfinite(p[:, 1, :2]).all()
 
 
+def test_who_is_accepted_and_what_is_of_no_use(tmp_path: Path) -> None:
+    found = folder_statistics(write_planted_folder(tmp_path / "run"))
+    scenario = numbers_of(write_page(tmp_path, found).read_text(encoding="utf-8"))["scenarios"][0]
+    assert scenario["constant"] == {"accuracy": CONSTANT, "words": "refusing everybody"}
+    names = list(PLANTED)
+    n_samples = {"constant": 12, "nearly": 1, "by_group": 12}
+    assert scenario["degenerate"] == {
+        f"{beta},{names.index(name)}": [n, f"{USELESS[name]} in {n} of 12 samples"]
+        for beta in range(len(BETAS))
+        for name, n in n_samples.items()
+    }
+    below = {f"{beta},{names.index(name)}" for beta in range(len(BETAS)) for name in ("by_group", "poor")}
+    assert set(scenario["below"]) == below
+    shares = unpacked(scenario["accepted"]).reshape(len(BETAS), len(names), 3)
+    own = planted_results().query("dataset == 'adult' and beta == 0.5 and technique == 'useful'")
+    means = own.groupby("metric")["value"].mean()
+    expected = [means["accepted"], means["accepted_deprived"], means["accepted_favored"]]
+    assert shares[1, names.index("useful")] == pytest.approx(expected, rel=1e-6)
+
+
+def test_runs_without_shares_and_groups_are_shown_as_they_are(tmp_path: Path) -> None:
+    folder = write_made_up_folder(tmp_path / "run")
+    (folder / "results.csv").write_text(csv_text(made_up_results()))
+    scenario = numbers_of(write_made_up_page(folder).read_text(encoding="utf-8"))["scenarios"][0]
+    assert scenario["constant"] is None
+    assert scenario["degenerate"] == {}
+    assert scenario["below"] == []
+    assert np.isnan(unpacked(scenario["accepted"])).all()
+
+
 def test_baseline_order_and_looks(numbers: dict[str, Any]) -> None:
     assert [scenario["baseline"] for scenario in numbers["scenarios"]] == ["plain", "none"]
     assert [scenario["embedded"] for scenario in numbers["scenarios"]] == [False, True]
@@ -292,7 +325,7 @@ def test_nothing_in_the_numbers_can_end_their_element(hostile: str) -> None:
 
 
 def test_no_name_is_an_element(elements: Elements, page: str) -> None:
-    assert len(elements.of("script")) == 5  # the numbers, three of our own, the plotting library
+    assert len(elements.of("script")) == 6  # the numbers, four of our own, the plotting library
     assert all(image["src"].startswith("data:") for image in elements.of("img"))  # type: ignore[union-attr]
     assert not elements.of("b")
     without_scripts = re.sub(r"<script\b.*?</script>", "", page, flags=re.DOTALL)
@@ -355,6 +388,41 @@ def test_the_data_are_described(elements: Elements, page: str) -> None:
     assert "The card has changed since this run" in page
     assert "No dependency of the learned network is one that this edit could act on" in page
     assert "0.2250" in page  # discrimination at beta 1
+
+
+def test_a_deprived_group_that_is_better_off_is_told(tmp_path: Path) -> None:
+    told = "in these data the deprived group is better off by 0.300."
+    reversed_ = {"adult": GroupSizes(140, 60, 120, 180)}
+    page = write_made_up_page(write_planted_folder(tmp_path / "run", groups=reversed_)).read_text(
+        encoding="utf-8"
+    )
+    assert f"<strong>Note.</strong> {told}" in page
+    assert [f"Note: {told}" in own["warnings"] for own in numbers_of(page)["scenarios"]] == [True, False]
+    assert "140 of 200 test rows of the deprived group and 120 of 300 of the favored group" in page
+    assert "best constant answer, accepting everybody, has an accuracy of 0.5200" in page
+
+
+def test_what_was_noticed_in_the_data_is_told(tmp_path: Path, statistics: RunStatistics) -> None:
+    manifest = made_up_manifest()
+    manifest["datasets"]["adult"]["notes"] = [f"16 columns are not used {SCRIPT}."]
+    page = page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
+    assert f"<strong>Note.</strong> 16 columns are not used {html.escape(SCRIPT)}." in page
+
+
+def test_processor_and_libraries_are_told_where_they_are_known(
+    tmp_path: Path, statistics: RunStatistics, page: str
+) -> None:
+    assert "cpu features" not in page
+    manifest = made_up_manifest()
+    manifest["platform"] |= {
+        "machine": "x86_64",
+        "cpu_features": ["AVX2", "FMA3"],
+        "blas": [{"name": "openblas", "version": "0.3.30", "architecture": "Haswell"}],
+    }
+    told = page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
+    assert "<dt>machine</dt><dd>x86_64</dd>" in told
+    assert "<dt>cpu features</dt><dd>AVX2, FMA3</dd>" in told
+    assert "<dt>blas</dt><dd>name: openblas; version: 0.3.30; architecture: Haswell</dd>" in told
 
 
 def test_a_card_that_is_not_at_hand_leaves_what_the_run_recorded(
@@ -467,7 +535,7 @@ def test_how_to_get_the_page_again(statistics: RunStatistics, page: str, tmp_pat
 def test_results_are_read_with_every_bit(folder: Path) -> None:
     read = read_results(folder, read_run(folder))
     keys = list(RESULT_COLUMNS[:-1])
-    written = made_up_results().set_index(keys)["value"]
+    written = pd.concat([made_up_results(), made_up_shares()]).set_index(keys)["value"]
     assert (
         read.set_index(keys)["value"].dropna()
         == written.dropna().reindex(pd.MultiIndex.from_frame(read[keys])).dropna()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import json
 import os
 import re
 import shutil
@@ -18,13 +19,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmark.experiment.plan import PAPER_METRICS
 from benchmark.metrics import get_metric, list_metrics
+from benchmark.report.answers_text import (
+    UNKNOWN_SHARES,
+    answer_sentences,
+    mark,
+    mark_notes,
+    remarks,
+    spots,
+    verdict,
+)
 from benchmark.report.compare_inputs import read_results, read_run
+from benchmark.report.describe import GroupSizes
 from benchmark.report.page import write_page
 from benchmark.report.serve import ReportServer, address_of
-from benchmark.report.statistics_numbers import RunStatistics, Undeclared, folder_statistics
+from benchmark.report.statistics_numbers import (
+    RunStatistics,
+    Undeclared,
+    constant_answers,
+    folder_statistics,
+)
 from benchmark.report.statistics_text import survivors
+from benchmark.report.summary import csv_text
 from benchmark.statistics import paired_comparisons
+from benchmark.statistics.answers import answer_table, judged, standings
 from tests.report.made_up_folder import (
     REASON,
     SCRIPT,
@@ -33,6 +52,7 @@ from tests.report.made_up_folder import (
     write_made_up_folder,
     write_made_up_page,
 )
+from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -82,6 +102,22 @@ def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page of a run with one classifier of each sort that is of no use."""
+    return write_made_up_page(write_planted_folder(tmp_path_factory.mktemp("browser") / "run"))
+
+
+@pytest.fixture(scope="module")
+def untested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the same page of so few repetitions that nothing can be significant, and without some groups."""
+    folder = write_planted_folder(tmp_path_factory.mktemp("browser") / "run", repetitions=4)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["datasets"]["adult"]["test_groups"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return write_made_up_page(folder)
+
+
+@pytest.fixture(scope="module")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page of the paper's experiment, from its committed results and statistics."""
     source = ROOT / "results" / "paper"
@@ -91,13 +127,19 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
         parts[name] = pd.read_csv(
             source / "statistics" / f"{name}.csv", na_values=[""], keep_default_na=False
         )
+    results = read_results(source, run)
+    metrics = {name: get_metric(name) for name in PAPER_METRICS}
+    standing = standings(results, constant_answers(run))
+    baselines = {dataset.name: dataset.baseline for dataset in run.datasets}
     statistics = RunStatistics(
         **{  # type: ignore[arg-type]
             **parts,
             "run": run,
-            "results": read_results(source, run),
-            "metrics": {name: get_metric(name) for name in run.metrics[:4]},
-            "baselines": {dataset.name: dataset.baseline for dataset in run.datasets},
+            "results": results[results["metric"].isin(metrics)],
+            "metrics": metrics,
+            "standing": standing,
+            "answers": answer_table(results, judged(parts["comparisons"]), standing, baselines),
+            "baselines": baselines,
             "alpha": 0.05,
             "rope": 0.01,
         }
@@ -168,16 +210,20 @@ def visit(visits: Visits) -> Iterator[Visits]:
     assert set(asked) <= visits.allowed
 
 
-def table(page: Page) -> list[list[str]]:
-    """Return the cells of every row of the table of numbers."""
+def table(page: Page, name: str = "table") -> list[list[str]]:
+    """Return the cells of every row of a table, by default of that of numbers."""
     rows: list[list[str]] = page.evaluate(
-        "[...document.querySelectorAll('#table tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
+        "id => [...document.querySelectorAll(`#${id} tbody tr`)]"
+        ".map(r => [...r.cells].map(c => c.textContent))",
+        name,
     )
     return rows
 
 
 def drawn(page: Page, figure: str) -> list[str]:
-    """Return the techniques that a figure shows."""
+    """Return the techniques that a figure shows, when it has come into view."""
+    page.locator(f"#{figure}").scroll_into_view_if_needed()
+    page.wait_for_selector(f"#{figure} .main-svg")
     names: list[str] = page.evaluate(
         "id => [...new Set(document.getElementById(id).data.map(trace => trace.meta))]", figure
     )
@@ -218,7 +264,7 @@ def test_the_page_of_the_paper_shows_tables_and_figures(visit: Visits, paper: Pa
     page = visit(paper)
     assert len(table(page)) == 150
     assert len(drawn(page, "tradeoff")) == len(drawn(page, "curves")) == 15
-    assert page.locator("#tradeoff .scatterlayer .trace").count() == 15
+    assert page.locator("#tradeoff .scatterlayer .trace").count() >= 15
     # The tables stand before the plotting library, which is most of the page, has been read.
     scripts = page.evaluate("[...document.scripts].map(script => script.textContent.length)")
     assert max(scripts) == scripts[-1]
@@ -230,7 +276,7 @@ def test_names_are_text(visit: Visits, made_up: Path) -> None:
     assert SCRIPT in {row[0] for row in table(page)}
     page.get_by_role("tab", name="Failures").click()
     page.get_by_role("tab", name="Methods").click()
-    assert page.locator("script").count() == 5
+    assert page.locator("script").count() == 6
     assert page.locator("#panel-methods b, #table b, img[src=x]").count() == 0
     # The plotting library reads some tags: the legend of a saved figure shows the names as they are.
     page.get_by_role("tab", name="Results").click()
@@ -371,7 +417,9 @@ def test_those_that_hold_up_are_those_of_the_statistics(visit: Visits, made_up: 
             [alpha, rope],
         )
         columns = ["dataset", "metric", "technique", "up_to", "not_at", "tested", "keeps_accuracy"]
-        expected = survivors(replace(statistics, alpha=alpha, rope=rope))[columns].values.tolist()
+        decided = judged(statistics.comparisons, alpha=alpha, rope=rope)
+        strict = replace(statistics, alpha=alpha, rope=rope, judged=decided)
+        expected = survivors(strict)[columns].values.tolist()
         assert sorted(found) == sorted(expected)
         assert len(expected) == (8 if alpha == 0.3 else 4)
         assert {row[5] for row in expected} == {alpha == 0.3}
@@ -388,7 +436,7 @@ def test_the_answer_and_its_table(visit: Visits, made_up: Path) -> None:
     # With six pairs and nine tests no p can be small enough.
     assert said.text_content() == (
         "Better than No technique in discrimination up to β = 1, on average and untested: "
-        "Plain, with a comma."
+        "Plain, with a comma (by 0.220, accuracy +0.194)."
     )
     rows: list[list[str]] = page.evaluate(
         "[...document.querySelectorAll('#holding tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
@@ -400,10 +448,213 @@ def test_the_answer_and_its_table(visit: Visits, made_up: Path) -> None:
     assert rows[2][1:4] == ["–"] * 3
     # Better in the end only: then the levels at which it is not are named.
     said_of_one = page.evaluate(
-        "() => answer({ baselineTitle: 'B', over: { title: 'Accuracy' } }, { testable: true, traded: false,"
-        " techniques: [{ technique: { title: 'T' }, upTo: 1, notAt: [0, 0.5], lessAccurateAt: [] }] })"
+        "() => headline({ baselineTitle: 'B', over: { title: 'Accuracy' } }, { testable: true, traded: false,"
+        " techniques: [{ technique: { title: 'T' }, usefulAt: [1], lessAccurateAt: [],"
+        "  cells: [0, 0.5, 1].map(beta => ({ row: { beta, improvement: beta / 8 } })) }] })"
     )
-    assert said_of_one == "Better than B in accuracy up to β = 1: T (not at 0, 0.5)."
+    assert said_of_one == "Better than B in accuracy up to β = 1: T (by 0.125; not at 0, 0.5)."
+
+
+# --------------------------------------------------------------- which technique, at what cost, for whom
+
+
+@pytest.mark.parametrize("which", ["planted", "untested", "made_up"])
+def test_the_answers_are_in_the_words_of_the_statistics(
+    visit: Visits, which: str, request: pytest.FixtureRequest
+) -> None:
+    path: Path = request.getfixturevalue(which)
+    page = visit(path)
+    statistics = folder_statistics(path.parent)
+    titles = statistics.run.techniques
+    n_spots = 0
+    for (dataset, _, _), beta, rows in spots(statistics.answers):
+        n_spots += 1
+        said = page.evaluate(
+            "([dataset, beta]) => {"
+            " const scenario = run.scenarios.find(s => s.dataset === dataset);"
+            " const rows = answersOf(scenario, scenario.baseline, beta);"
+            " return { sentences: answerSentences(rows, scenario), notes: signNotes(rows),"
+            "  rows: rows.map(r => [r.technique.name, r.verdict, remarksOf(r), signOf(r)]) }; }",
+            [dataset, beta],
+        )
+        assert said["sentences"] == answer_sentences(rows, titles, rope=statistics.rope)
+        assert said["notes"] == mark_notes(rows)
+        # Techniques without any result have no row there.
+        found = {name: rest for name, *rest in said["rows"] if name in set(rows["technique"])}
+        assert found == {
+            row.technique: [verdict(row), remarks(row), mark(row)] for row in rows.itertuples(index=False)
+        }
+    assert n_spots == 6
+
+
+def test_useless_classifiers_are_marked_and_never_recommended(visit: Visits, planted: Path) -> None:
+    page = visit(planted)
+    useless = [PLANTED[name] for name in (*USELESS, "poor")]
+    headline = page.locator("#answer").text_content() or ""
+    assert headline.startswith(f"Better than {PLANTED['none']} in discrimination up to β = 1: Useful (by 0.")
+    assert "At the cost of accuracy: Useful, at a cost (by 0." in headline
+    assert not any(title in headline for title in useless)
+    degenerate, below = page.locator("#left-out li").all_text_contents()
+    for name in USELESS:
+        assert f"{PLANTED[name]} (0, 0.5, 1)" in degenerate
+    assert "3 of 7 techniques" in degenerate
+    assert f"1 of 7 techniques: {PLANTED['poor']} (0, 0.5, 1)" in below
+    assert "less accurate than refusing everybody" in below
+    for rows in (table(page, "answers"), table(page, "table")):
+        names = {row[0] for row in rows}
+        for name, what in USELESS.items():
+            found = {own for own in names if own.startswith(PLANTED[name])}
+            assert len(found) == 1, name
+            assert all(f"‡ ({what}" in own for own in found)
+        assert f"{PLANTED['poor']} † (less accurate than refusing everybody)" in names
+    holding = {row[0]: row[1:] for row in table(page, "holding")}
+    for name in USELESS:
+        assert all("‡" in cell and "better" not in cell for cell in holding[PLANTED[name]][:3])
+        assert holding[PLANTED[name]][3] == "–"
+    assert all(cell.count("† ") == 1 for cell in holding[PLANTED["poor"]][:3])
+
+
+def test_the_table_of_answers(visit: Visits, planted: Path) -> None:
+    page = visit(planted)
+    assert page.get_by_label("β = 0.5").is_checked()  # the least bias that there is
+    rows = table(page, "answers")
+    order = ["costly", "useful", "none", "", "same", "poor", "constant", "nearly", "by_group"]
+    expected = [PLANTED.get(name, "Refusing everybody") for name in order]
+    assert [row[0].partition(" ‡")[0].partition(" †")[0] for row in rows] == expected
+    assert rows[0][-1] == "✔ recommended, at a cost in accuracy"
+    assert rows[1][-1] == "✔ recommended, accuracy kept"
+    assert rows[2][2:5:2] == ["–", "–"]
+    assert rows[2][-1] == "baseline"
+    assert rows[3][1] == "0.000"
+    assert rows[3][3] == f"{CONSTANT:.3f}"
+    assert rows[3][5:8] == ["0 %"] * 3
+    assert rows[-1][5:8] == ["40 %", "100 %", "0 %"]
+    assert sum("✔" in row[-1] for row in rows) == 2
+    page.get_by_label("β = 1").check()
+    assert table(page, "answers")[2][1] != rows[2][1]
+    assert page.url.endswith("#at=1")
+    # Whatever the order, what is degenerate comes last, and the constant answer before it.
+    for position in range(9):
+        heading = page.locator("#answers thead button").nth(position)
+        for _ in range(2):
+            heading.click()
+            last = [row[0] for row in table(page, "answers")][-4:]
+            assert last[0] == "Refusing everybody"
+            assert all("‡" in name for name in last[1:])
+    page.locator("#answers thead button").nth(3).click()
+    accuracies = [float(row[3]) for row in table(page, "answers")[:-4]]
+    assert accuracies == sorted(accuracies)
+    assert page.evaluate("document.activeElement.dataset.sort") == "accuracy"
+    address = page.url
+    again = visit.open(planted, address.partition("#")[2])
+    assert "at=1" in address
+    assert "by=accuracy" in address
+    assert table(again, "answers") == table(page, "answers")
+
+
+def test_the_answers_are_downloaded_as_the_statistics_have_them(visit: Visits, planted: Path) -> None:
+    page = visit(planted, "at=1&dataset=dutch%3Aembedded&bias=cpt&classifier=c45")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download this table").click()
+    assert waiting.value.suggested_filename == "planted_dutch_embedded_beta_1.csv"
+    found = pd.read_csv(waiting.value.path(), keep_default_na=False, na_values=[""]).set_index("technique")
+    answers = folder_statistics(planted.parent).answers
+    own = answers[(answers["dataset"] == "dutch:embedded") & (answers["beta"] == 1)].set_index("technique")
+    assert set(found.columns) == set(own.columns)
+    expected = own.loc[found.index, list(found.columns)]
+    expected = expected.astype({"degenerate": object}).replace({"degenerate": {"": np.nan}})
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=1e-5, atol=1e-6)
+    assert found["baseline_degenerate"].all()
+
+
+def test_nothing_is_compared_with_a_useless_baseline(visit: Visits, planted: Path) -> None:
+    page = visit(planted, "dataset=dutch%3Aembedded&bias=cpt&classifier=c45&at=1")
+    headline = page.locator("#answer").text_content() or ""
+    assert "up to β = 0.5: Useful" in headline
+    said = page.locator("#left-out li").all_text_contents()
+    assert said[0] == "At β = 1 the baseline answers nearly everybody the same: nothing is compared there."
+    assert not any("✔" in row[-1] for row in table(page, "answers"))
+    page.locator("#baseline").select_option("constant")
+    assert (page.locator("#answer").text_content() or "").startswith("None of the techniques shown is better")
+    assert "At β = 0, 0.5, 1 the baseline answers nearly everybody the same" in (
+        page.locator("#left-out li").first.text_content() or ""
+    )
+    page.locator("#baseline").select_option("poor")
+    assert "The baseline itself is less accurate than refusing everybody at β = 0, 0.5, 1." in (
+        page.locator("#left-out li").all_text_contents()
+    )
+
+
+def test_those_that_hold_up_are_never_degenerate(visit: Visits, planted: Path) -> None:
+    page = visit(planted)
+    expected = survivors(folder_statistics(planted.parent))
+    found = page.evaluate(
+        "run.scenarios.flatMap(s => run.metrics.flatMap(m =>"
+        " holdingUp(s, s.baseline, m).techniques.filter(t => t.upTo !== null).map(t => [s.dataset, m.name,"
+        "  t.technique.name, t.upTo, t.notAt.join(' '), t.belowAt.join(' ')])))"
+    )
+    columns = ["dataset", "metric", "technique", "up_to", "not_at", "below_constant_at"]
+    assert sorted(found) == sorted(expected[columns].values.tolist())
+    assert not set(expected["technique"]) & set(USELESS)
+    assert "poor" in set(expected["technique"])
+
+
+def test_figures_have_a_line_for_the_constant_answer_and_hollow_marks(visit: Visits, planted: Path) -> None:
+    page = visit(planted, "over=accuracy")
+    for figure in ("tradeoff", "curves"):
+        assert set(drawn(page, figure)) >= set(PLANTED)
+        lines = page.evaluate(
+            "id => document.getElementById(id).layout.shapes.filter(s => s.name).map(s => [s.y0, s.name])",
+            figure,
+        )
+        assert lines == [[pytest.approx(CONSTANT), "refusing everybody: accuracy 0.680"]]
+        symbols = page.evaluate(
+            "id => Object.fromEntries(document.getElementById(id).data.filter(t => t.meta && t.name)"
+            ".map(t => [t.meta, t.marker.symbol]))",
+            figure,
+        )
+        hollow = {name for name, own in symbols.items() if all(symbol.endswith("-open") for symbol in own)}
+        assert hollow == set(USELESS)
+        legend = page.locator(f"#{figure} .legendtext").all_text_contents()
+        assert legend == [
+            "‡ hollow: nearly everybody gets the same answer",
+            "refusing everybody: accuracy 0.680",
+        ]
+    assert page.locator("#constant-told").text_content() == ""
+
+
+def test_a_constant_answer_far_from_all_points_is_told_and_not_drawn(visit: Visits, tmp_path: Path) -> None:
+    far = {"adult": GroupSizes(0, 200, 1, 299)}
+    page = visit.open(
+        write_made_up_page(write_planted_folder(tmp_path / "run", groups=far)), "technique=same"
+    )
+    drawn(page, "tradeoff")
+    assert page.evaluate("document.getElementById('tradeoff').layout.shapes.filter(s => s.name)") == []
+    assert page.locator("#constant-told").text_content() == (
+        "The accuracy of refusing everybody, 0.998, lies far from all of these. "
+    )
+
+
+def test_without_shares_accepted_nothing_is_recommended(visit: Visits, tmp_path: Path) -> None:
+    folder = write_planted_folder(tmp_path / "run")
+    results = pd.read_csv(folder / "results.csv")
+    kept = results[~results["metric"].str.startswith("accepted")]
+    (folder / "results.csv").write_text(csv_text(kept))
+    page = visit.open(write_made_up_page(folder))
+    assert (page.locator("#answer").text_content() or "").endswith(
+        f"none can be recommended. {UNKNOWN_SHARES}"
+    )
+    assert not any("✔" in row[-1] for row in table(page, "answers"))
+
+
+@pytest.mark.parametrize("metrics", [["accuracy"], ["discrimination"]])
+def test_a_page_of_other_metrics_says_what_the_table_needs(
+    visit: Visits, planted: Path, tmp_path: Path, metrics: list[str]
+) -> None:
+    page = visit.open(write_page(tmp_path, folder_statistics(planted.parent, metrics=metrics)))
+    assert not page.locator("#answers").is_visible()
+    assert "needs discrimination and accuracy" in (page.locator("#answers-told").text_content() or "")
+    assert not any(PLANTED[name] in (page.locator("#answer").text_content() or "") for name in USELESS)
 
 
 def test_drawn_signs_agree_with_the_statistics(visit: Visits, made_up: Path) -> None:
@@ -546,6 +797,14 @@ def test_axe_finds_nothing_serious(
         assert axe_faults(page, *rules) == [], name
 
 
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_the_table_of_answers(
+    visit: Visits, planted: Path, colours: str
+) -> None:
+    page = visit(planted, f"colours={colours}&highlight=nearly&by=accuracy")
+    assert axe_faults(page) == []
+
+
 def test_axe_finds_nothing_serious_on_the_page_of_the_paper(visit: Visits, paper: Path) -> None:
     page = visit(paper, "dataset=dutch&bias=cpt&classifier=c45&beta=1")
     assert axe_faults(page) == []
@@ -580,7 +839,7 @@ def test_a_phone_reads_reports_from_a_server(visit: Visits, made_up: Path) -> No
             visit.allowed.add(address_of(server) + "report.html")
             page.get_by_role("link", name="Made up").click()
             page.wait_for_selector("html[data-ready]", state="attached")
-            assert page.locator("#tradeoff .scatterlayer .trace").count() == 4
+            assert len(drawn(page, "tradeoff")) == 4
             assert not page.locator("#controls").is_visible()
             for name in TABS:
                 page.get_by_role("tab", name=name).click()

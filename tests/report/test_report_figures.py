@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -31,12 +32,13 @@ from made_up_runs import (
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
-from benchmark.report.describe import DatasetDescription
-from benchmark.report.frames import check_failures, check_results, scenarios
+from benchmark.report.describe import DatasetDescription, GroupSizes
+from benchmark.report.frames import check_failures, check_results, only_described_metrics, scenarios
 from benchmark.report.over_beta_figure import draw_over_beta
 from benchmark.report.style import BETA_COLORS, line_style, render, wrap
 from benchmark.report.summary import summarise
 from benchmark.report.tradeoff_figure import draw_tradeoff, tradeoff_limits, tradeoff_points
+from benchmark.statistics.answers import standings
 
 
 def tradeoff(run: Run, *, only: int | None = None) -> Figure:
@@ -46,8 +48,14 @@ def tradeoff(run: Run, *, only: int | None = None) -> Figure:
     )
     scenario = scenarios(results, failures, run.description)[0]
     points = tradeoff_points(results, scenario)
+    standing = standing_of(run)
+    limits = tradeoff_limits(points, scenario.dataset.group_sizes.best_constant.accuracy)
     techniques = run.description.techniques if only is None else run.description.techniques[only : only + 1]
-    return draw_tradeoff(points, tradeoff_limits(points), techniques, failures, scenario, run.description)
+    return draw_tradeoff(points, limits, techniques, failures, standing, scenario, run.description)
+
+
+def standing_of(run: Run) -> pd.DataFrame:
+    return standings(run.results, {d.name: d.group_sizes.best_constant for d in run.description.datasets})
 
 
 def over_beta(run: Run) -> Figure:
@@ -56,9 +64,10 @@ def over_beta(run: Run) -> Figure:
         check_failures(run.failures, run.description),
     )
     summary = summarise(results, failures, run.description)
-    return draw_over_beta(
-        summary, failures, scenarios(results, failures, run.description)[0], run.description
-    )
+    scenario = scenarios(results, failures, run.description)[0]
+    metrics = [own for own in run.description.metrics if not own.name.startswith("accepted")]
+    shown = replace(run.description, metrics=tuple(metrics), headline=())
+    return draw_over_beta(only_described_metrics(summary, shown), failures, standing_of(run), scenario, shown)
 
 
 def run_of(dataset: DatasetDescription, n_techniques: int, **more: object) -> Run:
@@ -166,6 +175,59 @@ def test_titles_say_dataset_data_and_repetitions() -> None:
         assert "Warning: the column event follows from the outcome" in text
 
 
+def shares_of(run: Run, technique: str, beta: float, share: float) -> Run:
+    """Return a run in which a technique accepts such a share of everybody at one level of bias."""
+    results = run.results
+    own = results["metric"].str.startswith("accepted")
+    own &= (results["technique"] == technique) & (results["beta"] == beta)
+    return replace(run, results=results.assign(value=results["value"].mask(own, share)))
+
+
+@pytest.mark.parametrize("draw", [tradeoff, over_beta])
+def test_the_best_constant_answer_is_a_line_and_what_is_degenerate_is_hollow(
+    draw: Callable[[Run], Figure],
+) -> None:
+    run = shares_of(run_of(ADULT, 3, repetitions=5, shares=True), "massaging", 1.0, 0.005)
+    figure = draw(run)
+    assert flaws(figure) == []
+    lines = [line for axes in panels(figure) for line in axes.lines if line.get_gid() == "constant"]
+    assert len(lines) == (3 if draw is tradeoff else 1)
+    assert {line.get_ydata()[0] for line in lines} == {ADULT.group_sizes.best_constant.accuracy}
+    hollow = [
+        artist
+        for axes in panels(figure)
+        for artist in (*axes.lines, *axes.collections)
+        if artist.get_gid() == "degenerate"
+    ]
+    assert len(hollow) == (1 if draw is tradeoff else 4)
+    said = texts_of(figure)
+    assert "‡ Hollow, as it refuses more than 99 % of everybody: Massaging at β = 1." in said
+    assert "refusing everybody" in said
+    assert "† Less accurate than refusing everybody: " in said
+    plain = texts_of(draw(run_of(COMPAS, 3, repetitions=5)))
+    assert "Hollow" not in plain
+
+
+def test_one_beta_has_hollow_marks_and_a_line_as_well() -> None:
+    run = shares_of(run_of(ADULT, 3, repetitions=5, betas=(1.0,), shares=True), "massaging", 1.0, 0.995)
+    figure = over_beta(run)
+    assert flaws(figure) == []
+    gids = [[line.get_gid() for line in axes.lines] for axes in panels(figure)]
+    assert [own.count("degenerate") for own in gids] == [1] * 4
+    assert [own.count("constant") for own in gids] == [0, 1, 0, 0]
+    said = texts_of(figure)
+    assert "Red, dash-dotted: accuracy of refusing everybody (0.761)." in said
+    assert "‡ Hollow, as it accepts more than 99 % of everybody: Massaging at β = 1." in said
+
+
+def test_a_constant_answer_far_from_all_points_is_told_and_not_drawn() -> None:
+    dataset = replace(ADULT, group_sizes=GroupSizes(0, 100, 1, 99))
+    for draw in (tradeoff, over_beta):
+        figure = draw(sample_run(datasets=(dataset,), techniques=many_techniques(3), betas=(0.0, 0.25)))
+        assert not [own for axes in panels(figure) for own in axes.lines if own.get_gid() == "constant"]
+        assert "Beyond the axis: accuracy of refusing everybody (0.995)." in texts_of(figure)
+
+
 def test_gaps_are_explained() -> None:
     run = run_of(DUTCH, 6)
     for figure in (tradeoff(run), tradeoff(run, only=4), over_beta(run)):
@@ -204,7 +266,10 @@ def test_over_beta_has_a_panel_per_metric_and_a_line_per_technique() -> None:
         assert len([line for line in axes.lines if len(line.get_xdata()) == len(BETAS)]) == 9
         assert len(axes.collections) == 9
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert labels == [technique.title for technique in TECHNIQUES]
+    assert labels == [
+        *(technique.title for technique in TECHNIQUES),
+        "refusing everybody: accuracy 0.761",
+    ]
 
 
 def test_lines_and_bands_are_means_and_intervals() -> None:

@@ -24,10 +24,12 @@ from benchmark.report.label_places import place_labels
 from benchmark.report.pareto_figure import draw_pareto
 from benchmark.report.ranks_figure import draw_ranks
 from benchmark.report.statistics_figures import draw_statistics
-from benchmark.report.statistics_numbers import RunStatistics
+from benchmark.report.statistics_numbers import RunStatistics, constant_answers, folder_statistics
 from benchmark.report.statistics_tables import places
 from benchmark.report.style import render
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
+from benchmark.statistics.answers import judged, standings
+from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
 
 BETAS = (0.0, 0.5, 1.0)
 METRICS = ("discrimination", "accuracy")
@@ -71,6 +73,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         failures=pd.DataFrame(),
     )
     empty = pd.DataFrame()
+    comparisons = paired_comparisons(results, names[0], goals, n_resamples=999)
     return RunStatistics(
         run=run,
         results=results,
@@ -79,7 +82,10 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         alpha=0.05,
         rope=0.01,
         intervals=cell_intervals(results),
-        comparisons=paired_comparisons(results, names[0], goals),
+        comparisons=comparisons,
+        standing=standings(results, constant_answers(run)),
+        judged=judged(comparisons),
+        answers=empty,
         ranks=made_up_ranks(names),
         pairs=empty,
         pareto=pareto_fronts(results, ("discrimination", "accuracy"), goals),
@@ -285,6 +291,73 @@ def test_ranks_at_one_beta_stay_on_the_scale_of_all() -> None:
     ranks = np.asarray(axes.collections[0].get_offsets())[:, 0]
     assert axes.get_xlim()[1] > ranks.max()
     assert ranks.min() == 1
+
+
+# ----------------------------------------------------------------------------------- what is of no use
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
+    return folder_statistics(write_planted_folder(tmp_path_factory.mktemp("figures") / "run"))
+
+
+def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatistics) -> None:
+    drawn = dict(draw_statistics(planted))
+    for name, figure in drawn.items():
+        assert flaws(figure) == [], name
+        said = texts_of(figure)
+        assert "‡" in said, name
+        if not name.startswith("heat"):
+            for technique, reason in USELESS.items():
+                assert f"{reason}: " in said, name
+                assert f"{PLANTED[technique]} at β = 0, 0.5, 1" in said, name
+        assert "†" in said, name
+    assert {name.partition("_")[0] for name in drawn} == {"heat", "forest", "pareto", "ranks"}
+
+
+def test_what_is_degenerate_is_on_no_front_and_the_rest_is_marked(planted: RunStatistics) -> None:
+    place = places(planted)[0]
+    figure = draw_pareto(planted, place)
+    for axes in panels(figure):
+        (crosses,) = [line for line in axes.lines if line.get_gid() == "degenerate"]
+        # Of three, the one that decides by group is far off.
+        assert len(crosses.get_xdata()) == 2
+        (line,) = [line for line in axes.lines if line.get_gid() == "constant"]
+        assert line.get_ydata()[0] == pytest.approx(CONSTANT)
+        keys = {text.get_text() for text in axes.texts if text.get_gid() == "key"}
+        numbers = {name: str(i) for i, name in enumerate(PLANTED, 1)}
+        assert keys == {numbers[name] for name in ("none", "useful", "costly", "same")} | {
+            numbers["poor"] + "†"
+        }
+    assert "accuracy of refusing everybody (0.680)" in texts_of(figure)
+    assert "no value" not in texts_of(figure)
+
+
+def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) -> None:
+    place = places(planted)[0]
+    heat = draw_heat(planted, "discrimination").axes[0]
+    texts = {tuple(text.get_position()): text.get_text() for text in heat.texts}
+    for name, row in ((name, list(PLANTED).index(name)) for name in (*USELESS, "poor")):
+        own = [texts[column, row] for column in range(3)]
+        assert all(text.endswith("‡") == (name in USELESS) for text in own)
+        assert all("+" not in text for text in own) == (name in USELESS)
+        assert all(text.endswith("+†") for text in own) == (name == "poor")
+    forest = draw_forest(planted, place, "discrimination")
+    for axes in panels(forest):
+        marks = {int(m.get_ydata()[0]): m.get_marker() for m in axes.lines if m.get_gid() == "effect"}
+        names = [name for name in PLANTED if name != "none"]
+        assert {names[row] for row, marker in marks.items() if marker == "x"} == set(USELESS)
+
+
+def test_what_is_degenerate_has_no_rank(planted: RunStatistics) -> None:
+    figure = draw_ranks(planted, planted.ranks)
+    for axes in panels(figure):
+        ranked = {label.get_text() for label in axes.get_yticklabels()}
+        assert ranked == {"Useful", "Useful, at a cost", "As the baseline", "Worse than a constant †"}
+    # The baseline of the second dataset is degenerate at the greatest level of bias.
+    assert "dutch:embedded, nor over all β, as it refuses more than 99 % of everybody: No technique" in (
+        texts_of(figure)
+    )
 
 
 # ------------------------------------------------------------------------------------------ label places

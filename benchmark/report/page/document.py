@@ -29,7 +29,7 @@ __all__ = ["PAGE_NAME", "write_page"]
 PAGE_NAME = "report.html"
 """Name of the page in a run's folder."""
 
-_SCRIPTS = ("numbers.js", "figures.js", "page.js")
+_SCRIPTS = ("numbers.js", "answers.js", "figures.js", "page.js")
 
 _TABS = {
     "results": "Results",

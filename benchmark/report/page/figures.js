@@ -1,17 +1,20 @@
 "use strict";
 // The two linked figures.
 
-const LIGHT = { ink: "#1b1b1b", soft: "#5a5a5a", paper: "#ffffff", grid: "#e4e4e4", colors: {} };
+const LIGHT = { ink: "#1b1b1b", soft: "#5a5a5a", paper: "#ffffff", grid: "#e4e4e4", constant: "#a02020", colors: {} };
 // The dark ones of the palette, each with as much contrast to dark paper as it has to white.
 const DARK = {
   ink: "#ececec",
   soft: "#ababab",
   paper: "#161616",
   grid: "#333333",
+  constant: "#ff8a80",
   colors: { "#000000": "#f2f2f2", "#0072B2": "#4ba3dd", "#882255": "#d9749f", "#332288": "#9388e0" },
 };
 
 const MOST_BANDS = 20;
+// How far a line may be from all points, in parts of their span.
+const [IDEAL_REACH, CONSTANT_REACH] = [0.35, 0.5];
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
 const fixed = (value, digits = 4) => (Number.isFinite(value) ? value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1") : "–");
@@ -35,6 +38,11 @@ function linesOf(row, baseline) {
     `${row.metric.title}: ${fixed(row.mean)} (${range(row.low, row.high)})`,
     `n = ${row.n}${row.missing ? `, ${row.missing} missing` : ""}`,
   ];
+  if (row.metric.name === ACCURACY && !Number.isNaN(row.accepted[0])) {
+    const [all, deprived, favored] = row.accepted.map(share);
+    lines.push(`accepts ${all} of all, ${deprived} of the deprived, ${favored} of the favored`);
+  }
+  if (signOf(row)) lines.push(`${signOf(row)} ${row.degenerate || row.below}`);
   if (!row.isBaseline) {
     lines.push(`against ${baseline}: ${fixed(row.difference)}, p = ${pText(row.p)} ${row.verdict}`);
   }
@@ -50,6 +58,17 @@ function lookOf(technique, view, look) {
   const other = view.highlight !== null && technique.name !== view.highlight;
   const own = technique.name === view.highlight;
   return { color: colorOf(technique, look), opacity: other ? 0.13 : 1, width: own ? 3 : 1.5, own };
+}
+
+// Of marks: hollow where the technique is degenerate.
+const symbolsOf = (technique, rows) => rows.map((row) => technique.symbol + (row.degenerate ? "-open" : ""));
+
+// The entry of the legend that says so.
+function hollowTrace(view, look) {
+  const x = [null];
+  const marker = { symbol: "circle-open", color: look.soft, size: 9, line: { width: 2 } };
+  const name = `${run.signs.degenerate} hollow: nearly everybody gets the same answer`;
+  return view.all.some((row) => row.degenerate) ? [{ x, y: x, name, marker, mode: "markers", hoverinfo: "skip" }] : [];
 }
 
 function errorBars(rows, color) {
@@ -80,10 +99,10 @@ function tradeoffTraces(view, look) {
       line: { color: faded(color, 0.4), width: Math.max(1, width - 0.5), dash: technique.dash },
       marker: {
         color,
-        symbol: technique.symbol,
-        size: across.map((row) => 6 + 7 * row.beta),
+        symbol: symbolsOf(technique, across),
+        size: across.map((row) => 6 + 7 * row.beta + (row.degenerate ? 3 : 0)),
         opacity: 1,
-        line: { color: look.paper, width: 0.7 },
+        line: { color: look.paper, width: across.map((row) => (row.degenerate ? 2 : 0.7)) },
       },
       opacity,
       zorder: own ? 1 : 0,
@@ -121,7 +140,12 @@ function curveTraces(view, look) {
       y: rows.map((row) => row.mean),
       mode: "lines+markers",
       line: { color, width, dash: technique.dash },
-      marker: { color, symbol: technique.symbol, size: own ? 9 : 7 },
+      marker: {
+        color,
+        symbol: symbolsOf(technique, rows),
+        size: own ? 9 : 7,
+        line: { width: rows.map((row) => (row.degenerate ? 2 : 0)) },
+      },
       opacity,
       zorder: own ? 1 : 0,
       hoverinfo: "text",
@@ -132,25 +156,41 @@ function curveTraces(view, look) {
 }
 
 // A line far from all points would only squeeze them.
-function idealLine(axis, metric, view, look) {
+function isNear(level, metric, view, reach) {
   const means = view.all.filter((row) => row.metric === metric && row.n > 0).map((row) => row.mean);
   const [low, high] = [Math.min(...means), Math.max(...means)];
-  const room = 0.35 * (high - low);
-  const near = low - room <= metric.ideal && metric.ideal <= high + room;
-  if (metric.ideal === null || metric.direction === "none" || !near) return [];
+  const room = reach * (high - low);
+  return low - room <= level && level <= high + room;
+}
+
+function lineAt(axis, level, line, more = {}) {
   const along = axis === "x" ? "y" : "x";
-  return [
-    {
-      type: "line",
-      layer: "below",
-      [`${axis}0`]: metric.ideal,
-      [`${axis}1`]: metric.ideal,
-      [`${along}0`]: 0,
-      [`${along}1`]: 1,
-      [`${along}ref`]: "paper",
-      line: { color: look.soft, width: 1.5, dash: "dot" },
-    },
-  ];
+  return {
+    type: "line",
+    layer: "below",
+    [`${axis}0`]: level,
+    [`${axis}1`]: level,
+    [`${along}0`]: 0,
+    [`${along}1`]: 1,
+    [`${along}ref`]: "paper",
+    line,
+    ...more,
+  };
+}
+
+// The ideal, and the accuracy of the best constant answer.
+function linesAcross(axis, metric, view, look) {
+  const lines = [];
+  const { constant } = view.scenario;
+  if (metric.ideal !== null && metric.direction !== "none" && isNear(metric.ideal, metric, view, IDEAL_REACH)) {
+    lines.push(lineAt(axis, metric.ideal, { color: look.soft, width: 1.5, dash: "dot" }));
+  }
+  if (constant && metric.name === ACCURACY && isNear(constant.accuracy, metric, view, CONSTANT_REACH)) {
+    const name = `${constant.words}: accuracy ${number(constant.accuracy)}`;
+    const line = { color: look.constant, width: 1.5, dash: "dashdot" };
+    lines.push(lineAt(axis, constant.accuracy, line, { name, showlegend: true }));
+  }
+  return lines;
 }
 
 function layoutOf(across, up, shapes, look) {
@@ -167,7 +207,8 @@ function layoutOf(across, up, shapes, look) {
     xaxis: axis(across),
     yaxis: axis(up),
     shapes,
-    showlegend: false,
+    showlegend: true,
+    legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom", font: { size: 11 } },
     autosize: true,
     margin: { l: 64, r: 12, t: 10, b: 46 },
     font: { family: FONT, size: 12, color: look.ink },
@@ -182,17 +223,17 @@ function layoutOf(across, up, shapes, look) {
 
 const FIGURES = {
   tradeoff: (view, look) => ({
-    data: tradeoffTraces(view, look),
+    data: [...tradeoffTraces(view, look), ...hollowTrace(view, look)],
     layout: layoutOf(
       view.x.title,
       view.y.title,
-      [...idealLine("x", view.x, view, look), ...idealLine("y", view.y, view, look)],
+      [...linesAcross("x", view.x, view, look), ...linesAcross("y", view.y, view, look)],
       look,
     ),
   }),
   curves: (view, look) => ({
-    data: curveTraces(view, look),
-    layout: layoutOf("Level of bias β", view.over.title, idealLine("y", view.over, view, look), look),
+    data: [...curveTraces(view, look), ...hollowTrace(view, look)],
+    layout: layoutOf("Level of bias β", view.over.title, linesAcross("y", view.over, view, look), look),
   }),
 };
 
@@ -212,8 +253,10 @@ function drawFigure(name, view, look, onPick) {
   const draw = () => {
     waiting.delete(name);
     const { data, layout } = FIGURES[name](view, look);
+    // The techniques' marks are explained beside the figures and in the tables.
+    const shown = data.map((trace) => (trace.meta ? { ...trace, showlegend: false } : trace));
     const isNew = !element.on;
-    Plotly.react(element, data, layout, { displayModeBar: false, responsive: true });
+    Plotly.react(element, shown, layout, { displayModeBar: false, responsive: true });
     if (isNew) element.on("plotly_click", ({ points }) => onPick(points[0].data.meta));
   };
   waiting.set(name, draw);

@@ -9,7 +9,7 @@ const unpack = (text) => new Float32Array(Uint8Array.from(atob(text), (c) => c.c
 const unpacked = new Map();
 function arraysOf(scenario) {
   if (!unpacked.has(scenario)) {
-    const names = ["n", "missing", "mean", "ci_low", "ci_high", "values"];
+    const names = ["n", "missing", "mean", "ci_low", "ci_high", "values", "accepted"];
     unpacked.set(scenario, Object.fromEntries(names.map((name) => [name, unpack(scenario[name])])));
   }
   return unpacked.get(scenario);
@@ -21,6 +21,8 @@ function distance(value, metric) {
   if (metric.direction === "lower") return value - (metric.ideal ?? 0);
   return metric.direction === "closer_to_ideal" ? Math.abs(value - metric.ideal) : NaN;
 }
+
+const ACCURACY = "accuracy";
 
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
@@ -132,6 +134,8 @@ function rowsOf(scenario, baseline) {
   const cells = arraysOf(scenario);
   const found = compare(scenario, baseline);
   const [T, M] = [scenario.techniques.length, run.metrics.length];
+  const own = scenario.techniques.findIndex((t) => run.techniques[t].name === baseline);
+  const below = new Set(scenario.below);
   const rows = [...cells.mean.keys()].map((cell) => {
     const [b, t, m] = [Math.floor(cell / (T * M)), Math.floor(cell / M) % T, cell % M];
     const technique = run.techniques[scenario.techniques[t]];
@@ -154,6 +158,12 @@ function rowsOf(scenario, baseline) {
       pairs: Number.isNaN(found.n[cell]) ? 0 : found.n[cell],
       p: found.p[cell],
       verdict: !significant ? "" : found.improvement[cell] > 0 ? "better" : "worse",
+      // What concerns the technique at this level of bias, whatever the metric.
+      accepted: [0, 1, 2].map((which) => cells.accepted[3 * (b * T + t) + which]),
+      degenerate: scenario.degenerate[`${b},${t}`]?.[1] ?? "",
+      timesDegenerate: scenario.degenerate[`${b},${t}`]?.[0] ?? 0,
+      below: below.has(`${b},${t}`) ? `less accurate than ${scenario.constant.words}` : "",
+      baselineDegenerate: `${b},${own}` in scenario.degenerate,
       reason: scenario.reasons[`${b},${t},${m}`] ?? scenario.reasons[`${b},${t}`] ?? "",
     };
   });
@@ -164,9 +174,10 @@ function rowsOf(scenario, baseline) {
 // Whether any test of a metric could be significant: not with few pairs and many tests, whatever the results.
 function isTestable(rows) {
   const tested = rows.filter((row) => !Number.isNaN(row.p));
-  const pairs = Math.max(0, ...tested.map((row) => row.pairs));
+  const pairs = Math.max(0, ...rows.filter((row) => !row.isBaseline).map((row) => row.pairs));
   const needed = Math.ceil(Math.log2((2 * tested.length) / run.alpha));
-  return { testable: !tested.length || pairs >= needed, pairs, tests: tested.length, needed };
+  const inReach = !tested.length || pairs >= needed;
+  return { testable: pairs > 1 && inReach, pairs, tests: tested.length, needed };
 }
 
 // Which cells of a metric differ from the baseline's. Where no test can tell: by more than the region of practical
@@ -181,23 +192,30 @@ function marksOf(scenario, baseline, metric) {
   return { ...reach, marks };
 }
 
-// Which techniques are better than the baseline up to which level of bias, and whether they are less accurate there:
-// those first that are better longest, without losing accuracy, and by most.
+// Which techniques are better than the baseline up to which level of bias, and what that costs in accuracy: those first
+// that are better longest, without losing accuracy, and by most. A technique is better at no level of bias at which it
+// or the baseline is degenerate, and recommended at none at which it is less accurate than a constant answer.
 function holdingUp(scenario, baseline, metric) {
   const { marks, ...reach } = marksOf(scenario, baseline, metric);
-  const accuracy = run.metrics.find(({ name }) => name === "accuracy");
+  const accuracy = run.metrics.find(({ name }) => name === ACCURACY);
   const lost = accuracy && metric !== accuracy ? marksOf(scenario, baseline, accuracy).marks : [];
   const techniques = scenario.techniques.map((t) => {
     const technique = run.techniques[t];
     const cells = marks.filter(({ row }) => row.technique === technique);
-    const better = cells.filter(({ mark }) => mark === "better").map(({ row }) => row.beta);
-    const costs = lost.filter(({ row, mark }) => row.technique === technique && mark === "worse" && better.includes(row.beta));
+    const holds = cells.filter(({ row, mark }) => mark === "better" && !row.degenerate && !row.baselineDegenerate);
+    const better = holds.map(({ row }) => row.beta);
+    const useful = holds.filter(({ row }) => !row.below && row.missing === 0 && !Number.isNaN(row.accepted[0]));
+    const own = lost.filter(({ row }) => row.technique === technique);
+    const costs = own.filter(({ row, mark }) => mark === "worse" && better.includes(row.beta));
     return {
       technique,
       cells,
       upTo: better.length ? Math.max(...better) : null,
       notAt: cells.filter(({ row }) => row.beta < Math.max(...better) && !better.includes(row.beta)).map(({ row }) => row.beta),
       lessAccurateAt: costs.map(({ row }) => row.beta),
+      belowAt: holds.filter(({ row }) => row.below).map(({ row }) => row.beta),
+      usefulAt: useful.map(({ row }) => row.beta),
+      accuracyChanges: new Map(own.map(({ row }) => [row.beta, row.difference])),
       gain: sum(cells.map(({ row }) => row.improvement || 0)),
     };
   });

@@ -15,9 +15,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from benchmark.report.answers_text import BELOW_CONSTANT, DEGENERATE, READING, UNKNOWN_SHARES
 from benchmark.report.compare_inputs import FinishedRun, RunDataset
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.statistics import paired_comparisons
+from benchmark.statistics.answers import ACCEPTANCE, NEARLY_ALL
 from benchmark.statistics.frames import SCENARIO
 from benchmark.statistics.intervals import CONFIDENCE
 
@@ -64,6 +66,10 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
         "alpha": statistics.alpha,
         "rope": statistics.rope,
         "flips": statistics.n_flips,
+        "signs": {"degenerate": DEGENERATE, "below": BELOW_CONSTANT},
+        "nearlyAll": NEARLY_ALL,
+        "reading": READING,
+        "unknownShares": UNKNOWN_SHARES,
         # Of Student's distribution, by degrees of freedom from 1.
         "quantiles": [round(float(stdtrit(df, (1 + CONFIDENCE) / 2)), 6) for df in range(1, max(2, n_most))],
         "techniques": [
@@ -157,7 +163,38 @@ def _scenario(
             for frame in compared
             for baseline, found in _rows(frame, key).groupby("baseline")
         },
+        "constant": _constant(dataset),
+        **_standing(statistics, key, techniques),
         "reasons": _reasons(_rows(run.failures, key), run.betas, techniques, metrics),
+    }
+
+
+def _constant(dataset: RunDataset) -> dict[str, Any] | None:
+    if dataset.test_groups is None:
+        return None
+    constant = dataset.test_groups.best_constant
+    return {"accuracy": constant.accuracy, "words": constant.words}
+
+
+def _standing(
+    statistics: RunStatistics, key: tuple[str, str, str], techniques: Sequence[str]
+) -> dict[str, Any]:
+    """Return who is accepted, and by position of beta and technique which classifiers are of no use."""
+    betas = statistics.run.betas
+    cells = pd.MultiIndex.from_product([betas, techniques], names=_AXES[:2])
+    standing = _rows(statistics.standing, key).set_index(list(_AXES[:2])).reindex(cells)
+    where = [f"{i},{j}" for i in range(len(betas)) for j in range(len(techniques))]
+    shares = _rows(statistics.answers, key).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
+    return {
+        "accepted": _packed(shares),
+        "degenerate": {
+            cell: [int(n), why]
+            for cell, n, why in zip(where, standing["n_degenerate"], standing["degenerate"], strict=True)
+            if n > 0
+        },
+        "below": [
+            cell for cell, below in zip(where, standing["below_constant"].eq(True), strict=True) if below
+        ],
     }
 
 
@@ -166,6 +203,7 @@ def _warnings(dataset: RunDataset, bias: str) -> list[str]:
     told = [dataset.warning] if dataset.warning else []
     if bias in dataset.inert_warnings:
         told.append(f"Warning: {dataset.inert_warnings[bias]}")
+    told += [f"Note: {note}" for note in dataset.noticed]
     return told
 
 

@@ -24,6 +24,21 @@ const COLUMNS = [
   { key: "difference", title: "Difference", by: (row) => row.difference },
   { key: "difference_interval", title: "95 % interval of it", by: (row) => row.differenceHigh - row.differenceLow },
   { key: "p", title: "p (Holm)", by: (row) => row.p },
+  { key: "accepted", title: "Accepts", by: (row) => row.accepted[0] },
+];
+
+// Of the table of answers; those that are no numbers have no interval.
+const ANSWER_COLUMNS = [
+  { key: "technique", title: "Technique", by: (row) => row.technique.title.toLowerCase() },
+  { key: "value", title: "Discrimination left", by: (row) => row.value },
+  { key: "change", title: "Change [95 %] in discrimination", by: (row) => row.change },
+  { key: "accuracy", title: "Accuracy", by: (row) => row.accuracy },
+  { key: "accuracy_change", title: "Change [95 %] in accuracy", by: (row) => row.accuracyChange },
+  { key: "accepted", title: "Accepts of all", by: (row) => row.accepted[0] },
+  { key: "accepted_deprived", title: "of the deprived", by: (row) => row.accepted[1] },
+  { key: "accepted_favored", title: "of the favored", by: (row) => row.accepted[2] },
+  { key: "n", title: "n", by: (row) => row.n },
+  { key: "remarks", title: "Remarks", by: (row) => VERDICTS.indexOf(row.verdict) },
 ];
 
 // Paths in a box of 16 by 16, one for each mark.
@@ -53,6 +68,9 @@ function defaults(scenario) {
     x,
     y,
     over: x,
+    // The least bias that there is.
+    at: String(scenario.betas.find((beta) => beta > 0) ?? scenario.betas[0]),
+    by: "",
     betas: scenario.betas.map(String),
     metrics: [...new Set([x, y])],
     techniques,
@@ -68,7 +86,7 @@ let state = defaults(run.scenarios[0]);
 // ------------------------------------------------------------------------------------- the fragment
 
 const LISTS = { betas: "beta", metrics: "metric", techniques: "technique" };
-const SINGLE = ["tab", "baseline", "x", "y", "over", "highlight", "sort", "find", "colours"];
+const SINGLE = ["tab", "baseline", "at", "by", "x", "y", "over", "highlight", "sort", "find", "colours"];
 
 // Only what is not the default is said, so that links stay short.
 function toFragment() {
@@ -106,6 +124,8 @@ function fromFragment(fragment) {
     betas: found.betas,
     metrics,
     techniques: found.techniques,
+    at: found.betas,
+    by: ANSWER_COLUMNS.flatMap(({ key }) => [key, `-${key}`]),
     sort: COLUMNS.flatMap(({ key }) => [key, `-${key}`]),
     colours: ["light", "dark"],
   };
@@ -158,14 +178,31 @@ function shownRows(view) {
     const text = said.join(" ").toLowerCase();
     return words.every((word) => text.includes(word));
   });
-  const down = state.sort.startsWith("-");
-  const column = COLUMNS.find(({ key }) => key === state.sort.replace("-", ""));
-  if (!column) return rows.sort((a, b) => a.position - b.position || a.beta - b.beta);
+  rows.sort((a, b) => a.position - b.position || a.beta - b.beta);
+  return sorted(rows, COLUMNS, state.sort);
+}
+
+// Rows by a column; what has no value comes last.
+function sorted(rows, columns, by) {
+  const down = by.startsWith("-");
+  const column = columns.find(({ key }) => key === by.replace("-", ""));
+  if (!column) return rows;
   const none = (value) => typeof value === "number" && Number.isNaN(value);
   return rows.sort((a, b) => {
     const [first, second] = [column.by(a), column.by(b)];
     if (none(first) || none(second)) return none(first) - none(second);
     return (first < second ? -1 : first > second ? 1 : 0) * (down ? -1 : 1);
+  });
+}
+
+// Headings that sort, by the key of the state that says by what.
+function headings(columns, key) {
+  return columns.map((column) => {
+    const chosen = state[key].replace("-", "") === column.key;
+    const order = chosen ? (state[key].startsWith("-") ? "descending" : "ascending") : "none";
+    const button = make("button", { type: "button" }, column.title);
+    button.dataset.sort = column.key;
+    return make("th", { scope: "col", "aria-sort": order }, button);
   });
 }
 
@@ -188,6 +225,15 @@ function picker(technique) {
   return button;
 }
 
+// The sign of a classifier of no use, with what it means.
+function signs(row) {
+  const sign = signOf(row);
+  const why = row.degenerate || row.below;
+  return sign ? [make("span", { class: "sign", title: why }, ` ${sign}`, make("span", { class: "unseen" }, ` (${why})`))] : [];
+}
+
+const named = (row) => make("span", { class: "named" }, picker(row.technique), ...signs(row));
+
 const rowClass = (technique) => ({ class: state.highlight === technique.name ? "picked" : null });
 
 function tableRow(row) {
@@ -204,7 +250,7 @@ function tableRow(row) {
   return make(
     "tr",
     rowClass(row.technique),
-    make("th", { scope: "row" }, picker(row.technique)),
+    make("th", { scope: "row" }, named(row)),
     make("td", {}, String(row.beta)),
     make("td", { class: "word" }, row.metric.title),
     make("td", { title: told }, fixed(row.mean)),
@@ -212,23 +258,18 @@ function tableRow(row) {
     make("td", {}, String(row.n)),
     missing,
     ...difference,
+    make("td", {}, acceptsText(row.accepted)),
   );
 }
 
 function drawTable(view) {
   const rows = shownRows(view);
   $("table").caption.textContent =
-    `${view.title}. Differences to ${view.baselineTitle}. Intervals: Student's. p: sign-flip test, Holm-corrected.`;
-  $("table").tHead.rows[0].replaceChildren(
-    ...COLUMNS.map(({ key, title }) => {
-      const sorted = state.sort.replace("-", "") === key;
-      const order = sorted ? (state.sort.startsWith("-") ? "descending" : "ascending") : "none";
-      const button = make("button", { type: "button" }, title);
-      button.dataset.sort = key;
-      return make("th", { scope: "col", "aria-sort": order }, button);
-    }),
-  );
-  const shown = rows.length ? rows.map(tableRow) : [make("tr", {}, make("td", { colspan: "10" }, "No row is left."))];
+    `${view.title}. Differences to ${view.baselineTitle}. Intervals: Student's. ` +
+    `p: sign-flip test, Holm-corrected. Accepts: all / the deprived / the favored.`;
+  $("table").tHead.rows[0].replaceChildren(...headings(COLUMNS, "sort"));
+  const none = make("tr", {}, make("td", { colspan: String(COLUMNS.length) }, "No row is left."));
+  const shown = rows.length ? rows.map(tableRow) : [none];
   $("table").tBodies[0].replaceChildren(...shown);
   $("count").textContent = `${rows.length} of ${view.scenario.betas.length * view.scenario.techniques.length * run.metrics.length} rows`;
 }
@@ -241,27 +282,79 @@ const inSentence = (title) => (/^\p{Lu}\p{Ll}/u.test(title) ? title[0].toLowerCa
 
 const exceptions = (notAt) => (notAt.length ? ` (not at ${notAt.join(", ")})` : "");
 
-// In short: who is better than the baseline up to the greatest level of bias.
-function answer(view, found) {
+const namedAt = (items, betasOf) => {
+  const shown = items.slice(0, MOST_NAMED).map((item) => `${item.technique.title} (${betasOf(item).join(", ")})`);
+  return shown.join("; ") + (items.length > MOST_NAMED ? `; and ${items.length - MOST_NAMED} more` : "");
+};
+
+// In short: who is better than the baseline up to the greatest level of bias, by how much, and at what cost.
+function headline(view, found) {
   const compared = `than ${view.baselineTitle} in ${inSentence(view.over.title)}`;
-  const upTo = found.techniques[0]?.upTo ?? null;
-  if (upTo === null) return `None of the techniques shown is better ${compared} at any β.`;
-  const best = found.techniques.filter((item) => item.upTo === upTo);
-  const keeping = best.filter((item) => !item.lessAccurateAt.length);
+  const others = found.techniques.filter(({ technique }) => technique.name !== state.baseline);
+  const upTo = Math.max(...others.flatMap(({ usefulAt }) => usefulAt));
+  if (!Number.isFinite(upTo)) {
+    const holding = others.filter((item) => item.upTo !== null);
+    if (!holding.length) return `None of the techniques shown is better ${compared} at any β.`;
+    const known = view.all.some((row) => !Number.isNaN(row.accepted[0]));
+    const why = known ? "" : ` ${run.unknownShares}`;
+    return `Of the ${holding.length} shown that are better ${compared}, none can be recommended.${why}`;
+  }
+  const best = others.filter(({ usefulAt }) => usefulAt.includes(upTo));
+  const loses = ({ usefulAt, lessAccurateAt }) => usefulAt.some((beta) => lessAccurateAt.includes(beta));
+  const gain = ({ cells }) => cells.find(({ row }) => row.beta === upTo).row.improvement;
+  best.sort((a, b) => gain(b) - gain(a));
+  const text = (item) => {
+    const said = [`by ${number(gain(item))}`];
+    if (found.traded) said.push(`accuracy ${signed(item.accuracyChanges.get(upTo))}`);
+    const missed = item.cells.map(({ row }) => row.beta).filter((beta) => beta < upTo && !item.usefulAt.includes(beta));
+    return `${item.technique.title} (${said.join(", ")}${missed.length ? `; not at ${missed.join(", ")}` : ""})`;
+  };
   const named = (items) =>
-    items.slice(0, MOST_NAMED).map(({ technique, notAt }) => technique.title + exceptions(notAt)).join("; ") +
-    (items.length > MOST_NAMED ? `; and ${items.length - MOST_NAMED} more` : "");
+    items.slice(0, MOST_NAMED).map(text).join("; ") + (items.length > MOST_NAMED ? `; and ${items.length - MOST_NAMED} more` : "");
   const first = `Better ${compared} up to β = ${upTo}${found.testable ? "" : ", on average and untested"}: `;
-  if (!found.traded) return `${first}${named(best)}.`;
+  const [keeping, losing] = [best.filter((item) => !loses(item)), best.filter(loses)];
+  if (!found.traded || !losing.length) return `${first}${named(best)}.`;
   if (!keeping.length) return `${first}${named(best)}. All of them lose accuracy at some β.`;
-  return `${first}${named(keeping)}${keeping.length < best.length ? `. At the cost of accuracy: ${best.length - keeping.length} more` : ""}.`;
+  return `${first}${named(keeping)}. At the cost of accuracy: ${named(losing)}.`;
+}
+
+// What the headline leaves out, and why.
+function leftOut(view, found) {
+  const others = found.techniques.filter(({ technique }) => technique.name !== state.baseline);
+  const baseline = found.techniques.find(({ technique }) => technique.name === state.baseline);
+  const betas = (item, test) => item.cells.filter(({ row }) => test(row)).map(({ row }) => row.beta);
+  const degenerateAt = (item) => betas(item, (row) => row.degenerate);
+  const said = [];
+  const own = baseline ? degenerateAt(baseline) : [];
+  if (own.length) {
+    said.push(`At β = ${own.join(", ")} the baseline answers nearly everybody the same: nothing is compared there.`);
+  }
+  const words = view.scenario.constant?.words;
+  const poor = baseline ? betas(baseline, (row) => row.below && !row.degenerate) : [];
+  if (poor.length) said.push(`The baseline itself is less accurate than ${words} at β = ${poor.join(", ")}.`);
+  const degenerate = others.filter((item) => degenerateAt(item).length);
+  if (degenerate.length) {
+    said.push(
+      `${run.signs.degenerate} Left out where nearly everybody gets the same answer, at these β: ` +
+        `${degenerate.length} of ${others.length} techniques: ${namedAt(degenerate, degenerateAt)}.`,
+    );
+  }
+  const below = others.filter(({ belowAt }) => belowAt.length);
+  if (below.length) {
+    said.push(
+      `${run.signs.below} Better, but less accurate than ${words} and not recommended, at these β: ` +
+        `${below.length} of ${others.length} techniques: ${namedAt(below, ({ belowAt }) => belowAt)}.`,
+    );
+  }
+  return said;
 }
 
 function drawHolding(view) {
   const all = holdingUp(view.scenario, state.baseline, view.over);
   const shown = new Set(view.techniques);
   const found = { ...all, techniques: all.techniques.filter(({ technique }) => shown.has(technique)) };
-  $("answer").textContent = answer(view, found);
+  $("answer").textContent = headline(view, found);
+  $("left-out").replaceChildren(...leftOut(view, found).map((text) => make("li", {}, text)));
   $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.title)}`;
   $("holding").caption.textContent =
     `${view.title}, all β. Means; ▲ better and ▼ worse than ${view.baselineTitle}, ` +
@@ -273,20 +366,107 @@ function drawHolding(view) {
   $("holding").tHead.rows[0].replaceChildren(...head.map((title) => make("th", { scope: "col" }, title)));
   if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy there"));
   $("holding").tBodies[0].replaceChildren(
-    ...found.techniques.map(({ technique, cells, upTo, notAt, lessAccurateAt }) => {
+    ...found.techniques.map(({ technique, cells, upTo, notAt, lessAccurateAt, accuracyChanges }) => {
       const own = technique.name === state.baseline;
       const means = cells.map(({ row, mark: which }) => {
         const cell = make("td", { class: which, title: linesOf(row, view.baselineTitle).join("\n") }, fixed(row.mean));
+        if (row.degenerate) cell.className = "useless";
         const [sign, word] = MARKED[which] ?? ["", ""];
-        if (sign) cell.append(make("span", { "aria-hidden": "true" }, ` ${sign}`), make("span", { class: "unseen" }, ` ${word}`));
+        if (sign && !row.degenerate && !row.baselineDegenerate) {
+          cell.append(make("span", { "aria-hidden": "true" }, ` ${sign}`), make("span", { class: "unseen" }, ` ${word}`));
+        }
+        cell.append(...signs(row));
+        if (row.metric.name === ACCURACY && row.n) cell.append(make("span", { class: "soft" }, ` (${share(row.accepted[0])})`));
         return cell;
       });
       const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : upTo === null ? "–" : upTo + exceptions(notAt))];
-      const cost = lessAccurateAt.length ? `worse at ${lessAccurateAt.join(", ")}` : upTo === null ? "" : "kept";
+      const most = Math.min(...lessAccurateAt.map((beta) => accuracyChanges.get(beta)));
+      const cost = lessAccurateAt.length
+        ? `worse at ${lessAccurateAt.join(", ")}: ${lessAccurateAt.length > 1 ? "down to " : ""}${signed(most)}`
+        : upTo === null
+          ? ""
+          : "kept";
       if (found.traded) last.push(make("td", { class: lessAccurateAt.length ? "word worse" : "word" }, cost));
       return make("tr", rowClass(technique), make("th", { scope: "row" }, picker(technique)), ...means, ...last);
     }),
   );
+}
+
+const isLast = (row) => row.verdict === "degenerate" || row.verdict === "missing";
+
+// The rows of the table of answers: in the order of what follows from them unless another is chosen; what is degenerate
+// comes last in any case.
+function shownAnswers(view) {
+  const techniques = new Set(view.techniques);
+  const rows = answersOf(view.scenario, state.baseline, Number(state.at)).filter((row) => techniques.has(row.technique));
+  const ordered = sorted([...rows], ANSWER_COLUMNS, state.by);
+  return [...ordered.filter((row) => !isLast(row)), ...rows.filter(isLast)];
+}
+
+function answerRow(row) {
+  const chosen = row.verdict === "recommendable";
+  const remarks = chosen ? `recommended${row.lessAccurate ? ", at a cost in accuracy" : ", accuracy kept"}` : remarksOf(row);
+  const changed = (which, low, high, look) => {
+    const [size, ...interval] = (row.isBaseline ? "–" : changeText(which, low, high)).split(" [");
+    return make("td", { class: look }, size, ...interval.map((ends) => make("span", { class: "interval" }, ` [${ends}`)));
+  };
+  const sign = (good, bad) => (row.degenerate || row.baselineDegenerate ? null : good ? "better" : bad ? "worse" : null);
+  return make(
+    "tr",
+    { class: [state.highlight === row.technique.name ? "picked" : "", row.degenerate ? "useless" : ""].join(" ").trim() || null },
+    make("th", { scope: "row" }, named(row)),
+    make("td", { title: `${row.metric.title}: ${range(row.low, row.high)}` }, number(row.value)),
+    changed(row.change, row.changeLow, row.changeHigh, sign(row.better, row.worse)),
+    make("td", { title: `Accuracy: ${range(row.accuracyLow, row.accuracyHigh)}` }, number(row.accuracy)),
+    changed(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh, sign(false, row.lessAccurate)),
+    ...row.accepted.map((own) => make("td", {}, share(own))),
+    make("td", {}, String(row.n)),
+    make("td", { class: chosen ? "word better" : "word" }, (chosen ? "✔ " : "") + remarks),
+  );
+}
+
+function constantRow(scenario, rows) {
+  const { accuracy, words } = scenario.constant;
+  const baseline = rows.find((row) => row.isBaseline);
+  const all = share(words === "accepting everybody" ? 1 : 0);
+  return make(
+    "tr",
+    { class: "useless constant" },
+    make("th", { scope: "row" }, words[0].toUpperCase() + words.slice(1)),
+    make("td", {}, number(0)),
+    make("td", {}, changeText(0 - (baseline?.value ?? NaN))),
+    make("td", {}, number(accuracy)),
+    make("td", {}, changeText(accuracy - (baseline?.accuracy ?? NaN))),
+    ...[all, all, all].map((text) => make("td", {}, text)),
+    make("td", {}, "–"),
+    make("td", { class: "word" }, "the best constant answer"),
+  );
+}
+
+function drawAnswers(view) {
+  const rows = shownAnswers(view);
+  $("answers-shown").hidden = !rows.length;
+  if (!rows.length) {
+    $("answers-told").replaceChildren(
+      make("li", {}, "This table needs discrimination and accuracy among the metrics, and a technique that is shown."),
+    );
+    return;
+  }
+  const inOrder = answersOf(view.scenario, state.baseline, Number(state.at)).filter(
+    (row) => row.isBaseline || view.techniques.includes(row.technique),
+  );
+  $("answers-told").replaceChildren(...answerSentences(inOrder, view.scenario).map((text) => make("li", {}, text)));
+  $("answers").caption.textContent = [
+    `${view.title}, β = ${state.at}. Changes are to ${view.baselineTitle}; intervals: Student's.`,
+    `✔ ${wordsForLess(rows)[0]} than the baseline, and useful.`,
+    ...signNotes(rows),
+  ].join(" ");
+  $("answers").tHead.rows[0].replaceChildren(...headings(ANSWER_COLUMNS, "by"));
+  const shown = rows.map(answerRow);
+  // After the baseline, as far as the rows are in their own order.
+  const last = state.by ? rows.findIndex(isLast) : rows.findIndex((row) => row.isBaseline) + 1;
+  if (view.scenario.constant) shown.splice(last < 0 ? rows.length : last, 0, constantRow(view.scenario, inOrder));
+  $("answers").tBodies[0].replaceChildren(...shown);
 }
 
 function drawAbout(view) {
@@ -300,6 +480,12 @@ function drawAbout(view) {
   $("curves-title").textContent = `${view.over.title} over β`;
   $("bands-told").textContent =
     view.techniques.length > MOST_BANDS ? "Of so many techniques, only a selected one has a band. " : "";
+  const { constant } = view.scenario;
+  const accuracy = [view.x, view.y, view.over].find(({ name }) => name === ACCURACY);
+  $("constant-told").textContent =
+    constant && accuracy && !isNear(constant.accuracy, accuracy, view, CONSTANT_REACH)
+      ? `The accuracy of ${constant.words}, ${number(constant.accuracy)}, lies far from all of these. `
+      : "";
 }
 
 // ------------------------------------------------------------------------------------ the controls
@@ -333,6 +519,12 @@ function drawControls() {
   fillBoxes($("metrics"), "metrics", metrics, state.metrics);
   const list = $("techniques").querySelector(".list");
   fillBoxes(list, "techniques", techniques.map((t) => [t.name, mark(t), t.title]), state.techniques);
+  const levels = scenario.betas.map((beta) => {
+    const radio = make("input", { type: "radio", name: "at", value: String(beta) });
+    radio.checked = String(beta) === state.at;
+    return make("label", {}, radio, `β = ${beta}`);
+  });
+  $("at").replaceChildren($("at").querySelector("legend"), ...levels);
   $("filter").value = state.find;
   $("theme").value = state.colours;
 }
@@ -353,6 +545,7 @@ function draw({ controls = true, figures = true } = {}) {
   if (controls) drawControls();
   drawAbout(view);
   drawHolding(view);
+  drawAnswers(view);
   drawTable(view);
   // The tables stand before the plotting library has been read.
   if (figures && window.Plotly && state.tab === "results") drawFigures(view, look(), pick);
@@ -389,27 +582,62 @@ function download(content, type, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+const digits = (value) => (Number.isFinite(value) ? String(Number(value.toPrecision(7))) : "");
+const truth = (value) => (value ? "True" : "False");
+
+function downloadCsv(head, lines, name) {
+  const quoted = (cell) => (/[",\n\r]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell);
+  const text = [head, ...lines.map((cells) => cells.map(quoted).join(",")), ""].join("\n");
+  download(text, "text/csv", `${run.name}_${name}.csv`.replace(/[^\w.-]+/g, "_"));
+}
+
+// The columns of answers.csv.
+function answersCsv() {
+  const view = currentView();
+  const { dataset, bias, classifier, constant } = view.scenario;
+  const head =
+    "dataset,bias,classifier,beta,technique,baseline,n,missing,metric,value,value_low,value_high,change,change_low," +
+    "change_high,tested,better,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
+    "accuracy_change_high,less_accurate,accepted,accepted_deprived,accepted_favored,constant_accuracy," +
+    "constant_answer,n_degenerate,degenerate,below_constant,baseline_degenerate,recommendable";
+  const lines = shownAnswers(view).map((row) => [
+    ...[dataset, bias, classifier, String(row.beta), row.technique.name, state.baseline, String(row.n)],
+    ...[String(row.missing), row.metric.name],
+    ...[row.value, row.low, row.high, row.change, row.changeLow, row.changeHigh].map(digits),
+    ...[row.tested, row.better, row.worse].map(truth),
+    ...[row.accuracy, row.accuracyLow, row.accuracyHigh].map(digits),
+    ...[row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh].map(digits),
+    truth(row.lessAccurate),
+    ...row.accepted.map(digits),
+    ...(constant ? [digits(constant.accuracy), constant.words] : ["", ""]),
+    ...[String(row.timesDegenerate), row.degenerate, truth(row.below), truth(row.baselineDegenerate)],
+    truth(row.verdict === "recommendable"),
+  ]);
+  downloadCsv(head, lines, `${view.file}_beta_${state.at}`);
+}
+
 function csv() {
   const view = currentView();
   const { dataset, bias, classifier } = view.scenario;
-  const number = (value) => (Number.isFinite(value) ? String(Number(value.toPrecision(7))) : "");
   const head =
     "dataset,bias,beta,technique,classifier,metric,n,missing,mean,ci_low,ci_high,baseline,pairs," +
-    "difference,difference_low,difference_high,p_holm";
+    "difference,difference_low,difference_high,p_holm,accepted,accepted_deprived," +
+    "accepted_favored,degenerate,below_constant";
   const lines = shownRows(view).map((row) => {
     const texts = [row.isBaseline ? "" : state.baseline, row.isBaseline ? "" : String(row.pairs)];
     return [
       ...[dataset, bias, String(row.beta), row.technique.name, classifier, row.metric.name],
       ...[row.n, row.missing].map(String),
-      ...[row.mean, row.low, row.high].map(number),
+      ...[row.mean, row.low, row.high].map(digits),
       ...texts,
-      ...[row.difference, row.differenceLow, row.differenceHigh].map(number),
-      number(row.p),
-    ]
-      .map((cell) => (/[",\n\r]/.test(cell) ? `"${cell.replace(/"/g, '""')}"` : cell))
-      .join(",");
+      ...[row.difference, row.differenceLow, row.differenceHigh].map(digits),
+      digits(row.p),
+      ...row.accepted.map(digits),
+      row.degenerate,
+      truth(row.below),
+    ];
   });
-  download([head, ...lines, ""].join("\n"), "text/csv", `${run.name}_${view.file}.csv`.replace(/[^\w.-]+/g, "_"));
+  downloadCsv(head, lines, view.file);
 }
 
 // What concerns the rows of the table only.
@@ -420,8 +648,8 @@ function listen() {
     $(id).addEventListener("change", (event) => change({ [id]: event.target.value }, { controls: false }));
   }
   $("scenario").addEventListener("change", (event) => {
-    const { tab, colours, sort, find, x, y, over, metrics } = state;
-    change({ ...defaults(run.scenarios[event.target.value]), tab, colours, sort, find, x, y, over, metrics });
+    const { tab, colours, at, by, sort, find, x, y, over, metrics } = state;
+    change({ ...defaults(run.scenarios[event.target.value]), tab, colours, at, by, sort, find, x, y, over, metrics });
   });
   $("controls").addEventListener("change", ({ target }) => {
     if (target.type !== "checkbox") return;
@@ -435,6 +663,8 @@ function listen() {
   $("filter").addEventListener("input", (event) => change({ find: event.target.value }, ROWS_ONLY));
   $("theme").addEventListener("change", (event) => change({ colours: event.target.value }));
   $("csv").addEventListener("click", csv);
+  $("answers-csv").addEventListener("click", answersCsv);
+  $("at").addEventListener("change", ({ target }) => change({ at: target.value }, ROWS_ONLY));
   $("copy-link").addEventListener("click", () => copy(location.href, "Link"));
   for (const button of document.querySelectorAll("button.copy")) {
     button.addEventListener("click", () => copy(button.closest("figure").querySelector("pre").textContent, "Text"));
@@ -447,11 +677,14 @@ function listen() {
     const { sort, technique } = button.dataset;
     const position = [...table.querySelectorAll("button")].indexOf(button);
     if (technique !== undefined) pick(technique);
-    else change({ sort: state.sort === sort ? `-${sort}` : state.sort === `-${sort}` ? "" : sort }, ROWS_ONLY);
+    else {
+      const key = table.id === "answers" ? "by" : "sort";
+      change({ [key]: state[key] === sort ? `-${sort}` : state[key] === `-${sort}` ? "" : sort }, ROWS_ONLY);
+    }
     // The table was made anew: the focus goes on where it was.
     table.querySelectorAll("button")[position]?.focus({ preventScroll: true });
   };
-  for (const table of [$("table"), $("holding")]) {
+  for (const table of [$("table"), $("holding"), $("answers")]) {
     table.addEventListener("click", ({ target }) => {
       const button = target.closest("button");
       if (button) pressed(table, button);
@@ -478,6 +711,7 @@ function listen() {
 }
 
 if (matchMedia("(max-width: 48rem)").matches) $("settings").open = false;
+$("reading").textContent = run.reading;
 state = fromFragment(location.hash.slice(1));
 listen();
 draw();

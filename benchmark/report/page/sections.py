@@ -183,12 +183,31 @@ def regeneration_section(statistics: RunStatistics) -> str:
                 "time of all cells": f"{seconds / 60:,.1f} minutes, one after the other",
                 "finished": facts["finished"],
                 "system": f"{facts['platform']['system']}, {facts['platform']['cores']} cores",
+                **_machine(facts["platform"]),
             }
         )
         + _table("Versions", ("package", "version"), versions)
         + _table("Digests (SHA-256)", ("of", "what", "digest"), digests)
         + f"<details><summary>All settings of the experiment</summary>{_pre(settings)}</details>"
     )
+
+
+def _machine(platform: Mapping[str, Any]) -> dict[str, str]:
+    """Return what else the manifest says of the processor and the libraries that numbers depend on."""
+    return {
+        name.replace("_", " "): _listed(value)
+        for name, value in platform.items()
+        if name not in ("system", "cores") and value
+    }
+
+
+def _listed(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_listed(own)}" for name, own in value.items())
+    if isinstance(value, list | tuple):
+        mixed = any(isinstance(own, Mapping) for own in value)
+        return ("; " if mixed else ", ").join(map(_listed, value))
+    return str(value)
 
 
 # ------------------------------------------------------------------------------------------------ data
@@ -206,10 +225,12 @@ def _dataset(run: FinishedRun, dataset: RunDataset, position: int) -> str:
         )
     if dataset.warning:
         parts.append(f'<p class="warning"><strong>Warning.</strong> {text(dataset.warning)}</p>')
+    parts += [f'<p class="warning"><strong>Note.</strong> {text(note)}</p>' for note in dataset.noticed]
     told: dict[str, object] = {
         "scored on": f"{facts['test_data']}, {facts['test_rows']:,} rows",
         "trained on": f"samples of {facts['train_rows']:,} rows",
         "baseline": dataset.baseline,
+        "groups": _groups(dataset),
     }
     if card is None:
         parts.append("<p>The card is not at hand, so only what the run itself recorded is shown.</p>")
@@ -232,6 +253,18 @@ def _dataset(run: FinishedRun, dataset: RunDataset, position: int) -> str:
     parts.append(_planted(facts["bias"]))
     parts.append(_drawing(run, dataset, card, facts, position))
     return f'<section class="dataset">{"".join(parts)}</section>'
+
+
+def _groups(dataset: RunDataset) -> str:
+    """Say who is better off in the test data, and what a constant answer is worth there."""
+    if (sizes := dataset.test_groups) is None:
+        return ""
+    constant = sizes.best_constant
+    return (
+        f"{sizes.deprived_favorable:,} of {sizes.deprived:,} test rows of the deprived group and "
+        f"{sizes.favored_favorable:,} of {sizes.favored:,} of the favored group have the favorable label; "
+        f"the best constant answer, {constant.words}, has an accuracy of {constant.accuracy:.4f}"
+    )
 
 
 def _planted(biases: Mapping[str, Any]) -> str:

@@ -1,0 +1,121 @@
+"""A made-up folder of a finished run with one classifier of each sort that is of no use."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmark.experiment.export import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.report.describe import GroupSizes
+from benchmark.report.summary import SUMMARY_COLUMNS, csv_text
+from tests.report.made_up_folder import BETAS, made_up_manifest
+
+PLANTED = {
+    "none": "No technique",
+    "useful": "Useful",
+    "costly": "Useful, at a cost",
+    "constant": "Refuses everybody",
+    "nearly": "Nearly constant",
+    "by_group": "Decides by group",
+    "poor": "Worse than a constant",
+    "same": "As the baseline",
+}
+USELESS = {
+    "constant": "refuses more than 99 % of everybody",
+    "nearly": "accepts more than 99 % of everybody",
+    "by_group": "decides by group alone",
+}
+"""What degenerate techniques do: all but ``nearly`` in every sample."""
+
+GROUPS = GroupSizes(40, 160, 120, 180)
+CONSTANT = 340 / 500
+REPETITIONS = 12
+DATASETS = ("adult", "dutch:embedded")
+
+# Shares of the favorable and of the unfavorable that are accepted, in the deprived and in the favored group.
+_RATES = {
+    "none": (0.4, 0.1, 0.8, 0.4),
+    "useful": (0.7, 0.25, 0.7, 0.2),
+    "costly": (0.5, 0.3, 0.6, 0.2),
+    "constant": (0.0, 0.0, 0.0, 0.0),
+    "nearly": (0.7, 0.25, 0.7, 0.2),
+    "by_group": (1.0, 1.0, 0.0, 0.0),
+    "poor": (0.4, 0.5, 0.4, 0.5),
+    "same": (0.4, 0.1, 0.8, 0.4),
+}
+
+
+def planted_results(repetitions: int = REPETITIONS) -> pd.DataFrame:
+    """Return metrics that belong to each other: those of classifiers that accept such shares of each group.
+
+    ``nearly`` accepts everybody in one sample. On the second dataset the baseline itself refuses everybody at
+    the greatest level of bias.
+    """
+    rng = np.random.default_rng(3)
+    sizes = np.array(
+        [
+            [GROUPS.deprived_favorable, GROUPS.deprived_unfavorable],
+            [GROUPS.favored_favorable, GROUPS.favored_unfavorable],
+        ]
+    )
+    rows = []
+    for dataset, beta, technique, repetition in itertools.product(
+        DATASETS, BETAS, PLANTED, range(repetitions)
+    ):
+        rates = np.array(_RATES[technique]).reshape(2, 2)
+        if technique == "nearly" and repetition == 0:
+            rates = np.ones((2, 2))
+        if technique == "none" and dataset == DATASETS[1] and beta == BETAS[-1]:
+            rates = np.zeros((2, 2))
+        if technique in ("none", "same") and rates.any():
+            rates = rates + np.array([[-0.1], [0.1]]) * beta
+        noise = rng.uniform(-0.02, 0.02, (2, 2)) * ((rates > 0) & (rates < 1))
+        accepted = np.clip(rates + noise, 0, 1) * sizes
+        shares = accepted.sum(axis=1) / sizes.sum(axis=1)
+        right = accepted[:, 0].sum() + (sizes - accepted)[:, 1].sum()
+        values = {
+            "discrimination": shares[1] - shares[0],
+            "accuracy": right / sizes.sum(),
+            "accepted": accepted.sum() / sizes.sum(),
+            "accepted_deprived": shares[0],
+            "accepted_favored": shares[1],
+        }
+        rows += [
+            (dataset, "cpt", beta, technique, "c45", repetition, metric, float(value))
+            for metric, value in values.items()
+        ]
+    return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
+
+
+def write_planted_folder(
+    folder: Path, repetitions: int = REPETITIONS, groups: Mapping[str, GroupSizes] | None = None
+) -> Path:
+    """Write the files of such a run, and return the folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Must not exist.
+    repetitions : int
+        With six of them, no test can be significant.
+    groups : mapping of str to GroupSizes, optional
+        Test rows of some datasets, in place of those that the results are of.
+    """
+    folder.mkdir()
+    manifest = made_up_manifest(PLANTED)
+    manifest["experiment"] |= {"name": "planted", "title": "Planted", "repetitions": repetitions}
+    for entry in manifest["experiment"]["datasets"]:
+        entry["baseline"] = "none"
+    for name, facts in manifest["datasets"].items():
+        facts["test_groups"] = vars((groups or {}).get(name, GROUPS))
+    manifest["cells"] = {"planned": len(DATASETS) * len(BETAS) * len(PLANTED) * repetitions}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "results.csv").write_text(csv_text(planted_results(repetitions)))
+    for name, columns in (("failures", FAILURE_COLUMNS), ("summary", SUMMARY_COLUMNS)):
+        (folder / f"{name}.csv").write_text(csv_text(pd.DataFrame(columns=list(columns))))
+    return folder
