@@ -78,10 +78,13 @@ from benchmark.experiment.evaluate import Evaluator
 from benchmark.techniques import PreProcessing, Prepared, register
 
 
+NOTES = os.environ["FINISHED"]
+
+
 def noted(compute):
     def _cell(*arguments):
         result = compute(*arguments)
-        with open(os.environ["FINISHED"], "a") as file:
+        with open(NOTES, "a") as file:
             file.write(f"{time.monotonic()} {result.key}\\n")
         return result
 
