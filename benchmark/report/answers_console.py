@@ -15,6 +15,7 @@ from benchmark.report.answers_text import (
     accepts,
     answer_counts,
     best_of,
+    changes_sign,
     constant_title,
     in_order,
     mark,
@@ -83,6 +84,8 @@ def print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> No
         "" if tested else " (one repetition: no test)" if not several else " (too few repetitions to test)"
     )
     constant = answers["constant_answer"].ne("").any()
+    rows: list[Any] = list(answers.itertuples(index=False))
+    either = ["±.050 alone: of either sign in different samples, on average .050 from 0."]
     lines = [
         "Discrimination: 0 is ideal, negative where the deprived group is better off. Accuracy: 1 is ideal. "
         "In brackets: change to the baseline"
@@ -93,6 +96,7 @@ def print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> No
         + "a value in every repetition, and never the same answer to more than "
         f"{100 * NEARLY_ALL:.0f} % of all or of each group. Shown are those that leave the least, and the "
         "most accurate.",
+        *(either if any(map(changes_sign, rows)) else []),
         *mark_notes(answers),
     ]
     for line in lines:
@@ -100,22 +104,26 @@ def print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> No
 
 
 def _numbers(row: Any) -> tuple[str, str, str]:
+    left = f"±{short(row.distance)}" if changes_sign(row) else short(row.value)
+    changes = (
+        _change(row.change, row.change_low, row.change_high),
+        _change(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high),
+    )
+    discrimination, accuracy = ("", "") if verdict(row) == "baseline" else changes
     return (
-        _with_change(row.value, row.change, row.change_low, row.change_high, verdict(row)),
-        _with_change(
-            row.accuracy, row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high, verdict(row)
-        ),
+        f"{left}{discrimination}",
+        f"{short(row.accuracy)}{accuracy}",
         accepts(row).replace(" %", "").replace(" / ", "/"),
     )
 
 
-def _with_change(value: float, change: float, low: float, high: float, kind: str) -> str:
-    if kind == "baseline" or math.isnan(change):
-        return short(value)
+def _change(change: float, low: float, high: float) -> str:
+    if math.isnan(change):
+        return ""
     sign = "+" if float(f"{change:.3f}") > 0 else ""
     # Wide enough for either side, should the interval not be symmetric.
     spread = "" if math.isnan(low) else f"±{short(max(high - change, change - low))}"
-    return f"{short(value)} ({sign}{short(change)}{spread})"
+    return f" ({sign}{short(change)}{spread})"
 
 
 def short(value: float | None) -> str:

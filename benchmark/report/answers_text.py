@@ -29,6 +29,7 @@ __all__ = [
     "below_constant_words",
     "best_of",
     "change_text",
+    "changes_sign",
     "constant_title",
     "in_order",
     "mark",
@@ -77,6 +78,7 @@ _VERDICTS = (
 """In the order in which rows are shown."""
 
 _MOST_NAMED = 8
+_HIDDEN = 0.01
 _BETTER_OFF = "the deprived group is better off"
 
 
@@ -185,11 +187,13 @@ def verdict(row: Any) -> str:
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
     """Sort the rows of one level of bias: recommendable ones first, degenerate ones last.
 
-    Within each :func:`verdict` those with the least discrimination come first.
+    Within each :func:`verdict` those come first that are the nearest to no discrimination, in the mean over
+    the samples of how far they are from it: discrimination that changes its sign from sample to sample is
+    none the less there.
     """
     order = [_VERDICTS.index(verdict(row)) for row in rows.itertuples(index=False)]
-    keyed = rows.assign(_verdict=order, _distance=rows["value"].abs())
-    return keyed.sort_values(["_verdict", "_distance"], kind="stable").drop(columns=["_verdict", "_distance"])
+    keyed = rows.assign(_verdict=order)
+    return keyed.sort_values(["_verdict", "distance"], kind="stable").drop(columns="_verdict")
 
 
 def change_text(change: float, low: float, high: float) -> str:
@@ -210,7 +214,7 @@ def accepts_text(shares: Iterable[float]) -> str:
 
 
 def remarks(row: Any) -> str:
-    """Say in a few words why a technique is not recommended, or nothing where it is.
+    """Say in a few words why a technique is not recommended, and what its mean discrimination hides.
 
     Parameters
     ----------
@@ -225,6 +229,8 @@ def remarks(row: Any) -> str:
         found.append(below_constant_words(row.constant_answer))
     if row.missing > 0:
         found.append(f"a value in {row.n} of {row.n + row.missing} samples")
+    if changes_sign(row):
+        found.append(f"of either sign, on average {number(row.distance)} from 0")
     if own == "unknown":
         found.append("shares accepted not recorded")
     if own == "not_compared":
@@ -431,13 +437,25 @@ def _gain_and_cost(row: Any, baseline: Any) -> str:
     if _negative(row.value) or _negative(baseline.value):  # "less" would be ambiguous
         better = f"{_BETTER_OFF}; " if _negative(row.value) else ""
         gain = f"{better}change {change_text(row.change, row.change_low, row.change_high)}"
+    either = f", of either sign and on average {number(row.distance)} from 0" if changes_sign(row) else ""
     cost = _difference(
         row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high, ("more", "less")
     )
     return (
-        f"{number(row.value)} ({gain}) at accuracy {number(row.accuracy)} ({cost}); it accepts "
+        f"{number(row.value)}{either} ({gain}) at accuracy {number(row.accuracy)} ({cost}); it accepts "
         f"{share(row.accepted_deprived)} of the deprived and {share(row.accepted_favored)} of the favored"
     )
+
+
+def changes_sign(row: Any) -> bool:
+    """Whether discrimination is of either sign to such an extent that its mean hides it.
+
+    Parameters
+    ----------
+    row : object
+        A row of :func:`~benchmark.statistics.answers.answer_table`.
+    """
+    return bool(row.distance - abs(row.value) >= _HIDDEN)
 
 
 def _negative(value: float) -> bool:

@@ -54,7 +54,18 @@ STANDING_COLUMNS = (
 
 ANSWER_COLUMNS = (
     *(*_WHERE, "baseline", "n", "missing", "metric"),
-    *("value", "value_low", "value_high", "change", "change_low", "change_high", "tested", "better", "worse"),
+    *(
+        "value",
+        "value_low",
+        "value_high",
+        "distance",
+        "change",
+        "change_low",
+        "change_high",
+        "tested",
+        "better",
+        "worse",
+    ),
     *("accuracy", "accuracy_low", "accuracy_high"),
     *("accuracy_change", "accuracy_change_low", "accuracy_change_high", "less_accurate"),
     *ACCEPTANCE,
@@ -257,6 +268,9 @@ def answer_table(
 
         ``value``, ``accuracy``, ``accepted``, ``accepted_deprived``, ``accepted_favored``
             Means over the ``n`` repetitions with a value of the metric.
+        ``distance``
+            Mean absolute value of the metric, of which 0 is ideal: more than that of ``value`` where its sign
+            differs from repetition to repetition.
         ``change``, ``accuracy_change``
             Mean differences to the baseline on the same samples; 0 for the baseline itself.
         ``better``, ``worse``, ``less_accurate``
@@ -285,7 +299,9 @@ def answer_table(
         metric,
         {"n": "n", "missing": "missing", "mean": "value", **{f"ci{end}": f"value{end}" for end in ends}},
     )
+    own = results[results["metric"] == metric]
     parts = [
+        own.assign(distance=own["value"].abs()).groupby(where, sort=False)[["distance"]].mean(),
         of(intervals, ACCURACY, {"mean": "accuracy", **{f"ci{end}": f"accuracy{end}" for end in ends}}),
         *(of(intervals, name, {"mean": name}) for name in ACCEPTANCE),
         of(
@@ -319,8 +335,8 @@ def answer_table(
     table[["degenerate", "constant_answer"]] = table[["degenerate", "constant_answer"]].fillna("")
     table["baseline"] = table["dataset"].map(dict(baselines))
     is_baseline = table["technique"] == table["baseline"]
-    for own, change in (("value", "change"), ("accuracy", "accuracy_change")):
-        table[change] = table[change].mask(is_baseline & table[own].notna(), 0.0)
+    for name, change in (("value", "change"), ("accuracy", "accuracy_change")):
+        table[change] = table[change].mask(is_baseline & table[name].notna(), 0.0)
     spot = [*SCENARIO, "beta"]
     useless = table.loc[is_baseline & (table["n_degenerate"] > 0), spot]
     table["baseline_degenerate"] = pd.MultiIndex.from_frame(table[spot]).isin(

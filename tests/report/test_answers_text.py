@@ -147,6 +147,17 @@ def test_a_deprived_group_that_is_better_off_is_said_to_be() -> None:
     assert "0.010 (change +0.040 [" in better
 
 
+def test_discrimination_of_either_sign_is_not_hidden_by_its_mean() -> None:
+    either = [(0.15, 0.8, 0.3, 0.2, 0.35), (-0.15, 0.8, 0.3, 0.35, 0.2)]
+    found = answers_of({"none": BASELINE, "a": either, "b": (0.1, 0.75, 0.3, 0.25, 0.35)})
+    text = said(found)
+    assert "Least is left by Beta, with a comma: 0.100 (" in text
+    assert "is Alpha: 0.000, of either sign and on average 0.150 from 0 (" in text
+    rows = {row.technique: row for row in found.itertuples(index=False)}
+    assert remarks(rows["a"]) == "of either sign, on average 0.150 from 0"
+    assert remarks(rows["b"]) == ""
+
+
 def test_too_few_repetitions_test_nothing() -> None:
     values = {"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35), "b": (0.395, 0.8, 0.4, 0.2, 0.6)}
     text = said(answers_of(values, repetitions=2))
