@@ -10,9 +10,14 @@ const VERDICTS = [
   ...["below_constant", "incomplete", "missing", "degenerate"],
 ];
 
+const meanOf = (values) => (values.length ? sum(values) / values.length : NaN);
 const number = (value) => fixed(value, 3);
 const signed = (value) => (Number(number(value)) > 0 ? `+${number(value)}` : number(value));
 const bracket = (show, low, high) => (Number.isFinite(low) ? ` [${show(low)}, ${show(high)}]` : "");
+const HIDDEN = 0.01;
+// Whether discrimination is of either sign to such an extent that its mean hides it.
+const changesSign = (row) => row.distance - Math.abs(row.value) >= HIDDEN;
+
 const changeText = (change, low, high) => (Number.isFinite(change) ? signed(change) + bracket(signed, low, high) : "–");
 
 // A share in percent, with a decimal where it is close to none or to all.
@@ -52,6 +57,8 @@ function answersOf(scenario, baseline, beta) {
     const answer = {
       ...row,
       value: row.mean,
+      // More than that of the mean where the sign differs from repetition to repetition.
+      distance: meanOf([...row.values].filter((value) => !Number.isNaN(value)).map(Math.abs)),
       change: change(row),
       changeLow: row.differenceLow,
       changeHigh: row.differenceHigh,
@@ -69,16 +76,17 @@ function answersOf(scenario, baseline, beta) {
     return { ...answer, verdict: verdictOf(answer) };
   });
   const order = (row) => VERDICTS.indexOf(row.verdict);
-  const size = (row) => (Number.isNaN(row.value) ? Infinity : Math.abs(row.value));
+  const size = (row) => (Number.isNaN(row.distance) ? Infinity : row.distance);
   return found.sort((a, b) => order(a) - order(b) || (size(a) === size(b) ? 0 : size(a) - size(b)));
 }
 
-// Why a technique is not recommended; nothing where it is.
+// Why a technique is not recommended, and what its mean discrimination hides.
 function remarksOf(row) {
   const found = row.verdict === "baseline" ? ["baseline"] : [];
   if (row.degenerate) found.push(row.degenerate);
   if (row.below) found.push(row.below);
   if (row.missing > 0) found.push(`a value in ${row.n} of ${row.n + row.missing} samples`);
+  if (changesSign(row)) found.push(`of either sign, on average ${number(row.distance)} from 0`);
   if (row.verdict === "unknown") found.push("shares accepted not recorded");
   if (row.verdict === "not_compared") found.push("not compared");
   if (row.verdict === "no_less") found.push(row.tested ? "no significant difference" : "practically no difference");
@@ -120,10 +128,11 @@ function gainAndCost(row, baseline) {
     isNegative(row.value) || isNegative(baseline.value)
       ? `${isNegative(row.value) ? `${BETTER_OFF}; ` : ""}change ${changeText(...ends)}`
       : differenceText(...ends);
+  const either = changesSign(row) ? `, of either sign and on average ${number(row.distance)} from 0` : "";
   const cost = differenceText(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh);
   const [, deprived, favored] = row.accepted;
   return (
-    `${number(row.value)} (${gain}) at accuracy ${number(row.accuracy)} (${cost}); it accepts ` +
+    `${number(row.value)}${either} (${gain}) at accuracy ${number(row.accuracy)} (${cost}); it accepts ` +
     `${share(deprived)} of the deprived and ${share(favored)} of the favored`
   );
 }

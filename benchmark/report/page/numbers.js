@@ -148,6 +148,7 @@ function rowsOf(scenario, baseline) {
       n: cells.n[cell],
       missing: cells.missing[cell],
       mean: cells.mean[cell],
+      values: cells.values.subarray(cell * scenario.width, (cell + 1) * scenario.width),
       low: cells.ci_low[cell],
       high: cells.ci_high[cell],
       isBaseline: technique.name === baseline,

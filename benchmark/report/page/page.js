@@ -31,12 +31,12 @@ const COLUMNS = [
 const ANSWER_COLUMNS = [
   { key: "technique", title: "Technique", by: (row) => row.technique.title.toLowerCase() },
   { key: "value", title: "Discrimination left", by: (row) => row.value },
-  { key: "change", title: "Change [95 %] in discrimination", by: (row) => row.change },
+  { key: "change", title: "Change [95 %]", more: " in discrimination", by: (row) => row.change },
   { key: "accuracy", title: "Accuracy", by: (row) => row.accuracy },
-  { key: "accuracy_change", title: "Change [95 %] in accuracy", by: (row) => row.accuracyChange },
-  { key: "accepted", title: "Accepts of all", by: (row) => row.accepted[0] },
-  { key: "accepted_deprived", title: "of the deprived", by: (row) => row.accepted[1] },
-  { key: "accepted_favored", title: "of the favored", by: (row) => row.accepted[2] },
+  { key: "accuracy_change", title: "Change [95 %]", more: " in accuracy", by: (row) => row.accuracyChange },
+  { key: "accepted", title: "Accepts: all", by: (row) => row.accepted[0] },
+  { key: "accepted_deprived", title: "deprived", by: (row) => row.accepted[1] },
+  { key: "accepted_favored", title: "favored", by: (row) => row.accepted[2] },
   { key: "n", title: "n", by: (row) => row.n },
   { key: "remarks", title: "Remarks", by: (row) => VERDICTS.indexOf(row.verdict) },
 ];
@@ -200,7 +200,7 @@ function headings(columns, key) {
   return columns.map((column) => {
     const chosen = state[key].replace("-", "") === column.key;
     const order = chosen ? (state[key].startsWith("-") ? "descending" : "ascending") : "none";
-    const button = make("button", { type: "button" }, column.title);
+    const button = make("button", { type: "button" }, column.title, make("span", { class: "unseen" }, column.more ?? ""));
     button.dataset.sort = column.key;
     return make("th", { scope: "col", "aria-sort": order }, button);
   });
@@ -304,7 +304,7 @@ function headline(view, found) {
   const gain = ({ cells }) => cells.find(({ row }) => row.beta === upTo).row.improvement;
   best.sort((a, b) => gain(b) - gain(a));
   const text = (item) => {
-    const said = [`by ${number(gain(item))}`];
+    const said = [`by ${number(gain(item))} there`];
     if (found.traded) said.push(`accuracy ${signed(item.accuracyChanges.get(upTo))}`);
     const missed = item.cells.map(({ row }) => row.beta).filter((beta) => beta < upTo && !item.usefulAt.includes(beta));
     return `${item.technique.title} (${said.join(", ")}${missed.length ? `; not at ${missed.join(", ")}` : ""})`;
@@ -405,7 +405,7 @@ function shownAnswers(view) {
 
 function answerRow(row) {
   const chosen = row.verdict === "recommendable";
-  const remarks = chosen ? `recommended${row.lessAccurate ? ", at a cost in accuracy" : ", accuracy kept"}` : remarksOf(row);
+  const remarks = [chosen ? "✔ recommended" : "", remarksOf(row)].filter(Boolean).join("; ");
   const changed = (which, low, high, look) => {
     const [size, ...interval] = (row.isBaseline ? "–" : changeText(which, low, high)).split(" [");
     return make("td", { class: look }, size, ...interval.map((ends) => make("span", { class: "interval" }, ` [${ends}`)));
@@ -421,7 +421,7 @@ function answerRow(row) {
     changed(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh, sign(false, row.lessAccurate)),
     ...row.accepted.map((own) => make("td", {}, share(own))),
     make("td", {}, String(row.n)),
-    make("td", { class: chosen ? "word better" : "word" }, (chosen ? "✔ " : "") + remarks),
+    make("td", { class: chosen ? "word better" : "word" }, remarks),
   );
 }
 
@@ -596,14 +596,14 @@ function answersCsv() {
   const view = currentView();
   const { dataset, bias, classifier, constant } = view.scenario;
   const head =
-    "dataset,bias,classifier,beta,technique,baseline,n,missing,metric,value,value_low,value_high,change,change_low," +
-    "change_high,tested,better,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
+    "dataset,bias,classifier,beta,technique,baseline,n,missing,metric,value,value_low,value_high,distance,change," +
+    "change_low,change_high,tested,better,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
     "accuracy_change_high,less_accurate,accepted,accepted_deprived,accepted_favored,constant_accuracy," +
     "constant_answer,n_degenerate,degenerate,below_constant,baseline_degenerate,recommendable";
   const lines = shownAnswers(view).map((row) => [
     ...[dataset, bias, classifier, String(row.beta), row.technique.name, state.baseline, String(row.n)],
     ...[String(row.missing), row.metric.name],
-    ...[row.value, row.low, row.high, row.change, row.changeLow, row.changeHigh].map(digits),
+    ...[row.value, row.low, row.high, row.distance, row.change, row.changeLow, row.changeHigh].map(digits),
     ...[row.tested, row.better, row.worse].map(truth),
     ...[row.accuracy, row.accuracyLow, row.accuracyHigh].map(digits),
     ...[row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh].map(digits),
