@@ -73,7 +73,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         failures=pd.DataFrame(),
     )
     empty = pd.DataFrame()
-    comparisons = paired_comparisons(results, names[0], goals, n_resamples=999)
+    comparisons = paired_comparisons(results, names[0], goals)
     return RunStatistics(
         run=run,
         results=results,
