@@ -70,8 +70,8 @@ def planted_results(repetitions: int = REPETITIONS) -> pd.DataFrame:
         rates = np.array(_RATES[technique]).reshape(2, 2)
         if technique == "nearly" and repetition == 0:
             rates = np.ones((2, 2))
-        if technique == "poor":  # now one group is better off, now the other
-            rates = rates + np.array([[0.1], [-0.1]]) * (-1) ** repetition
+        if technique == "costly":  # now one group is better off, now the other
+            rates = rates + np.array([[0.02], [-0.02]]) * (-1) ** repetition
         if technique == "none" and dataset == DATASETS[1] and beta == BETAS[-1]:
             rates = np.zeros((2, 2))
         if technique in ("none", "same") and rates.any():
