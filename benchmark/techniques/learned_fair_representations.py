@@ -250,7 +250,7 @@ def descend(
     theta, k = start.theta, len(start.weights)
     bounded = np.arange(len(theta)) < k
     value, gradient = loss(theta, k)
-    pairs: deque[tuple[Array, Array]] = deque(maxlen=_MEMORY)
+    pairs: deque[_Pair] = deque(maxlen=_MEMORY)
     decrease = np.inf
     for taken in range(1, max_iterations + 1):
         held = bounded & (((theta <= 0) & (gradient > 0)) | ((theta >= 1) & (gradient < 0)))
@@ -270,8 +270,9 @@ def descend(
             if length < _SHORTEST:
                 return Prototypes.of(theta, k), Convergence(taken, 0.0, _TOLERANCE)
         moved, turned = reached - theta, slope - gradient
-        if _dot(moved, turned) > _TINY * _dot(turned, turned):
-            pairs.append((moved, turned))
+        bent = _dot(moved, turned)
+        if bent > _TINY * _dot(turned, turned):
+            pairs.append((moved, turned, bent))
         theta, gradient = reached, slope
         decrease = (before - value) / max(abs(before), abs(value), 1.0)
         if decrease <= _TOLERANCE:
@@ -279,19 +280,22 @@ def descend(
     raise NotConvergedError("search for prototypes", max_iterations, decrease, _TOLERANCE)
 
 
-def _newton_like(downhill: Array, pairs: deque[tuple[Array, Array]]) -> Array:
-    """Return the direction, shape as given, that the last steps and their changes of the gradient advise."""
+_Pair: TypeAlias = tuple[Array, Array, float]
+"""A step, the change of the gradient that it brought, and their product."""
+
+
+def _newton_like(downhill: Array, pairs: deque[_Pair]) -> Array:
+    """Return the direction, shape as given, that the last steps advise."""
     if not pairs:
         return np.asarray(downhill / max(np.sqrt(_dot(downhill, downhill)), 1.0))
-    direction, taken = downhill, []
-    for moved, turned in reversed(pairs):
-        amount = _dot(moved, direction) / _dot(moved, turned)
-        direction = direction - amount * turned
-        taken.append(amount)
-    moved, turned = pairs[-1]
-    direction = direction * (_dot(moved, turned) / _dot(turned, turned))
-    for (moved, turned), amount in zip(pairs, reversed(taken), strict=True):
-        direction = direction + (amount - _dot(turned, direction) / _dot(moved, turned)) * moved
+    direction, amounts = downhill, []
+    for moved, turned, bent in reversed(pairs):
+        amounts.append(_dot(moved, direction) / bent)
+        direction = direction - amounts[-1] * turned
+    _, turned, bent = pairs[-1]
+    direction = direction * (bent / _dot(turned, turned))
+    for (moved, turned, bent), amount in zip(pairs, reversed(amounts), strict=True):
+        direction = direction + (amount - _dot(turned, direction) / bent) * moved
     return direction
 
 
