@@ -400,6 +400,9 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     start = "It is" if len(chosen) == 1 else "Least is left by"
     also = " It is also the most accurate of these." if len(chosen) > 1 and best is fairest else ""
     sentences.append(f"{start} {titles[fairest.technique]}: {_gain_and_cost(fairest, baseline)}.{also}")
+    equal = [row for row in chosen[1:] if number(row.distance) == number(fairest.distance)]
+    if equal:
+        sentences.append(f"As little, to three decimals, is left by {_names(equal, titles)}.")
     if best is not fairest:
         sentences.append(
             f"Most accurate of these is {titles[best.technique]}: {_gain_and_cost(best, baseline)}."
@@ -435,7 +438,7 @@ def _gain_and_cost(row: Any, baseline: Any) -> str:
     """Say how much discrimination is left, at what cost, and whom the technique accepts."""
     gain = _difference(row.change, row.change_low, row.change_high, ("more", "less"))
     if _negative(row.value) or _negative(baseline.value):  # "less" would be ambiguous
-        better = f"{_BETTER_OFF}; " if _negative(row.value) else ""
+        better = f"{_BETTER_OFF}; " if _negative(row.value) and not changes_sign(row) else ""
         gain = f"{better}change {change_text(row.change, row.change_low, row.change_high)}"
     either = f", of either sign and on average {number(row.distance)} from 0" if changes_sign(row) else ""
     cost = _difference(

@@ -236,8 +236,8 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
     for note in (
         "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25.",
         READING + " Intervals are of 95 %.",
-        "Techniques above the baseline are recommended, the one that leaves the least discrimination first. "
-        "Which of two of them is better is not tested.",
+        "Techniques above the baseline are recommended, the one that leaves the least discrimination first, "
+        "in the mean over samples of its distance from 0. Which of two of them is better is not tested.",
         *mark_notes(answers),
     ):
         yield f"- {markdown.plain(note)}"

@@ -82,6 +82,13 @@ def test_one_technique_is_not_the_most_accurate_of_several() -> None:
     assert "ost accurate" not in text
 
 
+def test_techniques_that_leave_as_little_are_named() -> None:
+    least = (0.1, 0.75, 0.3, 0.25, 0.35)
+    text = said(answers_of({"none": BASELINE, "a": least, "b": (0.1, 0.72, 0.3, 0.25, 0.35), "c": BASELINE}))
+    assert "Least is left by Alpha: 0.100" in text
+    assert "As little, to three decimals, is left by Beta, with a comma." in text
+
+
 def test_what_is_not_recommended_is_counted_by_reason() -> None:
     found = answers_of(
         {
