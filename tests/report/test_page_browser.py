@@ -478,6 +478,11 @@ def test_the_answers_are_in_the_words_of_the_statistics(
             [dataset, beta],
         )
         assert said["sentences"] == answer_sentences(rows, titles, rope=statistics.rope)
+        words = " ".join(said["sentences"])
+        if dataset == "adult":
+            assert ("of either sign" in words) == (which == "planted")
+            unknown = "What a constant answer would score is not recorded." in words
+            assert unknown == (which == "untested")
         assert said["notes"] == mark_notes(rows)
         # Techniques without any result have no row there.
         found = {name: rest for name, *rest in said["rows"] if name in set(rows["technique"])}

@@ -126,7 +126,7 @@ function gainAndCost(row, baseline) {
   // "Less" would be ambiguous on the other side of zero.
   const gain =
     isNegative(row.value) || isNegative(baseline.value)
-      ? `${isNegative(row.value) ? `${BETTER_OFF}; ` : ""}change ${changeText(...ends)}`
+      ? `${isNegative(row.value) && !changesSign(row) ? `${BETTER_OFF}; ` : ""}change ${changeText(...ends)}`
       : differenceText(...ends);
   const either = changesSign(row) ? `, of either sign and on average ${number(row.distance)} from 0` : "";
   const cost = differenceText(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh);
@@ -215,6 +215,8 @@ function answerSentences(rows, scenario) {
   const also = !one && best === fairest ? " It is also the most accurate of these." : "";
   const start = one ? "It is" : "Least is left by";
   sentences.push(`${start} ${fairest.technique.title}: ${gainAndCost(fairest, baseline)}.${also}`);
+  const equal = chosen.slice(1).filter((row) => number(row.distance) === number(fairest.distance));
+  if (equal.length) sentences.push(`As little, to three decimals, is left by ${titlesOf(equal)}.`);
   if (best !== fairest) {
     sentences.push(`Most accurate of these is ${best.technique.title}: ${gainAndCost(best, baseline)}.`);
   }
