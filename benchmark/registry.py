@@ -126,6 +126,8 @@ class Registry(Generic[T]):
             if self._package is not None:
                 package = importlib.import_module(self._package)
                 for module in pkgutil.iter_modules(package.__path__):
+                    if module.name.startswith("_"):  # helpers, which register nothing and may be heavy
+                        continue
                     importlib.import_module(f"{self._package}.{module.name}")
             if self._entry_points is not None:
                 for point in sorted(metadata.entry_points(group=self._entry_points), key=lambda p: p.name):

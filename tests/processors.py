@@ -1,8 +1,8 @@
 """Run the numeric tests as on other people's processors: ``python -m tests.processors``.
 
-Libraries choose their code by the processor that they find: OpenBLAS sums in another order, NumPy and the C library
-round exponentials and logarithms otherwise, numba has other instructions. Each of them can be asked to act as on
-another processor, of the same or of an older kind than the one at hand.
+Libraries choose their code by the processor that they find: OpenBLAS sums in another order, NumPy and the C
+library round exponentials and logarithms otherwise, numba has other instructions. Each of them can be asked
+to act as on another processor, of the same or of an older kind than the one at hand.
 """
 
 from __future__ import annotations
@@ -37,7 +37,11 @@ def processors() -> dict[str, dict[str, str]]:
     """Return the processors that this one can act as: by name, the environment variables that make it so."""
     found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])  # beyond what NumPy requires
     widest = [name for name in found if "512" in name or name == "X86_V4"]
-    oldest = {"NPY_DISABLE_CPU_FEATURES": " ".join(found), "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    oldest = {
+        "NPY_DISABLE_CPU_FEATURES": " ".join(found),
+        "NUMBA_CPU_NAME": "generic",
+        "NUMBA_CPU_FEATURES": "",
+    }
     if platform.machine().lower() not in {"x86_64", "amd64"}:
         return {"oldest": oldest}
     # The C library's functions use fused multiplication where there is one.

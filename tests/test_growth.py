@@ -100,4 +100,4 @@ def test_cells_are_stored_found_and_reported(tmp_path: Path) -> None:
     first = growth_cells.first_run(100, str(tmp_path))
     assert first["seconds"]["total"] >= first["seconds"]["writing"] + first["seconds"]["reading back"]
     assert growth_cells.second_start(100, str(tmp_path))["seconds"]["opening"] > 0
-    assert growth_cells.folder_of_results(100, str(tmp_path))["note"].startswith("400 rows")
+    assert growth_cells.folder_of_results(100, str(tmp_path))["note"].startswith("700 rows")

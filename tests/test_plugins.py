@@ -284,7 +284,7 @@ def test_a_file_is_checked_and_runs_beside_others_and_an_installed_package_gives
     words = ["run", "--experiment", str(toml), "--offline", "--no-figures", "--workers", "1"]
     assert main([*words, "--plugin", str(file), "--output", str(tmp_path / "by_file")]) == 0
     results = pd.read_csv(tmp_path / "by_file" / "results.csv")
-    assert dict(results["technique"].value_counts()) == {"massaging": 4, "group_threshold": 4}
+    assert dict(results["technique"].value_counts()) == {"massaging": 7, "group_threshold": 7}
     assert results["value"].notna().all()
 
     package = tmp_path / "package"

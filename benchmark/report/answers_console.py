@@ -78,8 +78,11 @@ def _print_row(console: Console, name: str, *numbers: str) -> None:
 
 def print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> None:
     """Print how the answers are to be read: which way is good, what is recommended, what signs mean."""
-    tested, several = bool(answers["tested"].any()), bool((answers["n"] > 1).any())
+    compared = answers[answers["technique"] != answers["baseline"]]
+    tested, several = bool(compared["tested"].any()), bool((answers["n"] > 1).any())
     less = "significantly less discrimination" if tested else f"discrimination less by more than {rope:g}"
+    if tested and not compared["tested"].all():
+        less += f" (where too few repetitions were made for a test: less by more than {rope:g} on average)"
     untested = (
         "" if tested else " (one repetition: no test)" if not several else " (too few repetitions to test)"
     )

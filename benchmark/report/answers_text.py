@@ -132,7 +132,8 @@ def mark_notes(rows: pd.DataFrame) -> list[str]:
     notes = []
     if (rows["n_degenerate"] > 0).any():
         notes.append(
-            f"{DEGENERATE} answers nearly everybody the same in at least one sample (accepts less than "
+            f"{DEGENERATE} answers nearly everybody, or each group, the same in at least one sample "
+            "(accepts less than "
             f"{100 - 100 * NEARLY_ALL:.0f} % or more than {100 * NEARLY_ALL:.0f} % of all, or of each "
             "group): not ranked, and never recommended."
         )
@@ -173,7 +174,7 @@ def verdict(row: Any) -> str:
         return "degenerate"
     if math.isnan(row.value):
         return "missing"
-    if row.missing > 0:
+    if row.missing > 0 or 0 < row.pairs < row.n:
         return "incomplete"
     if row.below_constant:
         return "below_constant"
@@ -229,6 +230,8 @@ def remarks(row: Any) -> str:
         found.append(below_constant_words(row.constant_answer))
     if row.missing > 0:
         found.append(f"a value in {row.n} of {row.n + row.missing} samples")
+    if 0 < row.pairs < row.n:
+        found.append(f"compared with the baseline on {row.pairs} of {row.n + row.missing} samples")
     if changes_sign(row):
         found.append(f"of either sign, on average {number(row.distance)} from 0")
     if own == "unknown":
@@ -236,7 +239,7 @@ def remarks(row: Any) -> str:
     if own == "not_compared":
         found.append("not compared")
     if own == "no_less":
-        found.append("no significant difference" if row.tested else "practically no difference")
+        found.append("no significant difference" if row.tested else "no clear difference, untested")
     if own == "worse":
         found.append("significantly more discrimination" if row.tested else "more discrimination")
     return "; ".join(found)
@@ -437,8 +440,11 @@ def _words_for_less(rows: list[Any], rope: float) -> tuple[str, str]:
 def _gain_and_cost(row: Any, baseline: Any) -> str:
     """Say how much discrimination is left, at what cost, and whom the technique accepts."""
     gain = _difference(row.change, row.change_low, row.change_high, ("more", "less"))
-    if _negative(row.value) or _negative(baseline.value):  # "less" would be ambiguous
-        better = f"{_BETTER_OFF}; " if _negative(row.value) and not changes_sign(row) else ""
+    if changes_sign(row) or changes_sign(baseline):  # means of either sign hide how far samples are from 0
+        nearer = baseline.distance - row.distance
+        gain = f"on average {number(abs(nearer))} {'nearer to' if nearer > 0 else 'farther from'} 0"
+    elif _negative(row.value) or _negative(baseline.value):  # "less" would be ambiguous
+        better = f"{_BETTER_OFF}; " if _negative(row.value) else ""
         gain = f"{better}change {change_text(row.change, row.change_low, row.change_high)}"
     either = f", of either sign and on average {number(row.distance)} from 0" if changes_sign(row) else ""
     cost = _difference(
@@ -489,7 +495,7 @@ def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[s
             ("that is", "that are"),
             below_constant_words(str(below[0].constant_answer)) if below else "",
         ),
-        ("incomplete", ("", ""), "without a value in every sample"),
+        ("incomplete", ("", ""), "not compared in every sample"),
         ("missing", ("", ""), "without any value"),
         ("unknown", ("", ""), "without a record of the shares accepted"),
     )
@@ -498,7 +504,7 @@ def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[s
             verb = verbs[len(own) > 1]
             parts.append(" ".join(filter(None, [str(len(own)), verb, words])) + f" ({_names(own, titles)})")
     if own := of.get("not_compared", []):
-        parts.append(f"{len(own)} without a baseline to be compared with")
+        parts.append(f"{len(own)} not compared with the baseline")
     if n := len(of.get("no_less", [])) + len(of.get("worse", [])):
         parts.append(f"{n} {nor}")
     return [f"Not recommended: {'; '.join(parts)}."] if parts else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -267,7 +267,9 @@ def run_statistics(
     stops = pd.concat(
         [stopping_points(useful.where(dataset=own), name, goals) for name, own in parts], ignore_index=True
     )
-    panels = list(_panels(useful))
+    # A mean over some of the repetitions is not ranked beside means over all of them.
+    whole = (useful.n == useful.n_expected)[:, None]
+    panels = list(_panels(replace(useful, values=np.where(whole, useful.values, np.nan))))
     say("ranking techniques and comparing pairs of them")
     ranks = pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True)
     paired = pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True)
@@ -300,7 +302,7 @@ def run_statistics(
             HYPERVOLUME_COLUMNS,
         ),
         fairea=_in_order(
-            [_fairea(run, cells.where(dataset=own), name) for name, own in parts], run, FAIREA_COLUMNS
+            [_fairea(run, useful.where(dataset=own), name) for name, own in parts], run, FAIREA_COLUMNS
         ),
         robustness=_explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
     )
@@ -475,7 +477,8 @@ def _worst(metric: Metric | Undeclared) -> float:
 
 def _fairea(run: FinishedRun, part: Cells, baseline: str) -> pd.DataFrame:
     biased = [name for name in BIAS_METRICS if name in set(part.keys["metric"])]
-    if not biased or ACCURACY not in set(part.keys["metric"]):
+    alone = part.keys["technique"].nunique() < 2
+    if alone or not biased or ACCURACY not in set(part.keys["metric"]):
         return pd.DataFrame(columns=list(FAIREA_COLUMNS))
     known = {name: answer.accuracy for name, answer in constant_answers(run).items()}
     constants = {dataset.name: known.get(dataset.name, np.nan) for dataset in run.datasets}
@@ -506,7 +509,10 @@ def _explained_ranks(ranks: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFram
     found = []
     rows: list[Any] = list(ranks.itertuples(index=False))
     for row in rows:
-        reason, names = row.reason, str(row.datasets).split()
+        reason, names = (
+            row.reason.replace("no value for", "not every repetition has a value for"),
+            str(row.datasets).split(),
+        )
         for (dataset, bias, classifier, beta, technique), words in known.items() if reason else ():
             if (
                 (bias, classifier, technique) == (row.bias, row.classifier, row.technique)

@@ -373,7 +373,8 @@ def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
             for flags in (there["n_degenerate"] > 0, there["below_constant"].eq(True))
         )
         left_out = sum(technique in degenerate for technique in own["technique"])
-        best = own.nsmallest(_MOST_RANKED, "mean_rank", keep="first")
+        best = own.dropna(subset="mean_rank").nsmallest(_MOST_RANKED, "mean_rank", keep="first")
+        best = best if len(best) > 1 else best[:0]  # one technique alone has no rank
         ranked = zip(best["technique"], best["mean_rank"], strict=True)
         p = own["p_f"].iloc[0]
         yield [
@@ -384,7 +385,8 @@ def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
             "; ".join(
                 f"{markdown.plain(titles[t])}{f' {BELOW_CONSTANT}' if t in below else ''} {rank:.2f}"
                 for t, rank in ranked
-            ),
+            )
+            or "–",
             "–" if pd.isna(p) else f"{p:.2g}",
         ]
 

@@ -43,6 +43,8 @@ ACCEPTANCE = ("accepted", "accepted_deprived", "accepted_favored")
 NEARLY_ALL = 0.99
 """A classifier that gives more than this share of the rows the same answer counts as constant."""
 
+_ROUNDING = 1e-9  # by which a mean of equal accuracies may miss them
+
 _WHERE = (*SCENARIO, "beta", "technique")
 
 STANDING_COLUMNS = (
@@ -52,7 +54,7 @@ STANDING_COLUMNS = (
 """Columns of :func:`standings`."""
 
 ANSWER_COLUMNS = (
-    *(*_WHERE, "baseline", "n", "missing", "metric"),
+    *(*_WHERE, "baseline", "n", "missing", "pairs", "metric"),
     *(
         "value",
         "value_low",
@@ -137,7 +139,7 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     known = found["dataset"].map(constants)
     found["constant_accuracy"] = [c.accuracy if isinstance(c, ConstantAnswer) else math.nan for c in known]
     found["constant_answer"] = [c.words if isinstance(c, ConstantAnswer) else "" for c in known]
-    found["below_constant"] = found["accuracy_mean"] < found["constant_accuracy"]
+    found["below_constant"] = found["accuracy_mean"] < found["constant_accuracy"] - _ROUNDING
     return found[list(STANDING_COLUMNS)]
 
 
@@ -262,7 +264,8 @@ def answer_table(
         baseline included.
 
         ``value``, ``accuracy``, ``accepted``, ``accepted_deprived``, ``accepted_favored``
-            Means over the ``n`` repetitions with a value of the metric.
+            Means over the ``n`` repetitions with a value of the metric; ``pairs`` of them are compared with
+            the baseline, which has none in the others.
         ``distance``
             Mean absolute value of the metric, of which 0 is ideal: more than that of ``value`` where its sign
             differs from repetition to repetition.
@@ -275,8 +278,8 @@ def answer_table(
             Whether the baseline itself is degenerate there, so that nothing is compared with it.
         ``recommendable``
             Whether the technique may be named as a good choice: it is better than a baseline that is not
-            degenerate, has a value in every repetition, is never degenerate and is at least as accurate as
-            the best constant answer.
+            degenerate, it and the baseline have a value in every repetition, it is never degenerate and at
+            least as accurate as the best constant answer.
 
         Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
@@ -303,6 +306,7 @@ def answer_table(
             comparisons,
             metric,
             {
+                "n": "pairs",
                 "difference": "change",
                 **{f"difference{end}": f"change{end}" for end in ends},
                 "tested": "tested",
@@ -330,6 +334,7 @@ def answer_table(
     table[["degenerate", "constant_answer"]] = table[["degenerate", "constant_answer"]].fillna("")
     table["baseline"] = table["dataset"].map(dict(baselines))
     is_baseline = table["technique"] == table["baseline"]
+    table["pairs"] = table["pairs"].mask(is_baseline, table["n"]).fillna(0).astype(int)
     for name, change in (("value", "change"), ("accuracy", "accuracy_change")):
         table[change] = table[change].mask(is_baseline & table[name].notna(), 0.0)
     spot = [*SCENARIO, "beta"]
@@ -341,8 +346,10 @@ def answer_table(
         table["better"]
         & ~table["baseline_degenerate"]
         & (table["missing"] == 0)
+        & (table["pairs"] == table["n"])
         & (table["n_degenerate"] == 0)
         & ~table["below_constant"]
         & table["accepted"].notna()
+        & table["accuracy"].notna()
     )
     return table[list(ANSWER_COLUMNS)]

@@ -96,7 +96,9 @@ def friedman(values: NDArray[np.float64]) -> Friedman:
     chi2 = df * n**2 * float((centred.mean(axis=0) ** 2).sum() / (centred**2).sum())
     rest = n * df - chi2
     f = (n - 1) * chi2 / rest if rest > ROUNDING * n * df else math.inf
-    return Friedman(chi2, float(chdtrc(df, chi2)), df, f, float(fdtrc(df, df_error, f)), df_error)
+    # Where all blocks agree, F is infinite, and its distribution says nothing: no p-value of few blocks is 0.
+    p_f = float(fdtrc(df, df_error, f)) if math.isfinite(f) else math.nan
+    return Friedman(chi2, float(chdtrc(df, chi2)), df, f, p_f, df_error)
 
 
 def wilcoxon_p_values(

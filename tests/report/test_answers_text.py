@@ -103,7 +103,7 @@ def test_what_is_not_recommended_is_counted_by_reason() -> None:
     assert "No technique is recommended." in text
     assert (
         "Not recommended: 1 that answers nearly everybody the same (Alpha); 1 that is less accurate than "
-        "refusing everybody (Beta, with a comma); 1 without a value in every sample (Gamma); 1 without "
+        "refusing everybody (Beta, with a comma); 1 not compared in every sample (Gamma); 1 without "
         "significantly less discrimination."
     ) in text
     assert answer_counts(found) == (
@@ -135,7 +135,7 @@ def test_nothing_is_compared_with_a_degenerate_baseline(
     text = said(found)
     assert f"It {words} in 12 of 12 samples: no technique is compared with it here" in text
     assert "Alpha" not in text
-    assert "1 without a baseline to be compared with" in text
+    assert "1 not compared with the baseline" in text
     assert not found["recommendable"].any()
 
 

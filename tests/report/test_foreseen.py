@@ -56,12 +56,6 @@ def test_datasets_with_fewer_techniques_need_fewer_repetitions(tmp_path: Path) -
     assert "takes 1 test together; 6 repetitions would do" in compas
 
 
-def test_so_many_tests_that_no_number_of_repetitions_would_do(tmp_path: Path) -> None:
-    betas = [i / 100 for i in range(101)]
-    (note,) = notes(tmp_path, 100, betas, DATASET.format(card="adult", more=""))
-    assert "fewer techniques or levels of bias would do" in note
-
-
 def test_a_technique_and_a_classifier_that_do_not_fit(tmp_path: Path) -> None:
     text = HEAD.format(repetitions=2, betas=[0.5])
     text += DATASET.format(card="adult", more="") + DATASET.format(card="dutch", more='techniques = ["none"]')

@@ -298,7 +298,13 @@ def fail_all(folder: Path, datasets: Sequence[str]) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("datasets", [["dutch:embedded"], ["adult", "dutch:embedded"]])
+def test_a_run_without_any_result_is_refused_with_its_statuses(tmp_path: Path) -> None:
+    folder = fail_all(write_made_up_folder(tmp_path / "run"), ["adult", "dutch:embedded"])
+    with pytest.raises(ReportError, match="has no result that could be reported"):
+        write_made_up_page(folder)
+
+
+@pytest.mark.parametrize("datasets", [["dutch:embedded"]])
 def test_what_failed_as_a_whole_is_shown(tmp_path: Path, datasets: list[str]) -> None:
     page = write_made_up_page(fail_all(write_made_up_folder(tmp_path / "run"), datasets))
     shown = numbers_of(page.read_text(encoding="utf-8"))

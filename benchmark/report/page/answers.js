@@ -37,7 +37,7 @@ function verdictOf(row) {
   if (row.isBaseline) return "baseline";
   if (row.degenerate) return "degenerate";
   if (Number.isNaN(row.value)) return "missing";
-  if (row.missing > 0) return "incomplete";
+  if (row.missing > 0 || (row.pairs > 0 && row.pairs < row.n)) return "incomplete";
   if (row.below) return "below_constant";
   if (Number.isNaN(row.accepted[0])) return "unknown";
   if (row.baselineDegenerate || Number.isNaN(row.change)) return "not_compared";
@@ -86,10 +86,13 @@ function remarksOf(row) {
   if (row.degenerate) found.push(row.degenerate);
   if (row.below) found.push(row.below);
   if (row.missing > 0) found.push(`a value in ${row.n} of ${row.n + row.missing} samples`);
+  if (!row.isBaseline && row.pairs > 0 && row.pairs < row.n) {
+    found.push(`compared with the baseline on ${row.pairs} of ${row.n + row.missing} samples`);
+  }
   if (changesSign(row)) found.push(`of either sign, on average ${number(row.distance)} from 0`);
   if (row.verdict === "unknown") found.push("shares accepted not recorded");
   if (row.verdict === "not_compared") found.push("not compared");
-  if (row.verdict === "no_less") found.push(row.tested ? "no significant difference" : "practically no difference");
+  if (row.verdict === "no_less") found.push(row.tested ? "no significant difference" : "no clear difference, untested");
   if (row.verdict === "worse") found.push(row.tested ? "significantly more discrimination" : "more discrimination");
   return found.join("; ");
 }
@@ -100,7 +103,7 @@ function signNotes(rows) {
   if (rows.some((row) => row.degenerate)) {
     const most = (100 * run.nearlyAll).toFixed(0);
     notes.push(
-      `${run.signs.degenerate} answers nearly everybody the same in at least one sample (accepts less than ` +
+      `${run.signs.degenerate} answers nearly everybody, or each group, the same in at least one sample (accepts less than ` +
         `${(100 - 100 * run.nearlyAll).toFixed(0)} % or more than ${most} % of all, or of each group): not ranked, ` +
         `and never recommended.`,
     );
@@ -123,11 +126,15 @@ function differenceText(change, low, high) {
 
 function gainAndCost(row, baseline) {
   const ends = [row.change, row.changeLow, row.changeHigh];
-  // "Less" would be ambiguous on the other side of zero.
-  const gain =
-    isNegative(row.value) || isNegative(baseline.value)
-      ? `${isNegative(row.value) && !changesSign(row) ? `${BETTER_OFF}; ` : ""}change ${changeText(...ends)}`
-      : differenceText(...ends);
+  let gain = differenceText(...ends);
+  if (changesSign(row) || changesSign(baseline)) {
+    // Means of either sign hide how far samples are from 0.
+    const nearer = baseline.distance - row.distance;
+    gain = `on average ${number(Math.abs(nearer))} ${nearer > 0 ? "nearer to" : "farther from"} 0`;
+  } else if (isNegative(row.value) || isNegative(baseline.value)) {
+    // "Less" would be ambiguous on the other side of zero.
+    gain = `${isNegative(row.value) ? `${BETTER_OFF}; ` : ""}change ${changeText(...ends)}`;
+  }
   const either = changesSign(row) ? `, of either sign and on average ${number(row.distance)} from 0` : "";
   const cost = differenceText(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh);
   const [, deprived, favored] = row.accepted;
@@ -163,7 +170,7 @@ function ofTheRest(rows, nor) {
   const named = [
     ["degenerate", ["that answers", "that answer"], "nearly everybody the same"],
     ["below_constant", ["that is", "that are"], of("below_constant")[0]?.below],
-    ["incomplete", ["", ""], "without a value in every sample"],
+    ["incomplete", ["", ""], "not compared in every sample"],
     ["missing", ["", ""], "without any value"],
     ["unknown", ["", ""], "without a record of the shares accepted"],
   ];
@@ -172,7 +179,7 @@ function ofTheRest(rows, nor) {
     const said = [String(own.length), verbs[Number(own.length > 1)], words].filter(Boolean).join(" ");
     return own.length ? [`${said} (${titlesOf(own)})`] : [];
   });
-  if (of("not_compared").length) parts.push(`${of("not_compared").length} without a baseline to be compared with`);
+  if (of("not_compared").length) parts.push(`${of("not_compared").length} not compared with the baseline`);
   if (of("no_less", "worse").length) parts.push(`${of("no_less", "worse").length} ${nor}`);
   return parts.length ? [`Not recommended: ${parts.join("; ")}.`] : [];
 }
