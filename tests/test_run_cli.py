@@ -318,7 +318,7 @@ def test_two_runs_are_compared(here: Path, capsys: pytest.CaptureFixture[str]) -
     )
     capsys.readouterr()
     assert main(["compare", "one", "one"]) == 0
-    assert capsys.readouterr().out == "12 cells in both: all 48 values are identical\n"
+    assert capsys.readouterr().out == "12 cells in both: all 84 values are identical\n"
     assert main(["compare", "one", "two"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "8 cells in both: all 32 values are identical",

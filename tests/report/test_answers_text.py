@@ -199,8 +199,8 @@ def test_an_unknown_constant_answer_is_said_to_be() -> None:
 def test_baselines_without_values_or_rows() -> None:
     found = answers_of({"none": [None], "a": (0.1, 0.75, 0.3, 0.25, 0.35)})
     assert said(found) == (
-        "The baseline, None, has no value here: nothing is compared with it. Not recommended: 1 without a "
-        "baseline to be compared with."
+        "The baseline, None, has no value here: nothing is compared with it. Not recommended: 1 not compared "
+        "with the baseline."
     )
     found = answers_of({"a": (0.1, 0.75, 0.3, 0.25, 0.35)})
     assert said(found).startswith("The baseline was not run")

@@ -239,7 +239,7 @@ def test_tables_mark_them_and_never_print_them_bold(run: tuple[Path, str, str]) 
         for title, line in rows.items():
             assert ("†" if "worse" in title else "‡") in line
             assert "**" not in line
-        assert "‡ answers nearly everybody the same" in text
+        assert "‡ answers nearly everybody, or each group, the same" in text
         assert "† less accurate than refusing everybody" in text
 
 
@@ -248,7 +248,7 @@ def test_the_terminal_counts_and_marks_them(run: tuple[Path, str, str]) -> None:
     for shown in (after_run, after_report):
         assert shown.count("1 of 5 techniques recommended; 3 ‡; 1 †") == 2
         assert shown.count("Drop sensitive ") >= 2
-        assert "‡ answers nearly everybody the same" in shown
+        assert "‡ answers nearly everybody, or each group, the same" in shown
         assert "† less accurate than refusing everybody" in shown
         choice = shown[shown.index("what to choose") : shown.index("Discrimination: 0 is ideal")]
         assert "PLANTED" not in choice

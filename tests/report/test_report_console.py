@@ -117,7 +117,7 @@ def test_techniques_that_answer_nearly_everybody_the_same_are_counted_not_shown(
     _, choice = text.split("what to choose")
     assert "; 1 ‡" in choice
     assert "Uniform" not in choice
-    assert "‡ answers nearly everybody the same" in choice
+    assert "‡ answers nearly everybody, or each group, the same" in choice
 
 
 def test_without_shares_nothing_is_recommended() -> None:

@@ -120,7 +120,7 @@ def test_what_is_of_no_use_is_marked_and_explained(run: Run, tables: dict[str, R
     table = tables_of(replace(run, results=run.results.assign(value=run.results["value"].mask(refusing, 0))))
     for cell in table[name].blocks[0].rows[2].cells[:2]:
         assert cell.mark == "‡"
-    assert "‡ answers nearly everybody the same" in to_markdown(table[name])
+    assert "‡ answers nearly everybody, or each group, the same" in to_markdown(table[name])
     assert r"\ddag{}" in to_latex(table[name])
 
 

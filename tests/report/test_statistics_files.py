@@ -197,7 +197,9 @@ def test_ranks_are_over_datasets_with_and_without_beta(statistics: RunStatistics
     assert dict(zip(at_half["technique"], at_half["mean_rank"], strict=True)) == pytest.approx(
         {"massaging": 1, "reweighing": 2, "none": 3, "repair_0.5": np.nan}, nan_ok=True
     )
-    assert only(at_half, technique="repair_0.5")["reason"] == "no value for dataset two"
+    assert (
+        only(at_half, technique="repair_0.5")["reason"] == "not every repetition has a value for dataset two"
+    )
     pooled = own[own["over"] == "dataset beta"]
     assert pooled["beta"].isna().all()
     # Massaging is 1st, 1st, and at 1 beside none; reweighing 3rd, 2nd, 1st.

@@ -596,13 +596,13 @@ function answersCsv() {
   const view = currentView();
   const { dataset, bias, classifier, constant } = view.scenario;
   const head =
-    "dataset,bias,classifier,beta,technique,baseline,n,missing,metric,value,value_low,value_high,distance,change," +
+    "dataset,bias,classifier,beta,technique,baseline,n,missing,pairs,metric,value,value_low,value_high,distance,change," +
     "change_low,change_high,tested,better,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
     "accuracy_change_high,less_accurate,accepted,accepted_deprived,accepted_favored,constant_accuracy," +
     "constant_answer,n_degenerate,degenerate,below_constant,baseline_degenerate,recommendable";
   const lines = shownAnswers(view).map((row) => [
     ...[dataset, bias, classifier, String(row.beta), row.technique.name, state.baseline, String(row.n)],
-    ...[String(row.missing), row.metric.name],
+    ...[String(row.missing), String(row.isBaseline ? row.n : row.pairs), row.metric.name],
     ...[row.value, row.low, row.high, row.distance, row.change, row.changeLow, row.changeHigh].map(digits),
     ...[row.tested, row.better, row.worse].map(truth),
     ...[row.accuracy, row.accuracyLow, row.accuracyHigh].map(digits),
