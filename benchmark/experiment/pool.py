@@ -239,6 +239,11 @@ class Pool:
                     finished, due = [], time.monotonic() + DELIVERY
             if finished:
                 yield finished
+        except KeyboardInterrupt:
+            self.close()
+            if finished:
+                yield finished
+            raise
         except BaseException:
             self.close()
             raise

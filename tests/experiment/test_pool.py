@@ -112,6 +112,11 @@ class Handler:
                     os.write(1, b"past Python")
                     print("on standard error", file=sys.stderr)
                     yield "printed"
+                case "interrupt":  # once what it yields has arrived
+                    parent = os.getppid()
+                    yield cell
+                    time.sleep(0.2)
+                    os.kill(parent, signal.SIGINT)
                 case ("note", path, number):  # for the tests of Dask: says where that it was computed
                     time.sleep(0.3)
                     with Path(path).open("a") as file:
@@ -207,6 +212,16 @@ def test_what_is_finished_is_delivered_while_a_later_cell_of_its_block_runs() ->
         Finished(0, 2, (0, 2)),
     ]
     running.close()  # type: ignore[attr-defined]
+    assert not multiprocessing.active_children()
+
+
+@posix
+def test_what_is_finished_is_delivered_when_ctrl_c_comes_before_its_time() -> None:
+    running = run_tasks([Task(0, (1, 2, 3, "interrupt", "hang"))], Handler, n_workers=1, time_limit=600)
+    delivered: list[object] = []
+    with pytest.raises(KeyboardInterrupt):
+        delivered.extend(finished.cell for batch in running for finished in batch)
+    assert delivered == [1, 2, 3, "interrupt"]
     assert not multiprocessing.active_children()
 
 

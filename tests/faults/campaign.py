@@ -350,6 +350,12 @@ def finishes(output: Path) -> dict[str, list[float]]:
     return notes
 
 
+def wait_for_cells(process: subprocess.Popen[str], output: Path, number: int) -> None:
+    """Wait until so many cells of a run are finished, or it has ended."""
+    while process.poll() is None and len(finishes(output)) < number:
+        time.sleep(0.02)
+
+
 def outputs(folder: Path) -> dict[str, bytes]:
     """Return every output that must not depend on how it was computed."""
     return {
@@ -432,9 +438,8 @@ def killed_in_long_block(
     bench: Bench, output: Path, rng: random.Random, where: Sequence[str | Path]
 ) -> Trial:
     how = {"experiment": bench.long_block, "where": where}
-    process, goal = bench.start(output, **how), rng.randrange(1, bench.n_long)
-    while process.poll() is None and len(finishes(output)) < goal:
-        time.sleep(0.05)
+    process = bench.start(output, **how)
+    wait_for_cells(process, output, rng.randrange(1, bench.n_long))
     time.sleep(rng.uniform(0, 1))
     all_processes, ended_at = [process.pid, *descendants(process.pid)], time.monotonic()
     for pid in rng.sample(all_processes, len(all_processes)):
@@ -481,12 +486,13 @@ def workers_of(pid: int) -> list[int]:
 
 
 def interrupt(bench: Bench, output: Path, rng: random.Random) -> Trial:
-    """Interrupt coordinator and workers (SIGINT) at a random moment, as Ctrl-C does."""
+    """Interrupt coordinator and workers (SIGINT) when some cells are finished, as Ctrl-C does."""
     process = bench.start(output)
-    bench.wait(process, output, rng)
+    wait_for_cells(process, output, rng.randrange(PLANNED))
+    ended_at = time.monotonic()
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
-    return bench.resumed(output, ended(process))
+    return bench.resumed(output, ended(process), ended_at=ended_at)
 
 
 def two_at_once(bench: Bench, output: Path, rng: random.Random) -> Trial:
