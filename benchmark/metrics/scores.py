@@ -42,6 +42,7 @@ Floats = NDArray[np.float64]
 
 _GOOD, _BAD = "with a favorable label", "with an unfavorable label"
 _N_BINS = 10
+_ROUNDING = 1e-12  # by which a sum of probabilities may miss 0 or 1
 _FAIRLEARN = "tests/metrics/test_fairlearn.py::test_between_groups"
 _AIF360 = "tests/metrics/test_aif360.py::test_rates"
 _GUIDE = "AUC Gap guide (Measuring and Mitigating Model Bias)"
@@ -57,35 +58,43 @@ def _columns(group: Group) -> tuple[Floats, Floats, Floats]:
 
 def _probabilities(group: Group) -> tuple[Floats, Floats, Floats]:
     """Return the same of a group whose scores are in [0, 1], like those of all other groups."""
-    columns = _columns(group)
+    label, score, weight = _columns(group)
     everybody = group.source.y_score if group.source is not None else None
     if everybody is None:
-        everybody = columns[1]
+        everybody = score
     # All are looked at: one group's scores may lie in [0, 1] by chance, and are no probabilities for that.
     low, high = np.min(everybody, initial=0.0), np.max(everybody, initial=1.0)
-    if low < 0 or high > 1:
-        raise UndefinedMetricError(f"it needs scores in [0, 1], and one is {low if low < 0 else high:g}")
-    return columns
+    if low < -_ROUNDING or high > 1 + _ROUNDING:
+        beyond = low if low < -_ROUNDING else high
+        raise UndefinedMetricError(f"it needs scores in [0, 1], and one is {beyond:g}")
+    return label, score.clip(0.0, 1.0), weight
 
 
-def _roc(group: Group) -> tuple[Floats, Floats]:
-    """Return false and true positive rate at each threshold, from (0, 0) to (1, 1)."""
+def _ranked(group: Group) -> tuple[Floats, Floats]:
+    """Return the weights of rows above each threshold, by label unfavorable and favorable, from 0 to all."""
     label, score, weight = _columns(group)
-    order = np.argsort(-score)
+    order = np.argsort(-score, kind="stable")
     # Tied scores share a threshold: the last of them.
     threshold = np.diff(score[order], append=np.nan) != 0
-    rates = []
+    above = []
     for kind, who in ((1 - label, _BAD), (label, _GOOD)):
         found = (weight * kind)[order].cumsum()
         if not len(found) or not found[-1]:
             raise UndefinedMetricError(f"there is no row of {group.name} {who}")
-        rates.append(np.append(0.0, found[threshold] / found[-1]))
-    return rates[0], rates[1]
+        above.append(np.append(0.0, found[threshold]))
+    return above[0], above[1]
+
+
+def _roc(group: Group) -> tuple[Floats, Floats]:
+    """Return false and true positive rate at each threshold, from (0, 0) to (1, 1)."""
+    bad, good = _ranked(group)
+    return bad / bad[-1], good / good[-1]
 
 
 def _area(group: Group) -> float:
-    false_positive, true_positive = _roc(group)
-    return float(np.diff(false_positive) @ (true_positive[1:] + true_positive[:-1]) / 2)
+    # Pairs are counted before anything is divided: without weights, exactly.
+    bad, good = _ranked(group)
+    return float((np.diff(bad) * (good[1:] + good[:-1])).sum() / (2 * bad[-1] * good[-1]))
 
 
 @metric(
@@ -180,7 +189,7 @@ def abroca(deprived: Group, favored: Group) -> float:
     size = np.abs(left) + np.abs(right)
     crossing = left * right < 0
     mean = np.divide(left**2 + right**2, 2 * size, out=size / 2, where=crossing)
-    return float(np.diff(x) @ mean)
+    return float((np.diff(x) * mean).sum())
 
 
 def _ends(false_positive: Floats, true_positive: Floats, x: Floats) -> tuple[Floats, Floats]:
@@ -249,7 +258,7 @@ def log_loss(group: Group) -> float:
     label, score, weight = _probabilities(group)
     tiny = np.finfo(np.float64).eps
     likelihood = np.clip(np.where(label == 1, score, 1 - score), tiny, 1 - tiny)
-    return group.share(-float(weight @ np.log(likelihood)), group.size)
+    return group.share(-float((weight * np.log(likelihood)).sum()), group.size)
 
 
 @metric(
@@ -293,7 +302,7 @@ def _generalized(name: str, title: str, formula: str, ideal: float) -> Metric:
     )
     def rate(group: Group) -> float:
         label, score, weight = _probabilities(group)
-        part = weight @ ((label if favorable else 1 - label) * (score if predicted else 1 - score))
+        part = (weight * (label if favorable else 1 - label) * (score if predicted else 1 - score)).sum()
         whole, who = (group.positives, _GOOD) if favorable else (group.negatives, _BAD)
         return group.share(float(part), whole, who)
 

@@ -35,6 +35,7 @@ Codes: TypeAlias = NDArray[np.intp]
 
 _STEPS = 200  # Newton's method takes 5 to 40
 _NOISE = 1e-14  # relative rounding of an objective, which must not stop a line search
+_DECIMALS = 9  # of a score: many rows lie on one bound, and rounding must neither rank nor part them
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,7 +343,7 @@ class ConstrainedLogistic(Technique):
             theta = -theta
 
         def scores(test: Table) -> Array:
-            return encoding.scores(encoding.codes(test), theta)
+            return encoding.scores(encoding.codes(test), theta).round(_DECIMALS)
 
         return Predictor(lambda test: scores(test) > 0, lambda test: sigmoid(scores(test)), convergence)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -70,6 +71,18 @@ def test_auc_by_hand() -> None:
     assert values(everybody, "auc") == {"all": 3.5 / 4}
     assert values(everybody, "auc_overall") == {"": 3.5 / 4}
     assert np.isnan(values(everybody, "auc_gap")[""])  # there is nobody to compare with
+
+
+def test_auc_is_exact_in_any_order_of_the_rows() -> None:
+    """Pairs are whole numbers, so that no machine's order of summation shows."""
+    rows = random_rows(1, decimals=3)
+    assert rows.y_true is not None
+    assert rows.y_score is not None
+    good, bad = rows.y_score[rows.y_true], rows.y_score[~rows.y_true]
+    halves = 2 * (good[:, None] > bad).sum() + (good[:, None] == bad).sum()
+    for order in (np.arange(800), np.random.default_rng(0).permutation(800)):
+        found = values(rows.take(order), "auc_overall")
+        assert found == {"": float(Fraction(int(halves), 2 * len(good) * len(bad)))}
 
 
 def by_grid(one: tuple[Bools, Floats], other: tuple[Bools, Floats], n: int = 400_000) -> float:
@@ -303,6 +316,17 @@ def test_scores_that_are_no_probabilities(name: str, score: float) -> None:
     for found in measure(rows, [name]):
         assert math.isnan(found.value)
         assert found.reason == f"it needs scores in [0, 1], and one is {score}"
+
+
+def test_probabilities_beyond_the_ends_by_rounding() -> None:
+    """A lottery's shares may sum to more than 1, and differences of probabilities to less than 0."""
+    y_true, y_score = np.arange(4) % 2 == 0, np.array([1 + 4e-16, 0.5, 0.25, -4e-16])
+    inside = Predictions(np.zeros(4, int), ("all",), y_true, y_score=y_score.clip(0, 1))
+    beyond = Predictions(np.zeros(4, int), ("all",), y_true, y_score=y_score)
+    for metric in ("calibration_error", "log_loss", "generalized_true_positive_rate"):
+        assert values(beyond, metric) == values(
+            inside, metric
+        )  # NaN, were there no value, is not equal to itself
 
 
 def test_without_scores_there_is_a_reason() -> None:

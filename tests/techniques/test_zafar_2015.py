@@ -335,7 +335,7 @@ def test_misclassification_keeps_every_bound_and_covaries_the_least(seed: int, g
     free = coefficients(data, threshold=1e9)
     theta = coefficients(data, constraint="misclassification", gamma=gamma)
     rows, offsets = score_bounds(data, X @ free, gamma)
-    assert (rows @ theta >= offsets - 2e-6).all()
+    assert (rows @ theta >= offsets - 1e-8).all()
     guarded = ~data.deprived & (X @ free > 1e-3)
     assert guarded.any()
     assert (X @ theta > 0)[guarded].all()
@@ -376,6 +376,16 @@ def test_misclassification_guards_the_class_called_positive(positive: str) -> No
     guarded = ~data.deprived & (before == (positive == "favorable"))
     np.testing.assert_array_equal(after[guarded], before[guarded])
     assert not np.array_equal(after, before)
+
+
+def test_rows_on_one_bound_have_one_score() -> None:
+    data = example_table(60, seed=2)
+    exact = designed(data).scores(coefficients(data, constraint="misclassification", gamma=1000.0))
+    score = fitted(data, constraint="misclassification", gamma=1000.0).predict_score
+    assert score is not None
+    near = np.abs(score(data) - shared.sigmoid(np.array(1e-4))) < 1e-8
+    assert (np.abs(exact - 1e-4) < 1e-8).sum() > 1
+    assert len(np.unique(score(data)[near])) == 1
 
 
 @pytest.mark.parametrize(
