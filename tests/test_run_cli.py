@@ -321,7 +321,7 @@ def test_two_runs_are_compared(here: Path, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out == "12 cells in both: all 84 values are identical\n"
     assert main(["compare", "one", "two"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "8 cells in both: all 32 values are identical",
+        "8 cells in both: all 56 values are identical",
         "Only in one: 4 cells (compas:embedded none 2, compas:embedded massaging 2)",
         "Only in two: 4 cells (compas:embedded repair 4)",
     ]
@@ -337,7 +337,7 @@ def test_two_runs_are_compared(here: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["compare", "one", "two"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == (
-        "8 cells in both: 30 of 32 values are identical, the others the same within 0.25; "
+        "8 cells in both: 54 of 56 values are identical, the others the same within 0.25; "
         "1 are missing in one of the runs"
     )
     assert [line.split() for line in lines[2:4]] == [["accuracy"], ["massaging", "0.25+"]]
