@@ -398,16 +398,16 @@ def kill_coordinator(bench: Bench, output: Path, rng: random.Random) -> Trial:
 
 
 def kill_midway(bench: Bench, output: Path, rng: random.Random) -> Trial:
-    """Kill the coordinator (SIGKILL) when a random number of cells is stored."""
-    process, goal = bench.start(output), rng.randrange(1, PLANNED)
-    while process.poll() is None and len(good_cells(output)) < goal:
-        time.sleep(0.005)
+    """Kill the coordinator (SIGKILL) when a random number of cells is finished."""
+    process = bench.start(output)
+    wait_for_cells(process, output, rng.randrange(1, PLANNED))
     time.sleep(rng.uniform(0, 0.05))
     return killed(bench, output, process)
 
 
 def killed(bench: Bench, output: Path, process: subprocess.Popen[str]) -> Trial:
     """Kill a coordinator now, and let the same command go on."""
+    ended_at = time.monotonic()  # to end takes time on a busy machine, and so do the workers
     process.kill()
     process.communicate()
     stored = len(good_cells(output))
@@ -421,7 +421,7 @@ def killed(bench: Bench, output: Path, process: subprocess.Popen[str]) -> Trial:
             if stored
             else "before any cell was stored"
         )
-    return bench.resumed(output, f"killed {when}")
+    return bench.resumed(output, f"killed {when}", ended_at=ended_at)
 
 
 def kill_in_long_block(bench: Bench, output: Path, rng: random.Random) -> Trial:
