@@ -18,11 +18,11 @@ import pytest
 from rich.console import Console
 
 from benchmark.cli import main
-from benchmark.cli import run as run_module
 from benchmark.experiment import engine as engine_module
 from benchmark.experiment import world as world_module
 from benchmark.experiment.pool import Finished, Handler, Task
 from benchmark.experiment.store import LastRun, Store
+from benchmark.report.progress import Pace, show_progress
 from tests.experiment.test_merge import InProcess
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,7 +82,7 @@ def run(name: str = "first", *more: str, other: str = "massaging", seed: int = 3
 def paces(*told: tuple[int, int, float]) -> list[str]:
     """Return the texts that are shown when a run says how far it is."""
     texts: list[str] = []
-    pace = run_module._Pace(lambda pace: texts.append(pace.text))
+    pace = Pace(lambda pace: texts.append(pace.text))
     for done, planned, seconds in told:
         pace.update(done, planned, seconds)
     return texts
@@ -111,7 +111,7 @@ def test_on_a_pipe_there_is_a_line_for_each_tenth_and_one_a_minute(monkeypatch: 
     clock = 0.0
     monkeypatch.setattr("time.monotonic", lambda: clock)
     out = io.StringIO()
-    with run_module._progress(Console(file=out)) as pace:
+    with show_progress(Console(file=out)) as pace:
         for done in range(1001):
             clock += 1
             pace.update(done, 1000, clock - 1)
@@ -124,7 +124,7 @@ def test_on_a_pipe_there_is_a_line_for_each_tenth_and_one_a_minute(monkeypatch: 
 
 def test_a_terminal_shows_the_same_rate_and_time() -> None:
     out = io.StringIO()
-    with run_module._progress(Console(file=out, force_terminal=True, width=100)) as pace:
+    with show_progress(Console(file=out, force_terminal=True, width=100)) as pace:
         pace.update(20, 120, 0.0)
         pace.update(60, 120, 10.0)
     assert "60/120 4.0/s, about 0:15 left" in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue())

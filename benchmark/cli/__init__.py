@@ -59,8 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return EXIT_USAGE
-    except KeyboardInterrupt:
-        print("\nbetabench: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(f"\nbetabench: {stop if stop.args else 'interrupted'}", file=sys.stderr)
         return EXIT_INTERRUPTED
     return code
 

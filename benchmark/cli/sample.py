@@ -43,7 +43,8 @@ def add(commands: Any) -> None:
 
 def _sample(options: argparse.Namespace) -> int:
     from benchmark.data.card import load_card
-    from benchmark.experiment.sampling import default_edits, parse_edit, write_sample
+    from benchmark.experiment.plan import default_edits
+    from benchmark.experiment.sampling import parse_edit, write_sample
     from benchmark.experiment.world import learned_network
 
     card = load_card(options.dataset)

@@ -427,6 +427,12 @@ class Card(_Declaration):
         """Sub-folder of data directories and of the cache that holds the source files."""
         return self.source.folder or self.name
 
+    @property
+    def roles(self) -> dict[str, str]:
+        """Label, favorable label, sensitive feature and deprived group, by the names of these fields."""
+        names = ("label", "favorable_label", "sensitive_feature", "deprived_group")
+        return {name: getattr(self, name) for name in names}
+
     def schema(self) -> Schema:  # type: ignore[override]  # hides a pydantic method that is deprecated
         """Return columns and roles; no data are needed."""
         return Schema(

@@ -115,8 +115,7 @@ class Dataset:
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame of categoricals; its ``attrs`` hold the four roles."""
         frame = self.table.to_frame()
-        for role in ("label", "favorable_label", "sensitive_feature", "deprived_group"):
-            frame.attrs[role] = getattr(self.card, role)
+        frame.attrs.update(self.card.roles)
         return frame
 
 

@@ -6,7 +6,7 @@ import contextlib
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,7 +20,7 @@ from pydantic import (
 )
 
 from benchmark.bias import BiasKind, make_bias
-from benchmark.data.card import Edges, NetworkSettings
+from benchmark.data.card import Card, Edges, NetworkSettings, load_card
 from benchmark.declarations import (
     check_experiment_file,
     find_declaration,
@@ -43,6 +43,7 @@ __all__ = [
     "PublishedEntry",
     "PublishedVariant",
     "TechniqueEntry",
+    "default_edits",
     "load_experiment",
     "naming_plugins",
     "narrow",
@@ -313,16 +314,24 @@ class PublishedEntry(_Strict):
 
 
 class Experiment(_Strict):
-    """The content of an experiment file.
+    """The content of an experiment file, or an experiment made in Python.
+
+    Names stand for entries without parameters, and ``bias`` is shared by the datasets that have none of their
+    own: by default the network's probabilities of the label are edited for the card's deprived group, or as
+    the paper does it.
+
+    >>> made = Experiment(datasets=["compas"], techniques=["none", "massaging"], betas=[0, 0.5])
+    >>> made.datasets[0].bias[0].edits[0].group
+    'African-American'
 
     Attributes
     ----------
     name, title : str
         Short name (the folder of its results) and one line for headings.
     seed : int
-        Root of all random numbers.
+        Root of all random numbers; an experiment file has to give it.
     repetitions : int
-        Training samples per dataset, bias and beta.
+        Training samples per dataset, bias and beta; an experiment file has to give them.
     betas : tuple of float
         Levels of planted bias, each in [0, 1], ascending.
     train_rows : int or "data"
@@ -349,11 +358,11 @@ class Experiment(_Strict):
         Published numbers that the experiment repeats.
     """
 
-    name: Identifier
-    title: str
+    name: Identifier = "experiment"
+    title: str = ""
     description: str = ""
-    seed: StrictInt = Field(ge=0)
-    repetitions: StrictInt = Field(ge=1)
+    seed: StrictInt = Field(default=0, ge=0)
+    repetitions: StrictInt = Field(default=10, ge=1)
     betas: tuple[Beta, ...] = Field(min_length=1)
     train_rows: TrainRows = "data"
     time_limit: float = Field(default=300.0, gt=0, allow_inf_nan=False)
@@ -367,6 +376,21 @@ class Experiment(_Strict):
     )
     plugins: tuple[str, ...] = ()
     published: PublishedEntry | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_stand_for_entries(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        data = {"title": title_of(str(data.get("name", "experiment"))), **data}
+        shared = data.pop("bias", None)
+        for field, key in (("datasets", "card"), ("techniques", "technique"), ("classifiers", "classifier")):
+            entries = data.get(field)
+            if isinstance(entries, list | tuple):
+                data[field] = [{key: entry} if isinstance(entry, str) else entry for entry in entries]
+        if isinstance(data.get("datasets"), list):
+            data["datasets"] = [_with_bias(entry, shared) for entry in data["datasets"]]
+        return data
 
     @field_validator("betas")
     @classmethod
@@ -412,6 +436,48 @@ class Experiment(_Strict):
     def technique_parameters(self, dataset: DatasetEntry, technique: TechniqueEntry) -> Parameters:
         """Return a technique's parameters on a dataset."""
         return {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
+
+
+class _ExperimentFile(Experiment):
+    """An experiment file, which names itself and its seed, so that nobody has to know the defaults."""
+
+    name: Identifier
+    title: str
+    seed: StrictInt = Field(ge=0)
+    repetitions: StrictInt = Field(ge=1)
+
+
+def _with_bias(entry: Any, shared: Any) -> Any:
+    """Return a dataset's entry with the bias that datasets share, or the default one, if it has none."""
+    if not isinstance(entry, dict) or "bias" in entry or not isinstance(entry.get("card"), str):
+        return entry
+    if shared is None:
+        edits = default_edits(load_card(entry["card"]))
+        shared = [{"edits": [asdict(edit) for edit in edits]}]
+    return {**entry, "bias": [{"kind": own} if isinstance(own, str) else own for own in shared]}
+
+
+def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, ...]:
+    """Return the edits of a dataset's first bias in an experiment.
+
+    Without an experiment they are those of the paper's, or else equation 4 on the sensitive feature.
+
+    Raises
+    ------
+    ExperimentError
+        If an experiment is named and does not have the dataset.
+    """
+    for entry in load_experiment(experiment or "paper").datasets:
+        if load_card(entry.card).digest == card.digest:
+            edits = next((bias.edits for bias in entry.bias if bias.edits), ())
+            if edits:
+                return tuple(edit.to_edit() for edit in edits)
+    if experiment is not None:
+        raise ExperimentError(
+            f"The experiment {experiment!r} does not have the dataset {card.name!r}",
+            remedy="name the bias edits with --edit, or another experiment",
+        )
+    return (BiasEdit(card.sensitive_feature, card.deprived_group),)
 
 
 @dataclass(frozen=True)
@@ -527,7 +593,7 @@ def load_experiment(name_or_path: str | Path) -> Experiment:
         content["plugins"] = [
             str(path.parent / Path(file).expanduser()) if isinstance(file, str) else file for file in plugins
         ]
-    return check_experiment_file(Experiment, content, path, "smoke")
+    return check_experiment_file(_ExperimentFile, content, path, "smoke")
 
 
 @contextlib.contextmanager

@@ -10,9 +10,8 @@ from typing import Any
 import pandas as pd
 
 from benchmark.data import Table
-from benchmark.data.card import Card, load_card
+from benchmark.data.card import Card
 from benchmark.errors import BiasError, ExperimentError
-from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.versions import package_versions
 from benchmark.experiment.world import network_digest
 from benchmark.network.bias import BiasEdit, active_edits, apply_bias
@@ -21,7 +20,7 @@ from benchmark.network.model import Network
 from benchmark.network.sample import sample
 from benchmark.seeding import generator
 
-__all__ = ["default_edits", "parse_edit", "write_sample"]
+__all__ = ["draw_sample", "parse_edit", "write_sample"]
 
 
 def parse_edit(text: str) -> BiasEdit:
@@ -47,27 +46,12 @@ def parse_edit(text: str) -> BiasEdit:
     return BiasEdit(attribute, rest, "favor" if direction == "favor" else "deprive")
 
 
-def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, ...]:
-    """Return the edits of a dataset's first bias in an experiment.
-
-    Without an experiment they are those of the paper's, or else equation 4 on the sensitive feature.
-
-    Raises
-    ------
-    ExperimentError
-        If an experiment is named and does not have the dataset.
-    """
-    for entry in load_experiment(experiment or "paper").datasets:
-        if load_card(entry.card).digest == card.digest:
-            edits = next((bias.edits for bias in entry.bias if bias.edits), ())
-            if edits:
-                return tuple(edit.to_edit() for edit in edits)
-    if experiment is not None:
-        raise ExperimentError(
-            f"The experiment {experiment!r} does not have the dataset {card.name!r}",
-            remedy="name the bias edits with --edit, or another experiment",
-        )
-    return (BiasEdit(card.sensitive_feature, card.deprived_group),)
+def draw_sample(
+    card: Card, network: Network, *, edits: Sequence[BiasEdit], beta: float, rows: int, seed: int
+) -> Table:
+    """Draw a sample of a biased network; parameters and errors as for :func:`write_sample`."""
+    rng = generator(seed, purpose="sample file", dataset=card.name, beta=float(beta))
+    return sample(apply_bias(network, edits, beta), rows, rng)
 
 
 def write_sample(
@@ -123,7 +107,7 @@ def write_sample(
             got=repr(path.name),
         )
     biased = apply_bias(network, edits, beta)
-    table = sample(biased, rows, generator(seed, purpose="sample file", dataset=card.name, beta=float(beta)))
+    table = draw_sample(card, network, edits=edits, beta=beta, rows=rows, seed=seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     writer(table, path)
     sidecar = path.with_name(path.name + ".json")

@@ -118,6 +118,11 @@ class World:
     scenes: Mapping[str, Scene]
     plugins: tuple[str, ...] = ()
 
+    @property
+    def embedded(self) -> bool:
+        """Whether an embedded network stands in for any dataset's real data."""
+        return any(scene.embedded for scene in self.scenes.values())
+
     def __getstate__(self) -> dict[str, Any]:
         # First, because scenes may hold kinds of bias that plugins declare.
         return {"plugins": _Plugins(self.plugins), "experiment": self.experiment, "scenes": self.scenes}

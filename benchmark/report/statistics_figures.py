@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +15,16 @@ from benchmark.report.statistics_tables import compared_metrics, places
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_statistics"]
+__all__ = ["draw_statistics", "statistics_figures"]
 
 
 def draw_statistics(statistics: RunStatistics) -> Iterator[tuple[str, Figure]]:
-    """Yield name and figure: heat maps, forest plots, Pareto fronts, ranks.
+    """Yield name and figure of all that :func:`statistics_figures` names."""
+    return ((name, draw()) for name, draw in statistics_figures(statistics))
+
+
+def statistics_figures(statistics: RunStatistics) -> Iterator[tuple[str, Callable[[], Figure]]]:
+    """Yield name and drawing function: heat maps, forest plots, Pareto fronts, ranks.
 
     Parameters
     ----------
@@ -27,7 +33,7 @@ def draw_statistics(statistics: RunStatistics) -> Iterator[tuple[str, Figure]]:
 
     Yields
     ------
-    (str, Figure)
+    (str, callable() -> Figure)
         ``heat_<metric>``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``; bias
         and classifier are part of the name where a run has several.
     """
@@ -38,19 +44,19 @@ def draw_statistics(statistics: RunStatistics) -> Iterator[tuple[str, Figure]]:
 
     compared = list(compared_metrics(statistics))
     for metric in dict.fromkeys(metric for _, metric in compared):
-        yield f"heat_{file_name(metric)}", draw_heat(statistics, metric)
+        yield f"heat_{file_name(metric)}", functools.partial(draw_heat, statistics, metric)
     for place, metric in compared:
         rows = place.rows(statistics.comparisons)
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
             name = f"forest_{file_name(place.heading)}__{file_name(metric)}"
-            yield name, draw_forest(statistics, place, metric)
+            yield name, functools.partial(draw_forest, statistics, place, metric)
     for place in places(statistics):
         if len(place.rows(statistics.pareto)):
-            yield f"pareto_{file_name(place.heading)}", draw_pareto(statistics, place)
+            yield f"pareto_{file_name(place.heading)}", functools.partial(draw_pareto, statistics, place)
     ranks = statistics.ranks
     where = ["datasets", "bias", "classifier"]
     several = [column for column in where[1:] if ranks[column].nunique() > 1]
     for keys, own in ranks.groupby(where, sort=False):
         if own["mean_rank"].notna().any():
             names = [*str(keys[0]).split(), *(str(own[column].iloc[0]) for column in several)]
-            yield "ranks_" + "__".join(map(file_name, names)), draw_ranks(statistics, own)
+            yield "ranks_" + "__".join(map(file_name, names)), functools.partial(draw_ranks, statistics, own)

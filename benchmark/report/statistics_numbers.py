@@ -53,6 +53,7 @@ __all__ = [
     "N_POSTERIOR",
     "RunStatistics",
     "Undeclared",
+    "baselines_of",
     "constant_answers",
     "folder_statistics",
     "results_answers",
@@ -251,7 +252,7 @@ def run_statistics(
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
     declared = {name: _declared(name) for name in compared}
     goals = {own.name: own for own in map(_declared, results["metric"].unique())}
-    baselines = _baselines(run, results, baseline)
+    baselines = baselines_of(run, results, baseline)
     standing = standings(results, constant_answers(run))
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
     cells, useful = to_cells(results), to_cells(without_degenerate(results, standing))
@@ -366,8 +367,25 @@ def _declared(name: str) -> Metric | Undeclared:
     return list_metrics().get(base) or Undeclared(base, base)
 
 
-def _baselines(run: FinishedRun, results: pd.DataFrame, baseline: str | None) -> dict[str, str]:
-    """Return the baseline of each dataset that has results or failures."""
+def baselines_of(run: FinishedRun, results: pd.DataFrame, baseline: str | None) -> dict[str, str]:
+    """Return the baseline of each dataset that has results or failures.
+
+    Parameters
+    ----------
+    run : FinishedRun
+        Which technique it declares to be each dataset's baseline.
+    results : DataFrame
+        Its values.
+    baseline : str or None
+        Technique to use for all datasets instead.
+
+    Raises
+    ------
+    UnknownNameError
+        If the results have no technique of that name.
+    ReportError
+        If a dataset's declared baseline was not run.
+    """
     tried = results.groupby("dataset", sort=False)["technique"].unique()
     if baseline is not None:
         known = results["technique"].unique()

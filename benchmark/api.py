@@ -1,0 +1,405 @@
+"""What a person in a notebook needs: run an experiment, open a finished run, look at its numbers and figures.
+
+:mod:`benchmark` offers these names; the command ``betabench run`` calls :func:`run` as well, so that both do
+the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from benchmark.data.card import Card, load_card
+from benchmark.errors import UnknownNameError
+from benchmark.experiment.engine import open_engine
+from benchmark.experiment.plan import (
+    WHOLE,
+    Experiment,
+    Shard,
+    default_edits,
+    load_experiment,
+    narrow,
+    plan_blocks,
+)
+from benchmark.experiment.run import STORE_NAME, Outcome, check_experiment, compute
+from benchmark.experiment.sampling import draw_sample, parse_edit
+from benchmark.experiment.store import Store
+from benchmark.experiment.world import build_world, learned_network, load_plugins
+from benchmark.report.compare_inputs import FinishedRun, read_results, read_run
+from benchmark.report.files import require_writable
+from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
+from benchmark.report.foreseen import foreseen
+from benchmark.report.manifests import other_experiment
+from benchmark.report.progress import show_progress
+from benchmark.report.statistics_numbers import (
+    RunStatistics,
+    baselines_of,
+    constant_answers,
+    folder_statistics,
+    results_answers,
+)
+from benchmark.techniques import list_techniques
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import Console
+
+__all__ = ["Run", "open_run", "run", "sample"]
+
+_SHOWN = ("discrimination", "accuracy")  # what a notebook shows of a run
+
+
+def run(
+    experiment: str | Path | Experiment = "paper",
+    *,
+    datasets: Sequence[str] | None = None,
+    techniques: Sequence[str] | None = None,
+    classifiers: Sequence[str] | None = None,
+    betas: Sequence[float] | None = None,
+    repetitions: int | None = None,
+    plugins: Iterable[str | Path] = (),
+    output: str | Path | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    cluster: str | Path | None = None,
+    shard: str | None = None,
+    fresh: bool = False,
+    retry_failed: bool = False,
+    figures: bool = False,
+    data_dir: str | Path | None = None,
+    offline: bool = False,
+    require_real_data: bool = False,
+    progress: bool = True,
+    console: Console | None = None,
+) -> Run:
+    """Run an experiment, or go on with one, and write its results.
+
+    What its folder already holds is not computed again; every finished cell is stored at once, so that a run
+    that was interrupted goes on when it is started again.
+
+    Parameters
+    ----------
+    experiment : str, Path or Experiment, default "paper"
+        A shipped experiment's name, a TOML file, or an experiment made in Python.
+    datasets, techniques, classifiers : sequence of str, optional
+        Only these; techniques and classifiers that the experiment does not list are added with their
+        defaults.
+    betas : sequence of float, optional
+        Levels of bias, in place of the experiment's.
+    repetitions : int, optional
+        Samples of each kind, in place of the experiment's.
+    plugins : iterable of str or Path, default ()
+        Files that register techniques, metrics, classifiers or kinds of bias.
+    output : str or Path, optional
+        Folder of the results; by default ``results/EXPERIMENT``, or ``results/EXPERIMENT_embedded`` where
+        embedded networks stand in for real data, followed by ``_shard_I_of_N`` for a shard.
+    workers : int, optional
+        Number of processes; by default one per core.
+    scheduler, cluster : str or Path, optional
+        Address of a Dask scheduler, or the file that declares a Dask cluster, in place of ``workers``.
+    shard : str, optional
+        Compute only this part, such as ``"1/4"``, into a store of its own for ``betabench merge``.
+    fresh : bool, default False
+        Start a new store; the old one is renamed.
+    retry_failed : bool, default False
+        Compute failed, crashed and timed-out cells again.
+    figures : bool, default False
+        Write figures as well; :meth:`Run.figure` draws single ones.
+    data_dir : str or Path, optional
+        Where to look for source files first.
+    offline : bool, default False
+        Never download.
+    require_real_data : bool, default False
+        Stop rather than use embedded networks.
+    progress : bool, default True
+        Show messages and progress.
+    console : rich.console.Console, optional
+        Where to show them; by default the standard output.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    BetabenchError
+        If the experiment, its data or the folder is at fault; nothing has been computed then.
+    KeyboardInterrupt
+        If interrupted; its text says how many cells are stored.
+
+    Examples
+    --------
+    >>> import benchmark
+    >>> made = benchmark.run("smoke", workers=2, output="out")  # doctest: +SKIP
+    >>> made.compare()  # doctest: +SKIP
+    """
+    from rich.console import Console
+
+    console = console or Console(quiet=not progress)
+
+    def say(line: str) -> None:
+        warned = line.startswith(("Note", "Warning"))
+        console.print(line, style="yellow" if warned else "", highlight=False, markup=False, soft_wrap=True)
+
+    # Everything that can be wrong with the input is found before a store is made or set aside.
+    part = WHOLE if shard is None else Shard.parse(shard)
+    whole = experiment if isinstance(experiment, Experiment) else load_experiment(experiment)
+    files = load_plugins(whole, map(str, plugins))
+    chosen = narrow(
+        whole,
+        datasets=datasets,
+        techniques=techniques,
+        classifiers=classifiers,
+        betas=betas,
+        repetitions=repetitions,
+        known_techniques=tuple(list_techniques()),
+    )
+    check_experiment(chosen)
+    for note in foreseen(chosen):
+        say(f"Note: {note}")
+    part.of(plan_blocks(chosen))
+    require_writable(Path(output) if output is not None else Path("results") / chosen.name)
+    world = build_world(
+        chosen,
+        data_dir=_path(data_dir),
+        offline=offline,
+        require_real_data=require_real_data,
+        plugins=files,
+        say=say,
+    )
+    folder = (
+        Path(output)
+        if output is not None
+        else _default_folder(chosen.name, world.embedded, None if shard is None else part)
+    )
+    with (
+        open_engine(
+            workers=workers or os.cpu_count() or 1, scheduler=scheduler, cluster=_path(cluster)
+        ) as engine,
+        Store(folder / STORE_NAME, fresh=fresh) as store,
+    ):
+        for line in (store.news, f"The old store is kept as {store.aside}" if store.aside else ""):
+            if line:
+                say(line)
+        if note := other_experiment(folder, chosen):
+            say(note)
+        with show_progress(console) as pace:
+            try:
+                outcome = compute(
+                    world,
+                    store,
+                    engine=engine,
+                    shard=part,
+                    retry_failed=retry_failed,
+                    progress=pace.update,
+                    say=say,
+                )
+            except KeyboardInterrupt:
+                so_far = f"{pace.done:,} of {pace.planned:,} cells are stored"
+                raise KeyboardInterrupt(f"interrupted; {so_far}, and the same command goes on") from None
+        if shard is not None:
+            write_shard_folder(folder, world, outcome)
+            return Run(folder, outcome)
+        return Run(folder, outcome, write_run_folder(folder, world, outcome, figures=figures))
+
+
+def open_run(folder: str | Path) -> Run:
+    """Open the folder of a finished run.
+
+    Raises
+    ------
+    ReportError
+        If the folder holds no finished run.
+    """
+    found = Run(Path(folder))
+    found.finished  # noqa: B018 - reads the manifest now, so that a wrong folder is found now
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A run: its numbers, what follows from them, and its figures.
+
+    Parameters
+    ----------
+    folder : Path
+        Where its files are.
+    outcome : Outcome, optional
+        What computing gave, if it was made in this process.
+    made : RunFolder, optional
+        What was written to the folder, if it was written in this process.
+    """
+
+    folder: Path
+    outcome: Outcome | None = None
+    made: RunFolder | None = None
+
+    @functools.cached_property
+    def finished(self) -> FinishedRun:
+        """The manifest, summary and failures, as the folder has them."""
+        return read_run(self.folder)
+
+    @functools.cached_property
+    def results(self) -> pd.DataFrame:
+        """One row for each value: dataset, bias, beta, technique, classifier, repetition, metric, value.
+
+        Cells without a result have NaN; :attr:`failures` says why.
+        """
+        return read_results(self.folder, self.finished)
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """Mean, standard deviation and interval of each cell's repetitions."""
+        return self.finished.summary
+
+    @property
+    def failures(self) -> pd.DataFrame:
+        """Why values are missing, one row for each cell or value."""
+        return self.finished.failures
+
+    def compare(self, baseline: str | None = None) -> pd.DataFrame:
+        """Return what each technique gains and costs beside a baseline, at each level of bias.
+
+        Parameters
+        ----------
+        baseline : str, optional
+            A technique; by default each dataset's own, as the experiment declares it.
+
+        Returns
+        -------
+        DataFrame
+            Columns :data:`benchmark.statistics.answers.ANSWER_COLUMNS`.
+        """
+        baselines = baselines_of(self.finished, self.results, baseline)
+        return results_answers(self.results, baselines, constant_answers(self.finished))
+
+    def statistics(self, baseline: str | None = None) -> RunStatistics:
+        """Return all statistics; :func:`~benchmark.report.statistics_numbers.folder_statistics` says more."""
+        return folder_statistics(self.folder, baseline=baseline)
+
+    @property
+    def figures(self) -> list[str]:
+        """Names of the figures that :meth:`figure` draws."""
+        return list(self._drawings)
+
+    def figure(self, name: str) -> Figure:
+        """Draw a figure.
+
+        Parameters
+        ----------
+        name : str
+            One of :attr:`figures`, such as ``"pareto_COMPAS"``.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none of that name.
+        """
+        if name not in self._drawings:
+            raise UnknownNameError("figure", name, self.figures)
+        return self._drawings[name]()
+
+    @functools.cached_property
+    def _drawings(self) -> dict[str, Callable[[], Figure]]:
+        from benchmark.report.statistics_figures import statistics_figures
+
+        return dict(statistics_figures(self.statistics()))
+
+    def report(self, *, figures: bool = False) -> Path:
+        """Write the statistics and the interactive page to the folder; return the page's path.
+
+        Parameters
+        ----------
+        figures : bool, default False
+            Write the statistics' figures as well.
+        """
+        from benchmark.report.page import write_page
+        from benchmark.report.statistics_files import write_statistics
+
+        statistics = self.statistics()
+        write_statistics(self.folder / "statistics", statistics, figures=figures)
+        return write_page(self.folder, statistics)
+
+    def __repr__(self) -> str:
+        return f"<Run of {self.finished.name!r} in {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        heading = f"<p><b>{escape(self.finished.title)}</b>, {escape(str(self.folder))}: means</p>"
+        return heading + self._means().to_html(float_format="{:.3f}".format, na_rep="")
+
+    def _means(self) -> pd.DataFrame:
+        """Return the means of discrimination and accuracy, techniques in rows, levels of bias in columns."""
+        summary = self.summary
+        shown = [name for name in _SHOWN if (summary["metric"] == name).any()] or list(
+            dict.fromkeys(summary["metric"])
+        )[:2]
+        own = summary[summary["metric"].isin(shown)]
+        rows = ["dataset", *(c for c in ("bias", "classifier") if own[c].nunique() > 1), "technique"]
+        return own.pivot_table("mean", rows, ["metric", "beta"], sort=False, dropna=False)
+
+
+def sample(
+    dataset: str | Path | Card,
+    *,
+    beta: float = 0.0,
+    rows: int | None = None,
+    seed: int = 0,
+    edits: Sequence[str] = (),
+    experiment: str | None = None,
+    data_dir: str | Path | None = None,
+    offline: bool = False,
+) -> pd.DataFrame:
+    """Draw a biased sample of a dataset's learned network.
+
+    Parameters
+    ----------
+    dataset : str, Path or Card
+        A shipped card's name, or a card of your own.
+    beta : float, default 0.0
+        Planted bias, from 0 to 1.
+    rows : int, optional
+        Number of rows; by default as many as the real data have.
+    seed : int, default 0
+        Seed of the sample: the same one gives the same rows.
+    edits : sequence of str, default ()
+        Bias edits such as ``"race=Black"`` or ``"sex=Male:favor"``; by default those of the experiment.
+    experiment : str, optional
+        Whose bias edits to use; by default the paper's, or the card's deprived group.
+    data_dir : str or Path, optional
+        Where to look for source files first, for a dataset without a shipped network.
+    offline : bool, default False
+        Never download.
+
+    Returns
+    -------
+    DataFrame
+        A categorical column for each of the dataset's; ``attrs`` holds label, favorable label, sensitive
+        feature and deprived group.
+    """
+    card = dataset if isinstance(dataset, Card) else load_card(str(dataset))
+    acting = tuple(map(parse_edit, edits)) or default_edits(card, experiment)
+    network, real_rows, _ = learned_network(card, data_dir=_path(data_dir), offline=offline)
+    wanted = rows if rows is not None else real_rows or 0
+    frame = draw_sample(card, network, edits=acting, beta=beta, rows=wanted, seed=seed).to_frame()
+    frame.attrs.update(card.roles)
+    return frame
+
+
+def _default_folder(name: str, embedded: bool, shard: Shard | None) -> Path:
+    # Numbers of real data are never replaced by numbers of a network unless the user names their folder.
+    suffix = "_embedded" if embedded else ""
+    if shard is not None:
+        suffix += f"_shard_{shard.number}_of_{shard.count}"
+    return Path("results") / (name + suffix)
+
+
+def _path(path: str | Path | None) -> Path | None:
+    return None if path is None else Path(path)

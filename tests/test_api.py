@@ -1,0 +1,172 @@
+"""What `import benchmark` offers: a run from Python is the run of the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import benchmark
+from benchmark.cli import main
+from benchmark.errors import BetabenchError, UnknownNameError
+from benchmark.experiment import engine as engine_module
+from benchmark.experiment.store import Store
+from tests.experiment.test_merge import InProcess
+
+ROOT = Path(__file__).resolve().parent.parent
+
+MADE = {
+    "datasets": ["compas"],
+    "techniques": ["none", "massaging", {"technique": "repair", "parameters": {"level": 0.5}}],
+    "betas": [0, 0.5],
+    "repetitions": 3,
+    "train_rows": 300,
+}
+FILE = """
+name = "experiment"
+title = "Experiment"
+seed = 0
+repetitions = 3
+betas = [0.0, 0.5]
+train_rows = 300
+[[datasets]]
+card = "compas"
+[[datasets.bias]]
+edits = [{ attribute = "race", group = "African-American" }]
+[[techniques]]
+technique = "none"
+[[techniques]]
+technique = "massaging"
+[[techniques]]
+technique = "repair"
+parameters = { level = 0.5 }
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder without real data, and compute in this process."""
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(output: str = "out", **more: object) -> benchmark.Run:
+    made = benchmark.Experiment.model_validate(MADE)
+    return benchmark.run(made, output=output, offline=True, progress=False, **more)  # type: ignore[arg-type]
+
+
+def test_every_name_is_there_and_nothing_else_is_shown() -> None:
+    assert all(getattr(benchmark, name) is not None for name in benchmark.__all__)
+    assert set(dir(benchmark)) == {*benchmark.__all__, "__version__"}
+    with pytest.raises(AttributeError, match="no attribute 'runs_of'"):
+        _ = benchmark.runs_of  # type: ignore[attr-defined]
+
+
+def test_importing_it_loads_nothing_else() -> None:
+    code = "import sys, benchmark; print([m for m in sys.modules if m.startswith('benchmark')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "['benchmark']"
+
+
+def test_a_run_from_python_leaves_the_files_of_the_command(here: Path) -> None:
+    (here / "experiment.toml").write_text(FILE)
+    words = "run --experiment experiment.toml --offline --no-figures --output command"
+    assert main(words.split()) == 0
+    run("python")
+    ours, theirs = (
+        {p.relative_to(d): p.read_bytes() for p in d.rglob("*") if p.suffix in {".csv", ".md", ".tex"}}
+        for d in (here / "python", here / "command")
+    )
+    assert ours == theirs
+    assert {Path("results.csv"), Path("summary.csv"), Path("failures.csv")} <= set(ours)
+
+
+def test_frames_comparison_figures_and_report(here: Path) -> None:
+    made = run()
+    assert set(made.results["technique"]) == {"none", "massaging", "repair"}
+    assert len(made.summary) == 2 * 3 * made.results["metric"].nunique()
+    assert made.failures.empty
+    opened = benchmark.open_run("out")
+    pd.testing.assert_frame_equal(opened.results, made.results)
+    compared = opened.compare()
+    cell = compared[(compared["technique"] == "massaging") & (compared["beta"] == 0.5)].iloc[0]
+    means = made.summary.query("metric == 'discrimination' and beta == 0.5").set_index("technique")["mean"]
+    assert cell["change"] == pytest.approx(means["massaging"] - means["none"], abs=1e-12)
+    assert (opened.compare("massaging")["baseline"] == "massaging").all()
+    figure = opened.figure("heat_discrimination")
+    assert figure.axes
+    assert opened.report() == Path("out/report.html")
+    assert (here / "out" / "statistics" / "README.md").is_file()
+    shown = opened._repr_html_()
+    assert "Massaging" not in shown
+    assert "massaging" in shown
+    assert f"{means['massaging']:.3f}" in shown
+    with pytest.raises(UnknownNameError, match="figure"):
+        opened.figure("heat")
+    with pytest.raises(UnknownNameError, match="technique"):
+        opened.compare("massage")
+
+
+def test_it_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    write = Store.write
+    count = 0
+
+    def interrupted(self: Store, *args: object, **named: object) -> None:
+        nonlocal count
+        write(self, *args, **named)  # type: ignore[arg-type]
+        count += 1
+        if count == 3:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt, match=r"of 18 cells are stored, and the same command goes on"):
+            run()
+    resumed = run()
+    assert resumed.outcome is not None
+    assert 0 < resumed.outcome.computed < 18
+    again = run().outcome
+    assert again is not None
+    assert again.computed == 0
+
+
+def test_keywords_narrow_and_change_the_experiment() -> None:
+    made = run(techniques=["none", "reweighing"], betas=[0.5], repetitions=2)
+    assert set(made.results["technique"]) == {"none", "reweighing"}
+    assert set(made.results["beta"]) == {0.5}
+    assert set(made.results["repetition"]) == {0, 1}
+    assert list(made.compare()["technique"]) == ["none", "reweighing"]
+
+
+def test_shards_and_folders_that_hold_no_run_are_refused(here: Path) -> None:
+    part = run("part", shard="1/2")
+    assert part.outcome is not None
+    assert len(part.outcome.cells) == 9
+    with pytest.raises(BetabenchError, match="summary"):
+        _ = part.results
+    with pytest.raises(BetabenchError, match="There is no folder"):
+        benchmark.open_run(here / "nothing")
+
+
+def test_bias_is_shared_by_datasets_without_their_own() -> None:
+    both = benchmark.Experiment.model_validate(
+        {"datasets": ["compas", "dutch"], "techniques": ["none"], "betas": [0], "bias": ["label"]}
+    )
+    assert [dataset.bias[0].kind for dataset in both.datasets] == ["label", "label"]
+    paper = benchmark.Experiment.model_validate({"datasets": ["adult"], "techniques": ["none"], "betas": [0]})
+    assert [edit.group for edit in paper.datasets[0].bias[0].edits] == ["Wife", "Husband"]
+
+
+def test_a_sample_is_the_command_s(here: Path) -> None:
+    frame = benchmark.sample("compas", beta=0.5, rows=200, seed=4)
+    words = "sample --dataset compas --beta 0.5 --rows 200 --seed 4 --out out.csv"
+    assert main(words.split()) == 0
+    written = pd.read_csv(here / "out.csv", dtype=str, keep_default_na=False)
+    assert frame.astype(str).equals(written)
+    assert frame.attrs["deprived_group"] == "African-American"
