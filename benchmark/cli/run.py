@@ -96,11 +96,12 @@ def _run(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.audit.alternation_experiment import is_alternation
+    from benchmark.experiment.check import check_experiment, load_for_run
     from benchmark.experiment.engine import open_engine
-    from benchmark.experiment.plan import WHOLE, Shard, load_experiment, narrow, plan_blocks
-    from benchmark.experiment.run import STORE_NAME, check_experiment, compute
+    from benchmark.experiment.plan import WHOLE, Shard, narrow, plan_blocks
+    from benchmark.experiment.run import STORE_NAME, compute
     from benchmark.experiment.store import Store
-    from benchmark.experiment.world import build_world, load_plugins
+    from benchmark.experiment.world import build_world
     from benchmark.report.console import print_report
     from benchmark.report.files import require_writable
     from benchmark.report.folder import write_run_folder, write_shard_folder
@@ -117,8 +118,7 @@ def _run(options: argparse.Namespace) -> int:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     shard = WHOLE if options.shard is None else Shard.parse(options.shard)
-    whole = load_experiment(options.experiment)
-    plugins = load_plugins(whole, options.plugin)
+    whole, plugins = load_for_run(options.experiment, options.plugin)
     experiment = narrow(
         whole,
         datasets=options.datasets,
