@@ -17,17 +17,17 @@ import pandas as pd
 
 from benchmark.data.card import Card, load_card
 from benchmark.errors import UnknownNameError
+from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.plan import (
     WHOLE,
     Experiment,
     Shard,
     default_edits,
-    load_experiment,
     narrow,
     plan_blocks,
 )
-from benchmark.experiment.run import STORE_NAME, Outcome, check_experiment, compute
+from benchmark.experiment.run import STORE_NAME, Outcome, compute
 from benchmark.experiment.sampling import draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world, learned_network, load_plugins
@@ -149,8 +149,11 @@ def run(
 
     # Everything that can be wrong with the input is found before a store is made or set aside.
     part = WHOLE if shard is None else Shard.parse(shard)
-    whole = experiment if isinstance(experiment, Experiment) else load_experiment(experiment)
-    files = load_plugins(whole, map(str, plugins))
+    named = tuple(map(str, plugins))
+    if isinstance(experiment, Experiment):
+        whole, files = experiment, load_plugins(experiment, named)
+    else:
+        whole, files = load_for_run(experiment, named)
     chosen = narrow(
         whole,
         datasets=datasets,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -22,6 +22,7 @@ __all__ = [
     "count_of",
     "declaration_dir",
     "find_declaration",
+    "indented",
     "list_declarations",
     "read_declaration",
     "title_of",
@@ -111,7 +112,13 @@ def read_declaration(kind: Kind, path: Path) -> dict[str, Any]:
         ) from None
 
 
-def check_experiment_file(model: type[M], content: dict[str, Any], path: Path, example: str) -> M:
+def check_experiment_file(
+    model: type[M],
+    content: dict[str, Any],
+    path: Path,
+    example: str,
+    more: Callable[[dict[str, Any]], list[str]] = lambda _: [],
+) -> M:
     """Return an experiment file's content as its model.
 
     Parameters
@@ -124,6 +131,8 @@ def check_experiment_file(model: type[M], content: dict[str, Any], path: Path, e
         The file.
     example : str
         Name of a shipped experiment to learn from, for the remedy.
+    more : callable(dict) -> list of str, optional
+        Asked for what else is wrong with a content that breaks a rule, a line each.
 
     Raises
     ------
@@ -135,7 +144,7 @@ def check_experiment_file(model: type[M], content: dict[str, Any], path: Path, e
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        rules = broken_rules(error, model, "an experiment")
+        rules = [*broken_rules(error, model, "an experiment"), *more(content)]
         raise ExperimentError(
             f"The experiment file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules),
             remedy="correct these fields; docs/adding/experiment.md explains each, and "
@@ -146,6 +155,11 @@ def check_experiment_file(model: type[M], content: dict[str, Any], path: Path, e
 def count_of(rules: list[str]) -> str:
     """Return how many rules there are: ``"a rule"``, ``"2 rules"``."""
     return "a rule" if len(rules) == 1 else f"{len(rules)} rules"
+
+
+def indented(text: str) -> str:
+    """Return a text as an item of a list: its further lines stand further to the right."""
+    return text.replace("\n", "\n  ")
 
 
 def broken_rules(error: ValidationError, model: type[BaseModel], what: str) -> list[str]:
@@ -167,6 +181,9 @@ def broken_rules(error: ValidationError, model: type[BaseModel], what: str) -> l
         inside = (d for d in details if d is not detail and d["loc"][: len(detail["loc"])] == detail["loc"])
         if detail["type"] == "too_short" and any(inside):
             continue  # only because what is in it breaks a rule
+        if several := detail.get("ctx", {}).get("rules"):
+            lines |= {(number, n): [rule] for n, rule in enumerate(several)}
+            continue
         place, owner, of_several = _locate(model, detail["loc"])
         # A value that may be of several types breaks a rule of each: together they are one.
         key = (place,) if of_several else (place, number)
@@ -177,7 +194,8 @@ def broken_rules(error: ValidationError, model: type[BaseModel], what: str) -> l
         if detail["type"] == "extra_forbidden" and (meant := _meant(str(detail["loc"][-1]), owner, model)):
             values[key] += f" (did you mean {meant}?)"
     return [
-        (f"{key[0]}: " if key[0] else "") + " or ".join(rules) + values[key] for key, rules in lines.items()
+        (f"{key[0]}: " if key[0] and key in values else "") + " or ".join(rules) + values.get(key, "")
+        for key, rules in lines.items()
     ]
 
 

@@ -66,7 +66,9 @@ class BetabenchError(Exception):
         if self.got is not None:
             parts.append(f"Got: {self.got.removesuffix('.')}.")
         if self.remedy is not None:
-            parts.append(f"What to do: {self.remedy.removesuffix('.')}.")
+            parts.append(
+                "What to do: " + self.remedy.removesuffix(".") + "." * (not self.remedy.endswith("?"))
+            )
         return " ".join(parts)
 
     def __reduce__(self) -> tuple[object, ...]:

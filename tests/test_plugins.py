@@ -46,6 +46,7 @@ class GroupThreshold(Technique):
     reference = "an example"
     summary = "A threshold for each group"
     version = "1"
+    needs_scores = True
 
     margin: Annotated[float, Interval(-0.5, 0.5)] = 0.0
 

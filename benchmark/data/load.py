@@ -55,6 +55,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -288,12 +289,16 @@ def _few(shown: list[str], n: int, what: str, most: int = _MOST_SHOWN) -> str:
 
 def _known(card: Card, name: str) -> list[str]:
     spec = card.columns[name]
-    numbers = isinstance(spec, NumericColumn)
-    named = [value for value in spec.values if card.missing is None or value not in card.missing.values]
-    known = [] if numbers else list(map(repr, spec.states))
+    known = list(map(repr, spec.states))
     if isinstance(spec, NumericColumn):
         known = [f"a number from {spec.bins[0]:g} to {spec.bins[-1]:g}"]
-    return [*known, *map(repr, named)]
+    return [*known, *map(repr, _named(card, name))]
+
+
+def _named(card: Card, name: str) -> list[str]:
+    """Return the values for which a column's own entry names a state."""
+    values = card.columns[name].values
+    return [value for value in values if card.missing is None or value not in card.missing.values]
 
 
 def _unknown_values(card: Card, unknown: Sequence[_Unknown]) -> DataError:
@@ -332,6 +337,7 @@ def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
         hints.append(
             f'numbers seem to have a decimal {_MARKS[other]}: set decimal = "{other}" under [source]'
         )
+    hints += _spellings(card, unknown)
     lacking = [own.column for own in unknown if own.counts.keys() & set(MISSING_VALUES)]
     if card.label in lacking:
         hints.append(f"rows without {card.label!r} can be left out by [filter]")
@@ -344,3 +350,46 @@ def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
             line = named if card.sensitive_feature in lacking else '"unknown"'
             hints.append(f"missing = {line} at the top of the card makes missing values a state")
     return "".join(f"{hint}; " for hint in hints)
+
+
+def _spellings(card: Card, unknown: Sequence[_Unknown]) -> Iterator[str]:
+    """Yield, of each column with numbers for states, how values that are the same numbers become known."""
+    for name in dict.fromkeys(own.column for own in unknown):
+        spec, named = card.columns[name], _named(card, name)
+        if isinstance(spec, NumericColumn):
+            continue
+        numbers = {_number(known): known for known in (*named, *spec.states)}
+        numbers.pop(None, None)
+        same = {
+            value: numbers[number]
+            for own in unknown
+            if own.column == name
+            for value in sorted(own.counts)
+            if (number := _number(value)) in numbers
+        }
+        if not same:
+            continue
+        file, meant = next(iter(same.items()))
+        entries = [
+            f"{json.dumps(value)} = {json.dumps(spec.values.get(known, known), ensure_ascii=False)}"
+            for value, known in same.items()
+        ]
+        shown = _few(entries, len(entries), "others", _MOST_NAMED)
+        write = f"add {shown} to its 'values'" if named else f"write values = {{ {shown} }}"
+        yield (
+            f"in column {name!r} the file has {file} and the card says {meant} (whole numbers are often "
+            f"saved so where some are missing): {write} under [columns.{_key(name)}]"
+        )
+
+
+def _key(name: str) -> str:
+    """Return a name as a key of TOML."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

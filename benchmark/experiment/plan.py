@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -18,6 +19,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from benchmark.bias import BiasKind, make_bias
 from benchmark.data.card import Card, Edges, NetworkSettings, load_card
@@ -34,6 +36,7 @@ from benchmark.network.bias import BiasEdit
 __all__ = [
     "ALWAYS_MEASURED",
     "PAPER_METRICS",
+    "PLUGIN_HINT",
     "BiasEntry",
     "Block",
     "ClassifierEntry",
@@ -51,7 +54,19 @@ __all__ = [
 ]
 
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
-Beta = Annotated[float, Field(ge=0, le=1)]
+
+
+def _require_level(beta: float) -> float:
+    if not 0 <= beta <= 1:  # NaN included
+        raise ValueError(f"must be from 0 to 1{_of_percent(beta)}")
+    return beta
+
+
+def _of_percent(beta: float) -> str:
+    return f": {beta / 100:g} for {beta:g} %" if 1 < beta <= 100 else ""
+
+
+Beta = Annotated[float, AfterValidator(_require_level)]
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Parameters = dict[str, bool | int | float | str]
 
@@ -400,7 +415,12 @@ class Experiment(_Strict):
         return tuple(beta + 0.0 for beta in betas)  # -0.0 is 0.0, but would seed other samples
 
     @model_validator(mode="after")
-    def _names_are_distinct(self) -> Experiment:
+    def _names_fit(self) -> Experiment:
+        if rules := [*self._repeated_names(), *self._absent_names()]:
+            raise PydanticCustomError("names", "{first}", {"first": rules[0], "rules": rules})
+        return self
+
+    def _repeated_names(self) -> Iterator[str]:
         for what, names in (
             ("datasets", [d.name for d in self.datasets]),
             ("techniques", [t.name for t in self.techniques]),
@@ -409,24 +429,24 @@ class Experiment(_Strict):
             ("headline", list(self.headline)),
             *((f"bias of {d.card}", [b.name for b in d.bias]) for d in self.datasets),
         ):
-            repeated = sorted({name for name in names if names.count(name) > 1})
-            if repeated:
-                raise ValueError(f"{what}: the name {repeated[0]!r} is used twice; give each its own name")
+            for name in sorted({name for name in names if names.count(name) > 1}):
+                yield f"{what}: the name {name!r} is used twice; give each its own name"
+
+    def _absent_names(self) -> Iterator[str]:
         names = [t.name for t in self.techniques]
         for dataset in self.datasets:
             for name in dataset.techniques:
                 if name not in names:
-                    raise ValueError(
+                    yield (
                         f"datasets: {dataset.name!r} asks for {name!r}, which is not among the techniques: "
                         f"{', '.join(names)}"
                     )
             own = dataset.techniques or names
             if dataset.baseline not in own:
-                raise ValueError(
+                yield (
                     f"datasets: the baseline {dataset.baseline!r} of {dataset.name!r} is not among the "
                     f"techniques: {', '.join(own)}"
                 )
-        return self
 
     @property
     def measured(self) -> tuple[str, ...]:
@@ -567,13 +587,17 @@ WHOLE = Shard(1, 1)
 """All of an experiment."""
 
 
-def load_experiment(name_or_path: str | Path) -> Experiment:
+def load_experiment(
+    name_or_path: str | Path, *, more: Callable[[dict[str, Any]], list[str]] = lambda _: []
+) -> Experiment:
     """Read and check an experiment file.
 
     Parameters
     ----------
     name_or_path : str or Path
         A shipped experiment's name (``smoke``), or the path of a TOML file.
+    more : callable(dict) -> list of str, optional
+        Asked for what else is wrong with the content of a file that breaks a rule, a line each.
 
     Raises
     ------
@@ -584,7 +608,8 @@ def load_experiment(name_or_path: str | Path) -> Experiment:
     """
     path = find_declaration("experiments", str(name_or_path))
     content = read_declaration("experiments", path)
-    for entry in content.get("datasets", ()):
+    datasets = content.get("datasets")
+    for entry in datasets if isinstance(datasets, list) else ():
         card = entry.get("card") if isinstance(entry, dict) else None
         if isinstance(card, str) and (path.parent / card).is_file():
             entry["card"] = str(path.parent / card)
@@ -593,7 +618,11 @@ def load_experiment(name_or_path: str | Path) -> Experiment:
         content["plugins"] = [
             str(path.parent / Path(file).expanduser()) if isinstance(file, str) else file for file in plugins
         ]
-    return check_experiment_file(_ExperimentFile, content, path, "smoke")
+    return check_experiment_file(_ExperimentFile, content, path, "smoke", more)
+
+
+PLUGIN_HINT = "registered by a plugin? name its file with plugins = [...] in the experiment file or --plugin"
+"""What to do where a name is unknown that a plugin may register."""
 
 
 @contextlib.contextmanager
@@ -602,8 +631,7 @@ def naming_plugins() -> Iterator[None]:
     try:
         yield
     except UnknownNameError as error:
-        hint = "registered by a plugin? name its file with plugins = [...] in the experiment file or --plugin"
-        error.remedy = "; ".join(filter(None, (error.remedy, hint)))
+        error.remedy = "; ".join(filter(None, (error.remedy, PLUGIN_HINT)))
         raise
 
 
@@ -689,6 +717,7 @@ def narrow(
                 "A level of bias is out of range",
                 expected="numbers from 0 to 1",
                 got=", ".join(map(str, bad)) or "none",
+                remedy="write" + _of_percent(bad[0])[1:] if bad and _of_percent(bad[0]) else None,
             )
         changes["betas"] = tuple(sorted({float(beta) + 0.0 for beta in betas}))
     if repetitions is not None:

@@ -34,7 +34,6 @@ from benchmark.experiment.plan import (
     Block,
     Experiment,
     Shard,
-    naming_plugins,
     plan_blocks,
 )
 from benchmark.experiment.pool import Finished, Task
@@ -49,7 +48,6 @@ __all__ = [
     "STORE_NAME",
     "Outcome",
     "Progress",
-    "check_experiment",
     "compute",
     "group_sizes",
     "headline_metrics",
@@ -303,17 +301,6 @@ def _cell_results(world: World, finished: Iterable[Finished]) -> Iterator[CellRe
         else:
             scene = world.scenes[block.dataset]
             yield cell_result(scene, block, cell, result.status, result.reason, seconds=result.seconds)
-
-
-def check_experiment(experiment: Experiment) -> None:
-    """Raise an error unless all that an experiment names exists and can be built as declared."""
-    with naming_plugins():
-        configured_techniques(experiment)
-        for classifier in experiment.classifiers:
-            describe_classifier(classifier)
-        headline_metrics(experiment)
-        for bias in (bias for dataset in experiment.datasets for bias in dataset.bias):
-            bias.to_kind()
 
 
 def headline_metrics(experiment: Experiment) -> tuple[str, ...]:

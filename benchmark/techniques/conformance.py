@@ -484,16 +484,29 @@ def _weights_declared(bench: _Bench) -> None:
     if bench.technique.needs_weights:
         raise _NotApplicableError("it declares that the classifier has to take weights")
 
-    def weightless(cardinalities: NDArray[np.int64]) -> Any:
-        return _Weightless(bench.classifier(cardinalities))
+    _demand_works_with(bench, _Weightless, "whose fit takes no weights", "needs_weights")
+
+
+def _need_of_scores_declared(bench: _Bench) -> None:
+    """Demand that it works with a classifier without scores unless it says that it needs them."""
+    if bench.technique.needs_scores:
+        raise _NotApplicableError("it declares that the classifier has to estimate probabilities")
+    _demand_works_with(bench, _Scoreless, "that estimates no probabilities", "needs_scores")
+
+
+def _demand_works_with(bench: _Bench, lacking: Callable[[Any], Any], what: str, declaration: str) -> None:
+    """Demand a result with classifiers that lack something, or name what declares that it is needed."""
+
+    def build(cardinalities: NDArray[np.int64]) -> Any:
+        return lacking(bench.classifier(cardinalities))
 
     try:
-        replace(bench, classifier=weightless).predict(*_train_and_test())
+        replace(bench, classifier=build).predict(*_train_and_test())
     except Exception as problem:
         raise NonconformityError(
-            "It fails with a classifier whose fit takes no weights",
+            f"It fails with a classifier {what}",
             got=described(problem),
-            remedy="declare needs_weights = True",
+            remedy=f"declare {declaration} = True",
         ) from problem
 
 
@@ -751,6 +764,7 @@ CHECKS: dict[str, Callable[[_Bench], None]] = {
     "randomness declared": _randomness_declared,
     "sensitive feature declared": _sensitive_declared,
     "weights declared": _weights_declared,
+    "need of scores declared": _need_of_scores_declared,
     "scores declared": _scores_declared,
     "test labels unseen": _labels_unseen,
     "label column unused": _label_column_unused,
@@ -791,6 +805,21 @@ class _Weightless:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._estimator, name)
+
+
+class _Scoreless:
+    """A classifier that estimates no probabilities."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+
+    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: Any = None) -> _Scoreless:
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self._estimator.fit(X, y, **weights)
+        return self
+
+    def predict(self, X: NDArray[np.int16]) -> NDArray[np.int64]:
+        return np.asarray(self._estimator.predict(X))
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -322,6 +323,38 @@ def test_unknown_values_of_all_columns_and_files_at_once(write_card: WriteCard, 
     assert "'2' (1 row); expected 'no', 'yes', '0', '1'" in third
     assert f"'sex' from line 3 of {tmp_path / 'more.csv'}: '?' (1 row)" in fourth
     assert 'missing = { state = "unknown", columns = ["age", "sex"] } at the top of the card' in fourth
+
+
+def test_whole_numbers_that_were_saved_with_a_decimal_point(write_card: WriteCard, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"sex": [1, 2, 1, 2], "age": [17, 18, 64, 70], "hired": [0, 1, 1, 0]})
+    frame.loc[4] = frame.loc[0]
+    frame.loc[4, ["sex", "hired"]] = np.nan
+    frame.to_csv(tmp_path / "toy.csv", index=False)
+    codes = ('states = ["f", "m"]', 'states = ["1", "2"]')
+    changes = (
+        codes,
+        ('deprived_group = "f"', 'deprived_group = "1"'),
+        ('title = "Toy"', 'title = "Toy"\nmissing = { state = "?", columns = ["sex"] }'),
+    )
+    rows = (tmp_path / "toy.csv").read_text()
+    text = refusal(write_card(*changes, rows=rows))
+    assert "in column 'sex' the file has 1.0 and the card says 1 (whole numbers" in text
+    sex = 'write values = { "1.0" = "1", "2.0" = "2" }'
+    hired = 'add "0.0" = "no", "1.0" = "yes" to its \'values\''
+    assert f"{sex} under [columns.sex]; " in text
+    assert f"{hired} under [columns.hired]; " in text
+    followed = (
+        *changes[1:],
+        (codes[0], codes[1] + "\n" + sex.removeprefix("write ")),
+        ('1 = "yes"', '1 = "yes", "0.0" = "no", "1.0" = "yes"'),
+    )
+    dataset = load_dataset(write_card(*followed, rows=rows.rsplit("\n", 2)[0]))
+    assert [row[::2] for row in states(dataset)] == [["1", "no"], ["2", "yes"], ["1", "yes"], ["2", "no"]]
+
+
+def test_other_unknown_numbers_get_no_such_advice(write_card: WriteCard) -> None:
+    assert "decimal" not in (text := refusal(write_card(rows=HEAD + "f,17,0\nm,18,1\nf,64,2.0\nm,70,nan\n")))
+    assert "the card says" not in text
 
 
 MISSING = HEAD + "f,17,0\nm,?,1\nf,,1\nm,70,0\n"

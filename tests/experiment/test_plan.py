@@ -85,7 +85,7 @@ def test_blocks_come_in_the_order_of_the_result_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("betas = [0.0, 0.5]", "betas = [0.0, 1.5]", r"betas\[1\]: .*less than or equal to 1.*1\.5"),
+        ("betas = [0.0, 0.5]", "betas = [0.0, 1.5]", r"betas\[1\]: .*must be from 0 to 1.*1\.5"),
         ("betas = [0.0, 0.5]", "betas = [0.5, 0.0]", "betas.*ascending"),
         ("betas = [0.0, 0.5]", "betas = []", "betas"),
         ("repetitions = 2", "repetitions = 0", "repetitions.*greater than or equal to 1"),

@@ -28,6 +28,7 @@ from benchmark.techniques import (
 )
 from benchmark.techniques.conformance import CHECKS, check_technique, example_table
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
+from benchmark.techniques.ranking import rank
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "repair": [
@@ -327,6 +328,28 @@ class GroupWeighing(Good):
         return Prepared(train, 1.0 / np.bincount(group)[group], tuple(names))
 
 
+class Scoring(Good):
+    """Keeps the rows that the classifier is sure of, and does not say that it takes scores for it."""
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        classifier = tools.classifier(train.feature_schema.cardinalities)
+        classifier.fit(train.features, train.y.astype(np.int64))
+        sure = np.abs(classifier.predict_proba(train.features)[:, 1] - 0.5) > 0.1
+        return Prepared(train.take(np.flatnonzero(sure)))
+
+
+class ScoringByTheBook(Good):
+    """The same by means of the package, which declines where there are no scores."""
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        sure = np.abs(rank(train, tools, "classifier") - 0.5) > 0.1
+        return Prepared(train.take(np.flatnonzero(sure)))
+
+
+class NeedingScoresForNothing(Good):
+    needs_scores = True
+
+
 class Adjusting(PostProcessing):
     """Lowers the threshold of the deprived group: a post-processing technique that conforms."""
 
@@ -466,6 +489,8 @@ class Undefined(Skilled):
         (SecretlyRandomScores, "randomness declared"),
         (Unaware, "sensitive feature declared"),
         (Weighing, "weights declared"),
+        (Scoring, "need of scores declared"),
+        (ScoringByTheBook, "need of scores declared"),
         (Scoreless, "scores declared"),
         (SecretlyScoring, "scores declared"),
         (Distances, "scores declared"),
@@ -503,7 +528,14 @@ def test_every_check_has_an_offender() -> None:
     assert {check for _, check in marks[0].args[1]} == set(CHECKS)
 
 
-@pytest.mark.parametrize("technique", [Good, Widened, Skilled])
+@pytest.mark.parametrize("technique", [Scoring, ScoringByTheBook])
+def test_a_need_of_scores_that_is_not_declared_is_told_how(technique: type[Technique]) -> None:
+    detail = {r.check: r.detail for r in check_technique(technique())}["need of scores declared"]
+    assert detail.startswith("It fails with a classifier that estimates no probabilities. Got: ")
+    assert detail.endswith("What to do: declare needs_scores = True.")
+
+
+@pytest.mark.parametrize("technique", [Good, Widened, Skilled, NeedingScoresForNothing])
 def test_what_conforms_passes(technique: type[Technique], capfd: pytest.CaptureFixture[str]) -> None:
     assert [r for r in check_technique(technique()) if r.status == "failed"] == []
     assert capfd.readouterr() == ("", "")

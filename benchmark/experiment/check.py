@@ -1,0 +1,227 @@
+"""Whether all that an experiment names exists and fits: everything that does not, in one error."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from benchmark.data import Schema
+from benchmark.data.card import load_card
+from benchmark.declarations import count_of, indented
+from benchmark.errors import BetabenchError, ExperimentError, UnknownNameError
+from benchmark.experiment.evaluate import configured_techniques, describe_classifier
+from benchmark.experiment.plan import (
+    PLUGIN_HINT,
+    BiasEntry,
+    ClassifierEntry,
+    DatasetEntry,
+    Experiment,
+    TechniqueEntry,
+    load_experiment,
+    naming_plugins,
+)
+from benchmark.experiment.run import headline_metrics
+from benchmark.experiment.world import load_plugins
+from benchmark.metrics import metric_names
+from benchmark.network.bias import check_edits
+from benchmark.techniques import get_technique
+
+__all__ = ["check_experiment", "load_for_run"]
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """What is wrong with a name or a value, and where it stands."""
+
+    place: str
+    error: BetabenchError
+    of_plugins: bool = False
+
+    @property
+    def may_be_of_a_plugin(self) -> bool:
+        """Whether a plugin could have registered the name."""
+        return self.of_plugins and isinstance(self.error, UnknownNameError)
+
+    def __str__(self) -> str:
+        return f"{self.place}: {indented(str(self.error))}"
+
+
+def load_for_run(name_or_path: str | Path, plugins: Iterable[str] = ()) -> tuple[Experiment, tuple[str, ...]]:
+    """Read an experiment file that is to be run, and load its plugins.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        See :func:`~benchmark.experiment.plan.load_experiment`.
+    plugins : iterable of str
+        Files of plugins beside those that the file names.
+
+    Returns
+    -------
+    tuple of Experiment and tuple of str
+        What the file says, and the absolute paths of all plugins.
+
+    Raises
+    ------
+    UnknownNameError, ExperimentError
+        As ``load_experiment``; where fields of the file break rules, unknown names and wrong parameters in
+        the others are in the same error.
+    PluginError
+        If a plugin cannot be loaded.
+    """
+    plugins = tuple(plugins)
+    experiment = load_experiment(name_or_path, more=functools.partial(_broken_names, plugins=plugins))
+    return experiment, load_plugins(experiment, plugins)
+
+
+def check_experiment(experiment: Experiment) -> None:
+    """Raise an error unless all that an experiment names exists and can be built as declared.
+
+    Data are not read: what they alone can tell, such as whether a column is a parent of the label, is found
+    when the world is built.
+
+    Raises
+    ------
+    BetabenchError
+        What is wrong; if it is several things, an ExperimentError that lists them all.
+    """
+    problems = list(_problems(experiment))
+    if len(problems) > 1:
+        lines = list(map(str, problems))
+        raise ExperimentError(
+            f"The experiment {experiment.name!r} breaks {count_of(lines)}:\n  " + "\n  ".join(lines),
+            remedy=PLUGIN_HINT if any(p.may_be_of_a_plugin for p in problems) else None,
+        )
+    for problem in problems:
+        if problem.may_be_of_a_plugin:
+            with naming_plugins():
+                raise problem.error
+        raise problem.error
+    configured_techniques(experiment)  # parameters of a technique and of a dataset, together
+
+
+def _broken_names(content: dict[str, Any], plugins: tuple[str, ...]) -> list[str]:
+    """Return what is wrong with the names in a file of which some fields break rules, a line each."""
+    experiment = _sound_part(content)
+    try:
+        load_plugins(experiment, plugins)
+    except BetabenchError as error:
+        # What it would have registered is not known, so nothing can be said of names of such kinds.
+        problems = [_Problem("plugins", error), *(p for p in _problems(experiment) if not p.of_plugins)]
+    else:
+        problems = list(_problems(experiment))
+    return list(map(str, problems))
+
+
+def _sound_part(content: Mapping[str, Any]) -> Experiment:
+    """Return an experiment of what is sound in a file's content; fields that are not are left out."""
+
+    def entries(owner: Mapping[str, Any], field: str) -> list[Any]:
+        listed = owner.get(field)
+        return listed if isinstance(listed, list) else []
+
+    def texts(field: str) -> tuple[str, ...]:
+        return tuple(own for own in entries(content, field) if isinstance(own, str))
+
+    datasets = []
+    for entry in entries(content, "datasets"):
+        if isinstance(entry, dict):
+            biases = [_sound(BiasEntry, own) for own in entries(entry, "bias")]
+            # One that is planted without edits stands in where none is sound: nothing is said of it.
+            bias = [own for own in biases if own is not None] or [BiasEntry(kind="label")]
+            datasets.append(_sound(DatasetEntry, {**entry, "bias": bias}))
+    return Experiment.model_construct(
+        datasets=tuple(own for own in datasets if own is not None),
+        techniques=_all_sound(TechniqueEntry, entries(content, "techniques")),
+        classifiers=_all_sound(ClassifierEntry, entries(content, "classifiers")),
+        metrics=texts("metrics") or Experiment.model_fields["metrics"].default,
+        headline=texts("headline"),
+        plugins=texts("plugins"),
+    )
+
+
+def _all_sound(model: type[M], listed: Iterable[Any]) -> tuple[M, ...]:
+    return tuple(own for own in (_sound(model, entry) for entry in listed) if own is not None)
+
+
+def _sound(model: type[M], content: Any) -> M | None:
+    """Return an entry without those of its fields that break rules; None if nothing is left of it."""
+    if not isinstance(content, dict):
+        return None
+    content = {name: value for name, value in content.items() if name in model.model_fields}
+    while True:
+        try:
+            return model.model_validate(content)
+        except ValidationError as error:
+            wrong = {detail["loc"][0] for detail in error.errors() if detail["loc"]}
+            if not wrong & content.keys():
+                return None
+            content = {name: value for name, value in content.items() if name not in wrong}
+
+
+def _problems(experiment: Experiment) -> Iterator[_Problem]:
+    for technique in experiment.techniques:
+        place = f"technique {technique.name!r}"
+        yield from _of_parameters(place, get_technique, technique.technique, technique.parameters)
+    for classifier in experiment.classifiers:
+        place = f"classifier {classifier.name!r}"
+        described = functools.partial(_described, classifier)
+        yield from _of_parameters(place, described, classifier.classifier, classifier.parameters)
+    unknown = [p for name in experiment.metrics for p in _tried("metrics", metric_names, [name])]
+    yield from unknown
+    for name in experiment.headline if not unknown else ():
+        yield from _tried("headline", headline_metrics, experiment.model_copy(update={"headline": (name,)}))
+    for dataset in experiment.datasets:
+        yield from _of_dataset(dataset)
+
+
+def _of_dataset(dataset: DatasetEntry) -> Iterator[_Problem]:
+    place = f"dataset {dataset.name!r}"
+    for technique, parameters in dataset.parameters.items():
+        yield from _of_parameters(f"{place}, parameters", get_technique, technique, parameters)
+    schema: Schema | None = None
+    try:
+        schema = load_card(dataset.card).with_columns(dataset.columns).schema()
+    except BetabenchError as error:
+        yield _Problem(place, error)
+    for bias in dataset.bias:
+        planted = f"{place}, bias {bias.name!r}"
+        yield from _tried(planted, bias.to_kind)
+        for edit in bias.edits if schema is not None else ():
+            yield from _tried(planted, check_edits, schema, [edit.to_edit()], of_plugins=False)
+    if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:
+        yield _Problem(f"{place}, strata", UnknownNameError("column", dataset.strata, schema.names))
+
+
+def _described(entry: ClassifierEntry, _name: str, **parameters: Any) -> object:
+    return describe_classifier(entry.model_copy(update={"parameters": parameters}))
+
+
+def _of_parameters(
+    place: str, build: Callable[..., object], name: str, parameters: Mapping[str, Any]
+) -> Iterator[_Problem]:
+    """Yield what is wrong with each parameter by itself, or else with all of them together."""
+    alone: list[_Problem] = []
+    if not list(_tried(place, build, name)):
+        alone = [
+            problem
+            for parameter, value in parameters.items()
+            for problem in _tried(place, functools.partial(build, name, **{parameter: value}))
+        ]
+    yield from alone or _tried(place, functools.partial(build, name, **parameters))
+
+
+def _tried(
+    place: str, attempt: Callable[..., object], *arguments: Any, of_plugins: bool = True
+) -> Iterator[_Problem]:
+    try:
+        attempt(*arguments)
+    except BetabenchError as error:
+        yield _Problem(place, error, of_plugins)
