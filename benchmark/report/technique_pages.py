@@ -21,7 +21,8 @@ from benchmark.report.describe import file_name
 from benchmark.report.files import write_atomically
 from benchmark.report.markdown import code, link_to, plain, table
 from benchmark.techniques import Technique, list_techniques
-from benchmark.techniques.base import Stage, parameter_rules
+from benchmark.techniques._checks import parameter_rules
+from benchmark.techniques.base import Stage
 
 __all__ = ["documentation_flaws", "technique_page", "technique_pages", "write_technique_pages"]
 

@@ -92,8 +92,6 @@ class Adversarial(Technique):
         return one_group(train, "there is nothing to guess")
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         encoding = Encoding.of(train, use_sensitive=True, treatment="categorical")
         layers = self._play(encoding.features(train), train, int(tools.rng.integers(2**63)))
         if not all(np.isfinite(part).all() for layer in layers for part in layer):
@@ -104,9 +102,7 @@ class Adversarial(Technique):
             )
 
         def log_odds(test: Table) -> NDArray[np.float64]:
-            # The products are small: more threads only wait for each other, and change the last digits.
-            with threadpool_limits(1, user_api="blas"):
-                return np.asarray(_log_odds(encoding.features(test), layers), dtype=np.float64)
+            return np.asarray(_log_odds(encoding.features(test), layers), dtype=np.float64)
 
         return Predictor(
             lambda test: log_odds(test) > 0, lambda test: 0.5 * (1 + np.tanh(0.5 * log_odds(test)))

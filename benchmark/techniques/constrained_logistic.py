@@ -331,14 +331,10 @@ class ConstrainedLogistic(Technique):
         return one_group(train, "nothing is left to constrain")
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         encoding = Encoding.of(train, use_sensitive=self.use_sensitive, treatment=self.treatment)
         favorable = self.positive == "favorable"
         design = Design.of(train, encoding, train.y if favorable else ~train.y)
-        # The matrices are small: more threads only wait for each other, and change the last digits.
-        with threadpool_limits(1, user_api="blas"):
-            theta, convergence = self._coefficients(design)
+        theta, convergence = self._coefficients(design)
         if not favorable:
             theta = -theta
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
+from benchmark.techniques._checks import decider_of, scorer_of
 from benchmark.techniques.base import (
     Convergence,
     Estimator,
@@ -18,9 +19,7 @@ from benchmark.techniques.base import (
     Predictor,
     Technique,
     Tools,
-    decider_of,
     features_of,
-    scorer_of,
 )
 from benchmark.techniques.registry import register
 
@@ -71,7 +70,6 @@ class Reduction(Technique):
     def _reduce(self, train: Table, tools: Tools, build: Callable[[Any, Any], Any]) -> Any:
         """Fit what ``build`` makes of fairlearn's constraints and the estimator to be reweighted."""
         from fairlearn import reductions
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         moment = {
             "demographic_parity": reductions.DemographicParity,
@@ -93,8 +91,7 @@ class Reduction(Technique):
         columns = self._columns(train)
         cardinalities = train.schema.cardinalities[columns]
         mitigator = build(Weighted(lambda: tools.classifier(cardinalities), self.name), Costs)
-        # More threads change the last digits of sums, and with them which of equal models is taken.
-        with threadpool_limits(1, user_api="blas"), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=DeprecationWarning, module="fairlearn")
             mitigator.fit(
                 features_of(train, columns),

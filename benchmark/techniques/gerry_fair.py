@@ -91,8 +91,6 @@ class GerryFair(Technique):
         return one_group(train, "there is no other to compare")
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         schema = train.schema
         encoding = Encoding.of(train, use_sensitive=True, treatment="categorical")
         design = Design.of(train, encoding, train.y)
@@ -100,9 +98,7 @@ class GerryFair(Technique):
         if self.subgroups == "deprived":
             group = (group == schema.deprived_code).astype(np.intp)
         game = Game(design, group, self.fairness_def, self.gamma, self.C)
-        # The matrices are small: more threads only wait for each other, and change the last digits.
-        with threadpool_limits(1, user_api="blas"):
-            answers, drawn, convergence = game.play(self.max_iterations)
+        answers, drawn, convergence = game.play(self.max_iterations)
         seed = int(tools.rng.integers(2**63))
 
         def predict(test: Table) -> NDArray[np.bool_]:

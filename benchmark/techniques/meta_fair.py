@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group, scorer_of
+from benchmark.techniques._checks import scorer_of
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group
 from benchmark.techniques.registry import register
 
 __all__ = ["Levels", "MetaFair", "best_shares"]

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group, scorer_of
+from benchmark.techniques._checks import scorer_of
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group
 
 __all__ = [
     "Adjustment",

@@ -66,16 +66,13 @@ class PrejudiceFreeRepresentations(PreProcessing):
         return one_group(train, "there is no group to tell")
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         hidden = {train.schema.label_index, train.schema.sensitive_index}
         left = [i for i in range(len(train.schema.columns)) if i not in hidden]
-        with threadpool_limits(1, user_api="blas"):
-            while left:
-                auc, importance = audit(train, left)
-                if auc <= self.max_auc + _ROUNDING:
-                    return Prepared(train, features=tuple(train.schema.names[i] for i in left))
-                del left[int(importance.argmax())]
+        while left:
+            auc, importance = audit(train, left)
+            if auc <= self.max_auc + _ROUNDING:
+                return Prepared(train, features=tuple(train.schema.names[i] for i in left))
+            del left[int(importance.argmax())]
         raise DeclinedError(
             f"{self.name} removed all columns",
             expected=f"columns from which the group is told with an AUC of at most {self.max_auc:g}",

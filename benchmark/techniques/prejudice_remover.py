@@ -79,16 +79,10 @@ class PrejudiceRemover(Technique):
         return None
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         encoding = Encoding.of(train, use_sensitive=False, treatment=self.treatment)
         groups = [train.take(train.deprived == deprived) for deprived in (False, True)]
         designs = [Design.of(group, encoding, group.y) for group in groups]
-        # The matrices are small: more threads only wait for each other, and change the last digits.
-        with threadpool_limits(1, user_api="blas"):
-            coefficients, convergence = self._coefficients(
-                designs, np.array([*map(len, groups)]) / len(train)
-            )
+        coefficients, convergence = self._coefficients(designs, np.array([*map(len, groups)]) / len(train))
 
         def scores(test: Table) -> Array:
             codes = encoding.codes(test)

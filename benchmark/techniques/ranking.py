@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.techniques.base import Tools, scorer_of
+from benchmark.techniques._checks import scorer_of
+from benchmark.techniques.base import Tools
 
 __all__ = ["Ranker", "rank"]
 

@@ -179,13 +179,10 @@ def _most_voted(family: Codes, cardinalities: NDArray[np.int64], rng: np.random.
 
 def _unbiased(table: Table) -> NDArray[np.bool_]:
     """Say which rows a logistic regression labels alike in either group, shape (n_rows,)."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
     encoding = Encoding.of(table, use_sensitive=True, treatment="categorical")
     design = Design.of(table, encoding, table.y)
-    with threadpool_limits(1, user_api="blas"):
-        loss = LogisticLoss(design, ridge=1 / len(table))
-        theta, _ = minimise(loss, np.zeros(encoding.matrix.shape[1]), what="situation testing")
+    loss = LogisticLoss(design, ridge=1 / len(table))
+    theta, _ = minimise(loss, np.zeros(encoding.matrix.shape[1]), what="situation testing")
     schema = table.schema
     favored = np.bincount(table.codes[~table.deprived, schema.sensitive_index]).argmax()
     other = table.with_column(
