@@ -97,10 +97,7 @@ class CheckResult:
 
 
 def example_table(
-    rows: int = 600,
-    seed: int = 7,
-    positives: tuple[bool, bool] = (True, True),
-    extra_columns: int = 0,
+    rows: int = 600, seed: int = 7, positives: tuple[bool, bool] = (True, True), extra_columns: int = 0
 ) -> Table:
     """Return a made-up table with planted discrimination.
 
@@ -455,10 +452,7 @@ def _randomness_declared(bench: _Bench) -> None:
     _demand_fixed(bench)
     differences = bench.answers().differences(replace(bench, seed=bench.seed + 1).answers())
     _demand(
-        not differences,
-        "Results depend on the seed",
-        got=differences,
-        remedy="declare randomised = True",
+        not differences, "Results depend on the seed", got=differences, remedy="declare randomised = True"
     )
 
 

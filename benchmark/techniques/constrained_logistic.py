@@ -20,15 +20,7 @@ from benchmark.errors import NotConvergedError
 from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools, one_group
 from benchmark.techniques.encoding import Encoding, Treatment
 
-__all__ = [
-    "ConstrainedLogistic",
-    "Design",
-    "LogisticLoss",
-    "Objective",
-    "minimise",
-    "moved_to",
-    "sigmoid",
-]
+__all__ = ["ConstrainedLogistic", "Design", "LogisticLoss", "Objective", "minimise", "moved_to", "sigmoid"]
 
 Array: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
@@ -237,12 +229,7 @@ def sigmoid(scores: Array) -> Array:
 
 
 def minimise(
-    objective: Objective,
-    start: Array,
-    *,
-    normal: Array | None = None,
-    gap: float = 1e-13,
-    what: str = "fit",
+    objective: Objective, start: Array, *, normal: Array | None = None, gap: float = 1e-13, what: str = "fit"
 ) -> tuple[Array, Convergence]:
     """Minimise a convex function by Newton's method with a backtracking line search.
 

@@ -14,13 +14,7 @@ from benchmark.seeding import lots_of_rows
 from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, features_of
 from benchmark.techniques.registry import register
 
-__all__ = [
-    "CorrelationRemover",
-    "between_extremes",
-    "equal_frequency_edges",
-    "new_features",
-    "residuals",
-]
+__all__ = ["CorrelationRemover", "between_extremes", "equal_frequency_edges", "new_features", "residuals"]
 
 Array: TypeAlias = NDArray[np.float64]
 

@@ -11,11 +11,7 @@ from benchmark.techniques.base import Tools
 from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
 from benchmark.techniques.registry import register
 
-__all__ = [
-    "EqualizedOdds",
-    "Objective",
-    "derived_predictor",
-]
+__all__ = ["EqualizedOdds", "Objective", "derived_predictor"]
 
 Array: TypeAlias = NDArray[np.float64]
 Objective: TypeAlias = Literal["accuracy", "balanced_accuracy"]

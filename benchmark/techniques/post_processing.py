@@ -15,13 +15,7 @@ from benchmark.errors import DeclinedError
 from benchmark.techniques._checks import scorer_of
 from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group
 
-__all__ = [
-    "Adjustment",
-    "ErrorRatePostProcessing",
-    "GroupPostProcessing",
-    "PostProcessing",
-    "Scored",
-]
+__all__ = ["Adjustment", "ErrorRatePostProcessing", "GroupPostProcessing", "PostProcessing", "Scored"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,7 @@ from numpy.typing import NDArray
 
 from benchmark.errors import NotConvergedError
 from benchmark.techniques.base import Convergence, Interval
-from benchmark.techniques.constrained_logistic import (
-    ConstrainedLogistic,
-    Design,
-    LogisticLoss,
-    minimise,
-)
+from benchmark.techniques.constrained_logistic import ConstrainedLogistic, Design, LogisticLoss, minimise
 from benchmark.techniques.registry import register
 
 __all__ = ["Zafar2017"]
