@@ -37,7 +37,7 @@ _STAGES: dict[Stage, tuple[str, str]] = {
     "in": ("In-processing", "changes the training"),
     "post": ("Post-processing", "changes the predictions"),
 }
-_DEMANDED = ("Idea", "Changes", "Limits", "References")
+_DEMANDED = ("Idea", "Changes", "Limits")
 
 
 def documentation_flaws(technique: type[Technique]) -> list[str]:
@@ -101,7 +101,7 @@ def technique_page(technique: type[Technique], folder: Path, root: Path = _ROOT)
             remedy=f"complete it in {inspect.getfile(technique)}",
         )
     parts = _parts(technique)
-    references = parts.pop("References")
+    references = parts.pop("References", "")
     stage, changes = _STAGES[technique.stage]
     lines = [
         _mark("it is made from the technique's docstring and declaration"),
@@ -120,7 +120,7 @@ def technique_page(technique: type[Technique], folder: Path, root: Path = _ROOT)
         *_figures(technique, folder, root),
         "## Citation",
         _paragraph(plain(technique.reference)),
-        *_section("References", references),
+        *(_section("References", references) if references else ()),
         f"[All techniques]({_INDEX})",
     ]
     return "\n\n".join(lines) + "\n"

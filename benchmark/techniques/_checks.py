@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from benchmark.techniques.base import Estimator, Predictor, Prepared, Technique
 
+Array: TypeAlias = NDArray[np.float64]
 Value: TypeAlias = bool | int | float | str
 
 _ROUNDING = 1e-9  # by how much a probability may lie outside of [0, 1]

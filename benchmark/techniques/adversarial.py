@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
-
-__all__ = ["Adversarial"]
 
 Layers: TypeAlias = Sequence[tuple[Any, Any]]
 """Weights, shape (n_in, n_out), and intercepts, shape (n_out,), of each layer: arrays, or tensors."""
@@ -62,10 +60,6 @@ class Adversarial(Technique):
         Rows of a step.
     learning_rate : float in [1e-6, 1], default 0.01
         Size of the predictor's first step; the adversary's is ten times as large.
-
-    References
-    ----------
-    Zhang, Lemoine and Mitchell (2018), Mitigating unwanted biases with adversarial learning, AIES.
     """
 
     name = "adversarial"
@@ -74,6 +68,7 @@ class Adversarial(Technique):
         "Zhang, Lemoine and Mitchell (2018), Mitigating unwanted biases with adversarial learning, AIES"
     )
     summary = "Train a predictor against an adversary that guesses the group from its scores"
+    needs_two_groups = "there is nothing to guess"
     version = "1"
     randomised = True
     packages = ("torch",)
@@ -89,7 +84,7 @@ class Adversarial(Technique):
         """Decline where PyTorch is missing, and a table with one group only."""
         if find_spec("torch") is None:
             return "PyTorch is not installed: pip install 'betabench[adversarial]'"
-        return one_group(train, "there is nothing to guess")
+        return super().skip(train)
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         encoding = Encoding.of(train, use_sensitive=True, treatment="categorical")

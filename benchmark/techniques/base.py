@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques._checks import (
+    Array,
     Interval,
     Value,
     checked_value,
@@ -30,6 +31,7 @@ from benchmark.techniques._checks import (
 )
 
 __all__ = [
+    "Array",
     "Convergence",
     "Estimator",
     "Interval",
@@ -145,6 +147,9 @@ class Technique(ABC):
         Whether predictions may depend on the sensitive feature of the rows to predict.
     produces_scores : bool, default True
         Whether it estimates P(y+ | x), given a classifier that does.
+    needs_two_groups : str, default ""
+        What it cannot do with rows of one group, in small letters, so that it declines them: "there are no
+        groups to compare"; empty if it can do without.
     may_lose_to_constant : str, default ""
         Why it may be right no more often than the better one of the two constant answers even where one
         feature tells the label; empty if it may not.
@@ -169,6 +174,7 @@ class Technique(ABC):
     needs_scores: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     produces_scores: ClassVar[bool] = True
+    needs_two_groups: ClassVar[str] = ""
     may_lose_to_constant: ClassVar[str] = ""
     packages: ClassVar[tuple[str, ...]] = ()
 
@@ -187,7 +193,10 @@ class Technique(ABC):
 
     def skip(self, train: Table) -> str | None:
         """Return why the technique cannot run on a training table, or None if it can."""
-        return None
+        members = int(np.count_nonzero(train.deprived))
+        if not self.needs_two_groups or 0 < members < len(train):
+            return None
+        return f"{members} of {len(train)} rows are of the deprived group: {self.needs_two_groups}"
 
     @one_thread()
     def fit(self, train: Table, tools: Tools) -> Predictor:
@@ -376,22 +385,6 @@ def features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
     """Return the codes of some columns as a classifier takes them, shape (n_rows, n_columns)."""
     # Through the transpose, because picking rows of a C-ordered matrix keeps the table's column-major order.
     return table.codes.T[columns].T
-
-
-def one_group(train: Table, consequence: str) -> str | None:
-    """Return why a technique that compares the groups declines a table in which there is only one, or None.
-
-    Parameters
-    ----------
-    train : Table
-        Training rows.
-    consequence : str
-        What cannot be done, in small letters: ``"there is nobody to compare with"``.
-    """
-    members = int(np.count_nonzero(train.deprived))
-    if 0 < members < len(train):
-        return None
-    return f"{members} of {len(train)} rows are of the deprived group: {consequence}"
 
 
 def one_class(train: Table) -> str | None:

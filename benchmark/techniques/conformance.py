@@ -44,8 +44,6 @@ from benchmark.techniques.base import (
 )
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
 
-__all__ = ["CHECKS", "CheckResult", "NonconformityError", "check_technique", "example_table"]
-
 Status = Literal["passed", "warning", "failed", "not applicable"]
 
 # Sums of the same numbers in another order differ by rounding, which shows where a score is this near to 1/2,

@@ -17,12 +17,9 @@ from numpy.typing import NDArray
 from benchmark.compiling import compiled
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
-from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools, one_group
+from benchmark.techniques.base import Array, Convergence, Interval, Predictor, Technique, Tools
 from benchmark.techniques.encoding import Encoding, Treatment
 
-__all__ = ["ConstrainedLogistic", "Design", "LogisticLoss", "Objective", "minimise", "moved_to", "sigmoid"]
-
-Array: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
 
 _STEPS = 200  # Newton's method takes 5 to 40
@@ -307,15 +304,12 @@ class ConstrainedLogistic(Technique):
     """
 
     stage = "in"
+    needs_two_groups = "nothing is left to constrain"
 
     use_sensitive: bool = True
     treatment: Treatment = "categorical"
     positive: Literal["favorable", "unfavorable"] = "favorable"
     ridge: Annotated[float, Interval(1e-9, 1.0)] = 1e-6
-
-    def skip(self, train: Table) -> str | None:
-        """Decline a table with one group only: nothing can depend on the group."""
-        return one_group(train, "nothing is left to constrain")
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         encoding = Encoding.of(train, use_sensitive=self.use_sensitive, treatment=self.treatment)

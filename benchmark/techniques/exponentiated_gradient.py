@@ -23,8 +23,6 @@ from benchmark.techniques.base import (
 )
 from benchmark.techniques.registry import register
 
-__all__ = ["Constraint", "ExponentiatedGradient", "Reduction", "Weighted"]
-
 Constraint: TypeAlias = Literal[
     "demographic_parity", "equalized_odds", "true_positive_rate_parity", "false_positive_rate_parity"
 ]
@@ -164,17 +162,12 @@ class ExponentiatedGradient(Reduction):
         Rounds of the game.
     constraint, use_sensitive
         See :class:`Reduction`.
-
-    References
-    ----------
-    Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair classification,
-    ICML, algorithm 1.
     """
 
     name = "exponentiated_gradient"
     reference = (
         "Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair "
-        "classification, ICML"
+        "classification, ICML, algorithm 1"
     )
     summary = "Lottery of classifiers trained on costs, with bounded differences of the groups' rates"
     version = "2"

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
-from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools, one_group
+from benchmark.techniques.base import Array, Convergence, Interval, Predictor, Technique, Tools
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
-
-__all__ = ["Game", "GerryFair"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _GAP = 0.005  # how far, in errors per row, either player may be from the best answer to the other
 _TIE = 1e-10  # what is nearer to another value counts as equal to it: rounding must not decide the moves
@@ -61,11 +57,6 @@ class GerryFair(Technique):
         Rounds of the game.
     subgroups : {"deprived", "states"}, default "deprived"
         Which groups are told apart: the deprived and everyone else, or all states of the sensitive feature.
-
-    References
-    ----------
-    Kearns, Neel, Roth and Wu (2018), Preventing fairness gerrymandering: Auditing and learning for subgroup
-    fairness, ICML.
     """
 
     name = "gerry_fair"
@@ -76,6 +67,7 @@ class GerryFair(Technique):
     )
     summary = "Lottery of linear classifiers from a game against an auditor of subgroups"
     version = "1"
+    needs_two_groups = "there is no other to compare"
     randomised = True
     multi_group = True
     produces_scores = False
@@ -85,10 +77,6 @@ class GerryFair(Technique):
     C: Annotated[float, Interval(0.01, 100)] = 10.0
     max_iterations: Annotated[int, Interval(1)] = 3000
     subgroups: Literal["deprived", "states"] = "deprived"
-
-    def skip(self, train: Table) -> str | None:
-        """Decline a table with one group only: there is nothing to audit."""
-        return one_group(train, "there is no other to compare")
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         schema = train.schema

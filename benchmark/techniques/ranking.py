@@ -11,8 +11,6 @@ from benchmark.data.table import Table
 from benchmark.techniques._checks import scorer_of
 from benchmark.techniques.base import Tools
 
-__all__ = ["Ranker", "rank"]
-
 Ranker: TypeAlias = Literal["naive_bayes", "naive_bayes_blind", "classifier"]
 
 

@@ -13,8 +13,6 @@ from benchmark.registry import load_plugin as load_any_plugin
 from benchmark.techniques._checks import Value, parameter_rules
 from benchmark.techniques.base import Stage, Technique
 
-__all__ = ["get_technique", "list_techniques", "load_plugin", "register"]
-
 T = TypeVar("T", bound=type[Technique])
 
 

@@ -11,8 +11,6 @@ from benchmark.data import Table
 from benchmark.techniques import Interval, Predictor, Technique, Tools, register
 from benchmark.techniques.encoding import Encoding
 
-__all__ = ["MyTechnique"]
-
 
 @register
 class MyTechnique(Technique):
@@ -26,15 +24,11 @@ class MyTechnique(Technique):
     ----------
     strength : float >= 0, default 1.0
         What it does, and what its ends mean. Here 0 is plain least squares.
-
-    References
-    ----------
-    Author (year), Title, journal or conference, section or equation.
     """
 
     name = "my_technique"
     stage = "in"
-    reference = "Author (year), Title, journal or conference"
+    reference = "Author (year), Title, journal or conference, section or equation"
     summary = "What it does, in one line for lists"
     version = "1"  # a new one whenever the same input and seed would give another result
     needs_sensitive = False  # what else can be declared: see benchmark.techniques.Technique
