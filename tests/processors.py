@@ -27,7 +27,7 @@ NUMERIC = [
     "tests/techniques/test_prejudice_free_representations.py",
     "tests/techniques/test_smote.py",
     "tests/techniques/test_meta_fair.py",
-    "tests/techniques/test_optimised_preprocessing.py",
+    "tests/techniques/test_optimized_preprocessing.py",
     "tests/techniques/test_correlation_remover.py",
     "tests/statistics",
     "tests/metrics/test_scores.py",

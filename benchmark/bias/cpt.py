@@ -11,8 +11,6 @@ from benchmark.network.inference import discrimination
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
 
-__all__ = ["CptBias"]
-
 
 @register
 class CptBias(BiasKind):
@@ -20,11 +18,6 @@ class CptBias(BiasKind):
 
     The outcome's descendants are drawn from the changed outcome: a world in which things are so, rather
     than records that say so. See :func:`benchmark.network.bias.apply_bias`.
-
-    References
-    ----------
-    Cardoso, Meira, Almeida and Zaki (2019), A framework for benchmarking discrimination-aware models in
-    machine learning, equation 4.
     """
 
     name = "cpt"

@@ -11,8 +11,6 @@ from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
 
-__all__ = ["LabelBias"]
-
 
 @register
 class LabelBias(BiasKind):
@@ -20,16 +18,14 @@ class LabelBias(BiasKind):
 
     All features stay as they were drawn, those that depend on the outcome included, which is what sets this
     apart from ``cpt``: there the world is another one, here the label alone is wrong.
-
-    References
-    ----------
-    Akpinar, Nagireddy, Stapleton, Cheng, Zhu, Wu and Heidari (2022), A sandbox tool to bias(stress)-test
-    fairness algorithms, arXiv:2204.10233, where it is one of the injected biases.
     """
 
     name = "label"
     summary = "favorable labels of the deprived group turned unfavorable with probability β"
-    reference = "Akpinar et al. (2022), A sandbox tool to bias(stress)-test fairness algorithms"
+    reference = (
+        "Akpinar, Nagireddy, Stapleton, Cheng, Zhu, Wu and Heidari (2022), A sandbox tool to "
+        "bias(stress)-test fairness algorithms, arXiv:2204.10233"
+    )
     version = "1"
 
     def _plant(self, network: Network, beta: float) -> Planted:

@@ -12,8 +12,6 @@ from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
 
-__all__ = ["ProxyBias"]
-
 _NAME = "proxy"
 
 
@@ -24,10 +22,6 @@ class ProxyBias(BiasKind):
     It is the toss of a coin, except that each row of the deprived group has its own label in its place with
     probability beta. Labels and all other features stay as they were drawn. The rows that techniques are
     tested on get the feature as well, so that a model may use it: it then serves the one group better.
-
-    References
-    ----------
-    The demonstration of the AUC-gap guide, "Measuring and mitigating model bias", where beta is 0.8.
     """
 
     name = "proxy"

@@ -9,8 +9,6 @@ from benchmark.errors import BiasError
 from benchmark.network.bias import BiasEdit
 from benchmark.registry import Registry
 
-__all__ = ["list_bias_kinds", "make_bias", "register"]
-
 K = TypeVar("K", bound=type[BiasKind])
 
 _REGISTRY: Registry[type[BiasKind]] = Registry(

@@ -12,8 +12,6 @@ from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
 
-__all__ = ["SelectionBias"]
-
 
 @register
 class SelectionBias(BiasKind):
@@ -21,16 +19,14 @@ class SelectionBias(BiasKind):
 
     As many rows are drawn anew as were left out, so that samples keep their size. Every row that is left is
     true; what is wrong is who is among them.
-
-    References
-    ----------
-    Akpinar, Nagireddy, Stapleton, Cheng, Zhu, Wu and Heidari (2022), A sandbox tool to bias(stress)-test
-    fairness algorithms, arXiv:2204.10233, where it is one of the injected biases.
     """
 
     name = "selection"
     summary = "favorable rows of the deprived group left out with probability β"
-    reference = "Akpinar et al. (2022), A sandbox tool to bias(stress)-test fairness algorithms"
+    reference = (
+        "Akpinar, Nagireddy, Stapleton, Cheng, Zhu, Wu and Heidari (2022), A sandbox tool to "
+        "bias(stress)-test fairness algorithms, arXiv:2204.10233"
+    )
     version = "1"
 
     def _plant(self, network: Network, beta: float) -> Planted:

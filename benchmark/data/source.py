@@ -105,11 +105,7 @@ def cache_dir() -> Path:
 
 
 def read_sources(
-    card: Card,
-    *,
-    data_dir: str | Path | None = None,
-    offline: bool = False,
-    progress: Progress | None = None,
+    card: Card, *, data_dir: str | Path | None = None, offline: bool = False, progress: Progress | None = None
 ) -> tuple[SourceBytes, ...]:
     """Return the content of every source file of a card, in the card's order.
 

@@ -316,8 +316,7 @@ class Table:
         return pd.DataFrame(
             {
                 column.name: pd.Categorical.from_codes(
-                    self.codes[:, i],
-                    dtype=pd.CategoricalDtype(list(column.states), ordered=column.ordered),
+                    self.codes[:, i], dtype=pd.CategoricalDtype(list(column.states), ordered=column.ordered)
                 )
                 for i, column in enumerate(self.schema.columns)
             }

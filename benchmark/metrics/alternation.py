@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -10,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from benchmark.errors import DataError
 from benchmark.metrics.base import Equivalent, metric
 from benchmark.metrics.groups import Group, UndefinedMetricError
-
-__all__ = ["alternation_divergence", "alternation_gap", "gaussian_kl"]
 
 _TEST = "tests/metrics/test_alternation.py::test_divergence_of_groups"
 
@@ -74,16 +73,15 @@ def _said(group: Group) -> NDArray[np.float64]:
     return rows.y_pred.astype(np.float64)
 
 
-@metric(
-    title="Divergence once the groups change places",
-    formula="D(N(ŷ | g) || N(ŷ' | g)), ŷ' predicted after the exchange",
+_of_exchange = functools.partial(metric, needs=("y_pred", "alternated"), ideal=0.0, family="alternation")
+
+
+@_of_exchange(
+    "Divergence once the groups change places",
+    "D(N(ŷ | g) || N(ŷ' | g)), ŷ' predicted after the exchange",
     range=(0.0, math.inf),
-    ideal=0.0,
-    direction="lower",
     source="Alelyani (2021), Equation 3",
-    needs=("y_pred", "alternated"),
     compare="each_group",
-    family="alternation",
     equivalents=(Equivalent("Alelyani", "D_KL(p || q) of a group", _TEST),),
     note="Of scores where there are any, else of predictions as 0 and 1. It tells how much, not which way.",
 )
@@ -97,16 +95,12 @@ def alternation_divergence(group: Group) -> float:
     return gaussian_kl(before, alternated)
 
 
-@metric(
-    title="Difference of divergences once the groups change places",
-    formula="D(N(ŷ | g) || N(ŷ' | g)) - D(N(ŷ | ḡ) || N(ŷ' | ḡ))",
+@_of_exchange(
+    "Difference of divergences once the groups change places",
+    "D(N(ŷ | g) || N(ŷ' | g)) - D(N(ŷ | ḡ) || N(ŷ' | ḡ))",
     range=(-math.inf, math.inf),
-    ideal=0.0,
-    direction="closer_to_ideal",
     source="Alelyani (2021), section 5, step 7",
-    needs=("y_pred", "alternated"),
     compare="one_against_rest",
-    family="alternation",
     equivalents=(Equivalent("Alelyani", "difference of the groups' D_KL", _TEST),),
     note="Positive where the deprived group's predictions depend more on who they are about.",
 )

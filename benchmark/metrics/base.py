@@ -8,22 +8,15 @@ which one pass over the rows gives for all of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import BetabenchError, DataError, UnknownNameError
-from benchmark.metrics.groups import (
-    Conventions,
-    Group,
-    GroupCounts,
-    Need,
-    Predictions,
-    UndefinedMetricError,
-)
+from benchmark.metrics.groups import Conventions, Group, GroupCounts, Need, Predictions, UndefinedMetricError
 from benchmark.registry import Registry
 
 __all__ = [
@@ -78,6 +71,13 @@ _COUNTED: frozenset[Need] = frozenset({"y_true", "y_pred"})
 
 class MetricError(BetabenchError):
     """A metric raises an error, or returns no number."""
+
+
+# Tests that hold metrics and their equivalents equal.
+AEQUITAS = "tests/metrics/test_aequitas.py::test_disparities"
+AIF360 = "tests/metrics/test_aif360.py::test_two_groups"
+CLARIFY = "tests/metrics/test_clarify.py::test_package"
+FAIRLEARN = "tests/metrics/test_fairlearn.py::test_between_groups"
 
 
 @dataclass(frozen=True)
@@ -230,26 +230,30 @@ def _metric_flaws(item: Metric) -> list[str]:
 
 
 _REGISTRY: Registry[Metric] = Registry(
-    "metric",
-    DataError,
-    package="benchmark.metrics",
-    entry_points="betabench.metrics",
-    flaws=_metric_flaws,
+    "metric", DataError, package="benchmark.metrics", entry_points="betabench.metrics", flaws=_metric_flaws
 )
 
 
-def metric(**declaration: Any) -> Callable[[Callable[..., float]], Metric]:
+def metric(title: str, formula: str, **declaration: Any) -> Callable[[Callable[..., float]], Metric]:
     """Declare the decorated function as a metric named like it; keywords as in :class:`Metric`.
 
-    ``name`` may be given for functions that are made in a loop.
+    ``name`` may be given for functions that are made in a loop. The direction follows from the ideal and the
+    range, unless given.
     """
 
     def declare(compute: Callable[..., float]) -> Metric:
-        declared = Metric(**{"name": compute.__name__, "compute": compute, **declaration})
+        named = {"name": compute.__name__, "title": title, "formula": formula, "compute": compute}
+        declared = Metric(**{"direction": _direction(**declaration), **named, **declaration})
         _REGISTRY.add(declared.name, declared)
         return declared
 
     return declare
+
+
+def _direction(*, range: tuple[float, float], ideal: float | None, **_: Any) -> Direction:
+    if ideal is None:
+        return "none"
+    return "lower" if ideal == range[0] else "higher" if ideal == range[1] else "closer_to_ideal"
 
 
 def get_metric(name: str) -> Metric:
@@ -322,64 +326,60 @@ def measure(
     MetricError
         If a metric fails.
     """
-    counts, names = predictions.counts, predictions.names
-    everyone = range(len(names))
-
-    def group(codes: Sequence[int], name: str) -> Group:
-        return Group.of(counts, codes, name, predictions, conventions)
-
-    everybody = group(everyone, "everybody")
-    alone = [group([code], f"the group {name!r}") for code, name in enumerate(names)]
+    names = predictions.names
+    everybody, alone = _groups(predictions.counts, predictions, conventions)
     rest = [
-        group([c for c in everyone if c != code], f"the groups other than {name!r}")
+        _rest(predictions.counts, code, f"the groups other than {name!r}", alone[code])
         for code, name in enumerate(names)
     ]
     found = []
     for item in map(get_metric, metric_names(list_metrics() if metrics is None else metrics)):
-        chosen: str | None = None
+        other, lonely = "rest" if item.compare == "one_against_rest" else "", False
+        pairs: list[tuple[Group, ...]] = list(zip(alone, rest, strict=True))
         if item.compare == "against_reference":
-            chosen = reference(item) if callable(reference) else reference
-            if chosen is not None and chosen not in names:
-                raise UnknownNameError("group", chosen, names)
-        for code, arguments in _arguments(item, everybody, alone, rest, chosen, names):
-            if item.compare == "against_reference" and len(names) < 2 and conventions == "betabench":
-                value, reason = math.nan, _ALONE  # of itself, a group is always the same
-            else:
-                value, reason = _value(item, predictions.given, arguments)
-            found.append(
-                Measurement(
-                    item.name,
-                    "" if code is None else names[code],
-                    chosen or ("rest" if item.compare == "one_against_rest" else ""),
-                    value,
-                    reason,
-                    everybody.n_rows if code is None else alone[code].n_rows,
-                )
-            )
+            other = (reference(item) if callable(reference) else reference) or ""
+            if other and other not in names:
+                raise UnknownNameError("group", other, names)
+            pairs = [(one, alone[names.index(other)]) if other else (one,) for one in alone]
+            lonely = len(names) < 2 and conventions == "betabench"  # of itself, a group is always the same
+        for arguments in _arguments(item, everybody, alone, alone, pairs):
+            value, reason = (math.nan, _ALONE) if lonely else _value(item, predictions.given, arguments)
+            about = everybody if item.compare in ("overall", "all_groups") else arguments[0]
+            name = "" if about is everybody else names[about.codes[0]]
+            found.append(Measurement(item.name, name, other, value, reason, about.n_rows))
     return found
+
+
+def _groups(
+    counts: GroupCounts, rows: Predictions | None, conventions: Conventions = "betabench"
+) -> tuple[Group, list[Group]]:
+    """Return everybody as one group, and each group by itself."""
+    everybody = Group.of(counts, range(len(counts.names)), "everybody", rows, conventions)
+    return everybody, [
+        Group.of(counts, [code], f"the group {name!r}", rows, conventions)
+        for code, name in enumerate(counts.names)
+    ]
+
+
+def _rest(counts: GroupCounts, code: int, name: str, one: Group) -> Group:
+    """Return all groups but one as a group."""
+    others = [other for other in range(len(counts.names)) if other != code]
+    return Group.of(counts, others, name, one.source, one.conventions)
 
 
 def _arguments(
     item: Metric,
     everybody: Group,
     alone: Sequence[Group],
-    rest: Sequence[Group],
-    reference: str | None,
-    names: Sequence[str],
-) -> Iterator[tuple[int | None, tuple[Any, ...]]]:
-    """Yield what a metric is computed from, once for each of its values, and the group that it is about."""
+    every: Sequence[Group],
+    pairs: Sequence[tuple[Group, ...]],
+) -> Sequence[tuple[Any, ...]]:
+    """Return what a metric is computed from, once for each of its values."""
     if item.compare == "overall":
-        yield None, (everybody,)
-    elif item.compare == "all_groups":
-        yield None, (tuple(alone),)
-    else:
-        for code, one in enumerate(alone):
-            if item.compare == "each_group":
-                yield code, (one,)
-            elif item.compare == "one_against_rest":
-                yield code, (one, rest[code])
-            else:
-                yield code, (one,) if reference is None else (one, alone[names.index(reference)])
+        return [(everybody,)]
+    if item.compare == "all_groups":
+        return [(tuple(every),)]
+    return [(one,) for one in alone] if item.compare == "each_group" else pairs
 
 
 def _value(item: Metric, given: set[Need], arguments: tuple[Any, ...]) -> tuple[float, str]:
@@ -448,31 +448,17 @@ def one_value_each(
     UnknownNameError, MetricError
         If a metric is unknown or fails.
     """
-    everyone = range(len(counts.names))
-
-    def group(codes: Sequence[int], name: str) -> Group:
-        return Group.of(counts, codes, name, rows)
-
-    everybody = group(everyone, "everybody")
-    favored = group([code for code in everyone if code != deprived], "the favored group")
-    own = group([deprived], "the deprived group")
-    alone = [group([code], f"the group {name!r}") for code, name in enumerate(counts.names)]
+    everybody, alone = _groups(counts, rows)
+    own = replace(alone[deprived], name="the deprived group")
+    favored = _rest(counts, deprived, "the favored group", own)
     # Where there are two groups, reasons call them by their roles.
-    every = tuple(sorted((own, favored), key=lambda g: g.codes) if len(alone) == 2 else alone)
+    every = sorted((own, favored), key=lambda g: g.codes) if len(alone) == 2 else alone
     given = set(_COUNTED) if rows is None else rows.given
     values: dict[str, float] = {}
     reasons: dict[str, str] = {}
     for item in map(get_metric, metric_names(metrics)):
-        pairs: list[tuple[str, tuple[Any, ...]]]
-        if item.compare == "each_group":
-            pairs = [(f"{item.name}[{name}]", (one,)) for name, one in zip(counts.names, alone, strict=True)]
-        elif item.compare == "overall":
-            pairs = [(item.name, (everybody,))]
-        elif item.compare == "all_groups":
-            pairs = [(item.name, (every,))]
-        else:
-            pairs = [(item.name, (own, favored))]
-        for name, arguments in pairs:
+        for number, arguments in enumerate(_arguments(item, everybody, alone, every, [(own, favored)])):
+            name = f"{item.name}[{counts.names[number]}]" if item.compare == "each_group" else item.name
             try:
                 values[name], reason = _value(item, given, arguments)
             except MetricError as failing:
@@ -529,11 +515,6 @@ def evaluate(
             got=f"{deprived.dtype} of shape {deprived.shape}",
         )
     rows = Predictions(
-        deprived.view(np.uint8),
-        ("favored", "deprived"),
-        y_true,
-        y_pred,
-        y_score,
-        sample_weight=sample_weight,
+        deprived.view(np.uint8), ("favored", "deprived"), y_true, y_pred, y_score, sample_weight=sample_weight
     )
     return one_value_each(rows.counts, 1, metrics, rows=rows)

@@ -14,19 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.base import Compares, Equivalent, Metric, metric
+from benchmark.metrics.base import CLARIFY, Compares, Equivalent, Metric, metric
 from benchmark.metrics.groups import Group, UndefinedMetricError, require_rows
-
-__all__ = [
-    "between_group_coefficient_of_variation",
-    "between_group_generalized_entropy",
-    "between_group_theil_index",
-    "coefficient_of_variation",
-    "consistency",
-    "flip_test",
-    "generalized_entropy",
-    "theil_index",
-]
 
 _SPEICHER = "Speicher et al. (2018), A unified approach to quantifying algorithmic unfairness, section 3"
 _N_NEIGHBOURS = 5
@@ -35,23 +24,17 @@ _BLOCK = 100  # rows whose neighbours are in memory together: many, where many a
 
 
 def _of_benefits(
-    title: str,
-    formula: str,
-    *aif360: str,
-    compare: Compares = "overall",
-    clarify: str = "",
-    note: str = "",
+    title: str, formula: str, *aif360: str, compare: Compares = "overall", clarify: str = "", note: str = ""
 ) -> Callable[[Callable[..., float]], Metric]:
     """Declare the decorated function as a metric of how unevenly benefits are spread."""
     theirs = [Equivalent("AIF360", name, "tests/metrics/test_individual.py::test_aif360") for name in aif360]
     if clarify:
-        theirs.append(Equivalent("Clarify", clarify, "tests/metrics/test_clarify.py::test_package"))
+        theirs.append(Equivalent("Clarify", clarify, CLARIFY))
     return metric(
-        title=title,
-        formula=f"{formula}, b = ŷ - y + 1",
+        title,
+        f"{formula}, b = ŷ - y + 1",
         range=(0.0, math.inf),
         ideal=0.0,
-        direction="lower",
         source=_SPEICHER,
         needs=("y_true", "y_pred"),
         compare=compare,
@@ -63,11 +46,7 @@ def _of_benefits(
 
 def _benefits(everybody: Group) -> list[tuple[float, float]]:
     """Return how many people have which benefit."""
-    return [
-        (everybody.fp, 2.0),
-        (everybody.tp + everybody.tn, 1.0),
-        (everybody.fn, 0.0),
-    ]
+    return [(everybody.fp, 2.0), (everybody.tp + everybody.tn, 1.0), (everybody.fn, 0.0)]
 
 
 def _mean_benefits(groups: Sequence[Group]) -> list[tuple[float, float]]:
@@ -229,11 +208,10 @@ def _favorable_neighbours(
 
 
 @metric(
-    title="Consistency",
-    formula="1 - 1 / n Σ_i |ŷ_i - mean of ŷ over the 5 rows nearest to i|",
+    "Consistency",
+    "1 - 1 / n Σ_i |ŷ_i - mean of ŷ over the 5 rows nearest to i|",
     range=(0.0, 1.0),
     ideal=1.0,
-    direction="higher",
     source="Zemel et al. (2013), Learning fair representations, section 4",
     needs=("y_pred", "features"),
     compare="overall",
@@ -263,11 +241,10 @@ def consistency(everybody: Group) -> float:
 
 
 @metric(
-    title="Flip test",
-    formula="(n(g, ŷ+, neighbours ŷ-) - n(g, ŷ-, neighbours ŷ+)) / n(g)",
+    "Flip test",
+    "(n(g, ŷ+, neighbours ŷ-) - n(g, ŷ-, neighbours ŷ+)) / n(g)",
     range=(-1.0, 1.0),
     ideal=0.0,
-    direction="closer_to_ideal",
     source="Black, Yeom and Fredrikson (2020), FlipTest; Das et al. (2021), with nearest neighbours",
     needs=("y_pred", "features"),
     compare="one_against_rest",
@@ -276,7 +253,7 @@ def consistency(everybody: Group) -> float:
         Equivalent(
             "Clarify",
             "FT",
-            "tests/metrics/test_clarify.py::test_package",
+            CLARIFY,
             note="its manual has the other sign; rows equally far away do not share places",
         ),
     ),

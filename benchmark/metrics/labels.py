@@ -12,21 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from benchmark.metrics.base import Equivalent, Metric, metric
+from benchmark.metrics.base import CLARIFY, Equivalent, Metric, metric
 from benchmark.metrics.groups import Group, Need, UndefinedMetricError, difference, require_rows
 from benchmark.metrics.rates import prevalence
-
-__all__ = [
-    "class_imbalance",
-    "demographic_disparity",
-    "label_conditional_disparity",
-    "label_discrimination",
-    "label_js_divergence",
-    "label_kl_divergence",
-    "label_kolmogorov_smirnov",
-    "label_lp_norm",
-    "label_total_variation",
-]
 
 _DAS = "Das et al. (2021), Fairness measures for machine learning in finance"
 _COMMON = "counts only label values that both groups have, without making their shares sum to 1 again"
@@ -45,18 +33,15 @@ def _of_labels(
 ) -> Callable[[Callable[[Group, Group], float]], Metric]:
     """Declare the decorated function as a metric of labels; ``theirs`` is where Clarify differs."""
     return metric(
-        title=title,
-        formula=formula,
+        title,
+        formula,
         range=limits,
         ideal=0.0,
-        direction="closer_to_ideal" if limits[0] else "lower",
         source=source,
         needs=needs,
         compare="one_against_rest",
         family="labels",
-        equivalents=(
-            Equivalent("Clarify", clarify, "tests/metrics/test_clarify.py::test_package", note=theirs),
-        ),
+        equivalents=(Equivalent("Clarify", clarify, CLARIFY, note=theirs),),
         note=note,
     )
 

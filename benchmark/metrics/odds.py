@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
-from benchmark.metrics.base import Equivalent, Metric, metric
+from benchmark.metrics.base import AIF360, FAIRLEARN, Equivalent, Metric, metric
 from benchmark.metrics.groups import Group, difference
 from benchmark.metrics.rates import (
+    apart,
     false_omission_rate,
     false_positive_rate,
+    nearest,
     precision,
     prevalence,
     selection_rate,
     true_positive_rate,
 )
 
-__all__ = [
-    "average_abs_odds_difference",
-    "average_odds_difference",
-    "average_predictive_value_difference",
-    "differential_fairness_bias_amplification",
-    "equalized_odds_difference",
-    "equalized_odds_ratio",
-    "smoothed_differential_fairness",
-]
-
-_FAIRLEARN = "tests/metrics/test_fairlearn.py::test_between_groups"
-_TWO_GROUPS = "tests/metrics/test_aif360.py::test_two_groups"
 _ALL_GROUPS = "tests/metrics/test_aif360.py::test_all_groups"
 _TWO_ONLY = "compares two groups there"
 _ZERO = "a rate of nobody is 0 there and has no value here"
@@ -36,89 +27,63 @@ _SMOOTHING = "Counts are smoothed as if each group had half a row more of either
 _CONCENTRATION = 1.0
 
 
-def _apart(rate: Metric, groups: Sequence[Group]) -> float:
-    """Return the largest difference of a rate between two groups."""
-    values = [rate(group) for group in groups]
-    return max(values) - min(values)
+_of_odds = functools.partial(
+    metric, range=(0.0, 1.0), ideal=0.0, needs=("y_true", "y_pred"), compare="all_groups", family="aif360"
+)
 
 
-def _nearest(rate: Metric, groups: Sequence[Group]) -> float:
-    """Return the smallest ratio of a rate between two groups."""
-    values = [rate(group) for group in groups]
-    return groups[0].ratio(min(values), max(values), f"the {rate.title.lower()} of every group")
-
-
-@metric(
-    title="Equalised odds difference",
-    formula="max of (max - min of P(ŷ+ | g, y+), max - min of P(ŷ+ | g, y-)) over the groups",
-    range=(0.0, 1.0),
-    ideal=0.0,
-    direction="lower",
+@_of_odds(
+    "Equalised odds difference",
+    "max of (max - min of P(ŷ+ | g, y+), max - min of P(ŷ+ | g, y-)) over the groups",
     source="Hardt et al. (2016); Bird et al. (2020), Fairlearn",
-    needs=("y_true", "y_pred"),
-    compare="all_groups",
     family="fairlearn",
     equivalents=(
-        Equivalent("fairlearn", "equalized_odds_difference", _FAIRLEARN, note=_ZERO),
-        Equivalent("AIF360", "equalized_odds_difference", _TWO_GROUPS, note=_TWO_ONLY),
+        Equivalent("fairlearn", "equalized_odds_difference", FAIRLEARN, note=_ZERO),
+        Equivalent("AIF360", "equalized_odds_difference", AIF360, note=_TWO_ONLY),
     ),
     note=_UNSIGNED,
 )
 def equalized_odds_difference(groups: Sequence[Group]) -> float:
     """Return the larger of the largest differences of true and of false positive rates."""
-    return max(_apart(true_positive_rate, groups), _apart(false_positive_rate, groups))
+    return max(apart(true_positive_rate, groups), apart(false_positive_rate, groups))
 
 
-@metric(
-    title="Equalised odds ratio",
-    formula="min of (min / max of P(ŷ+ | g, y+), min / max of P(ŷ+ | g, y-)) over the groups",
-    range=(0.0, 1.0),
+@_of_odds(
+    "Equalised odds ratio",
+    "min of (min / max of P(ŷ+ | g, y+), min / max of P(ŷ+ | g, y-)) over the groups",
     ideal=1.0,
-    direction="higher",
     source="Hardt et al. (2016); Bird et al. (2020), Fairlearn",
-    needs=("y_true", "y_pred"),
-    compare="all_groups",
     family="fairlearn",
-    equivalents=(Equivalent("fairlearn", "equalized_odds_ratio", _FAIRLEARN, note=_ZERO),),
+    equivalents=(Equivalent("fairlearn", "equalized_odds_ratio", FAIRLEARN, note=_ZERO),),
     note=_UNSIGNED,
 )
 def equalized_odds_ratio(groups: Sequence[Group]) -> float:
     """Return the smaller of the smallest ratios of true and of false positive rates."""
-    return min(_nearest(true_positive_rate, groups), _nearest(false_positive_rate, groups))
+    return min(nearest(true_positive_rate, groups), nearest(false_positive_rate, groups))
 
 
-@metric(
-    title="Average absolute odds difference",
-    formula="½ (max - min of P(ŷ+ | g, y+) + max - min of P(ŷ+ | g, y-)) over the groups",
-    range=(0.0, 1.0),
-    ideal=0.0,
-    direction="lower",
+@_of_odds(
+    "Average absolute odds difference",
+    "½ (max - min of P(ŷ+ | g, y+) + max - min of P(ŷ+ | g, y-)) over the groups",
     source="Bellamy et al. (2019), AI Fairness 360",
-    needs=("y_true", "y_pred"),
-    compare="all_groups",
-    family="aif360",
     equivalents=(
-        Equivalent("AIF360", "average_abs_odds_difference", _TWO_GROUPS, note=_TWO_ONLY),
-        Equivalent("fairlearn", "equalized_odds_difference(agg='mean')", _FAIRLEARN, note=_ZERO),
+        Equivalent("AIF360", "average_abs_odds_difference", AIF360, note=_TWO_ONLY),
+        Equivalent("fairlearn", "equalized_odds_difference(agg='mean')", FAIRLEARN, note=_ZERO),
     ),
     note=_UNSIGNED,
 )
 def average_abs_odds_difference(groups: Sequence[Group]) -> float:
     """Return the mean of the largest differences of true and of false positive rates."""
-    return (_apart(true_positive_rate, groups) + _apart(false_positive_rate, groups)) / 2
+    return (apart(true_positive_rate, groups) + apart(false_positive_rate, groups)) / 2
 
 
-@metric(
-    title="Average odds difference",
-    formula="½ (P(ŷ+ | g, y-) - P(ŷ+ | ḡ, y-) + P(ŷ+ | g, y+) - P(ŷ+ | ḡ, y+))",
+@_of_odds(
+    "Average odds difference",
+    "½ (P(ŷ+ | g, y-) - P(ŷ+ | ḡ, y-) + P(ŷ+ | g, y+) - P(ŷ+ | ḡ, y+))",
     range=(-1.0, 1.0),
-    ideal=0.0,
-    direction="closer_to_ideal",
     source="Bellamy et al. (2019), AI Fairness 360",
-    needs=("y_true", "y_pred"),
     compare="one_against_rest",
-    family="aif360",
-    equivalents=(Equivalent("AIF360", "average_odds_difference", _TWO_GROUPS),),
+    equivalents=(Equivalent("AIF360", "average_odds_difference", AIF360),),
     note="Deprived minus favored: negative where the deprived group is worse off, against the sign of the "
     "paper's metrics. Opposite differences of the two rates cancel out.",
 )
@@ -130,24 +95,13 @@ def average_odds_difference(deprived: Group, favored: Group) -> float:
     ) / 2
 
 
-@metric(
-    title="Average predictive value difference",
-    formula="½ (P(y+ | g, ŷ+) - P(y+ | ḡ, ŷ+) + P(y+ | g, ŷ-) - P(y+ | ḡ, ŷ-))",
+@_of_odds(
+    "Average predictive value difference",
+    "½ (P(y+ | g, ŷ+) - P(y+ | ḡ, ŷ+) + P(y+ | g, ŷ-) - P(y+ | ḡ, ŷ-))",
     range=(-1.0, 1.0),
-    ideal=0.0,
-    direction="closer_to_ideal",
     source="Bellamy et al. (2019), AI Fairness 360",
-    needs=("y_true", "y_pred"),
     compare="one_against_rest",
-    family="aif360",
-    equivalents=(
-        Equivalent(
-            "AIF360",
-            "average_predictive_value_difference",
-            _TWO_GROUPS,
-            note=_ZERO,
-        ),
-    ),
+    equivalents=(Equivalent("AIF360", "average_predictive_value_difference", AIF360, note=_ZERO),),
     note="Deprived minus favored: positive where favorable labels are more frequent in the deprived group "
     "among people predicted alike, so where it has to be better than the favored one for the same "
     "prediction. Opposite differences of the two rates cancel out.",
@@ -168,16 +122,12 @@ def _differential_fairness(rate: Metric, groups: Sequence[Group]) -> float:
     return max(math.log(max(some) / min(some)) for some in (rates, [1 - value for value in rates]))
 
 
-@metric(
-    title="Smoothed differential fairness",
-    formula="max over g, g' and ŷ of |ln P(ŷ | g) - ln P(ŷ | g')|",
+@_of_odds(
+    "Smoothed differential fairness",
+    "max over g, g' and ŷ of |ln P(ŷ | g) - ln P(ŷ | g')|",
     range=(0.0, math.inf),
-    ideal=0.0,
-    direction="lower",
     source="Foulds et al. (2020), An Intersectional Definition of Fairness",
     needs=("y_pred",),
-    compare="all_groups",
-    family="aif360",
     equivalents=(
         Equivalent(
             "AIF360",
@@ -193,16 +143,11 @@ def smoothed_differential_fairness(groups: Sequence[Group]) -> float:
     return _differential_fairness(selection_rate, groups)
 
 
-@metric(
-    title="Differential fairness, bias amplification",
-    formula="max over g, g' and ŷ of |ln P(ŷ | g) - ln P(ŷ | g')| - the same of the labels y",
+@_of_odds(
+    "Differential fairness, bias amplification",
+    "max over g, g' and ŷ of |ln P(ŷ | g) - ln P(ŷ | g')| - the same of the labels y",
     range=(-math.inf, math.inf),
-    ideal=0.0,
-    direction="closer_to_ideal",
     source="Foulds et al. (2020), An Intersectional Definition of Fairness",
-    needs=("y_true", "y_pred"),
-    compare="all_groups",
-    family="aif360",
     equivalents=(Equivalent("AIF360", "differential_fairness_bias_amplification", _ALL_GROUPS),),
     note=f"Positive where predictions differ more between groups than labels do. {_SMOOTHING}",
 )

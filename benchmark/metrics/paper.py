@@ -7,7 +7,9 @@ the deprived group is worse off.
 
 from __future__ import annotations
 
-from benchmark.metrics.base import Equivalent, metric
+import functools
+
+from benchmark.metrics.base import AIF360, CLARIFY, Equivalent, metric
 from benchmark.metrics.groups import Group, difference, require_rows
 from benchmark.metrics.rates import (
     accuracy_rate,
@@ -18,26 +20,25 @@ from benchmark.metrics.rates import (
     true_positive_rate,
 )
 
-__all__ = ["accuracy", "discrimination", "overestimation", "underestimation"]
-
-_CLARIFY = "tests/metrics/test_clarify.py::test_package"
-_AIF360 = "tests/metrics/test_aif360.py::test_two_groups"
-
-
-@metric(
-    title="Discrimination",
-    formula="P(ŷ+ | ḡ) - P(ŷ+ | g)",
+_of_paper = functools.partial(
+    metric,
     range=(-1.0, 1.0),
     ideal=0.0,
-    direction="closer_to_ideal",
-    source="Main paper, equation 1, applied to predictions; Kamiran and Calders (2012)",
-    needs=("y_pred",),
+    needs=("y_true", "y_pred"),
     compare="one_against_rest",
     family="paper",
+)
+
+
+@_of_paper(
+    "Discrimination",
+    "P(ŷ+ | ḡ) - P(ŷ+ | g)",
+    source="Main paper, equation 1, applied to predictions; Kamiran and Calders (2012)",
+    needs=("y_pred",),
     equivalents=(
-        Equivalent("Clarify", "DPPL", _CLARIFY),
-        Equivalent("AIF360", "statistical_parity_difference", _AIF360, "negated"),
-        Equivalent("AIF360", "mean_difference", _AIF360, "negated"),
+        Equivalent("Clarify", "DPPL", CLARIFY),
+        Equivalent("AIF360", "statistical_parity_difference", AIF360, "negated"),
+        Equivalent("AIF360", "mean_difference", AIF360, "negated"),
     ),
 )
 def discrimination(deprived: Group, favored: Group) -> float:
@@ -46,35 +47,19 @@ def discrimination(deprived: Group, favored: Group) -> float:
     return difference(selection_rate(favored), selection_rate(deprived))
 
 
-@metric(
-    title="Accuracy",
-    formula="P(ŷ = y)",
-    range=(0.0, 1.0),
-    ideal=1.0,
-    direction="higher",
-    source="Standard",
-    needs=("y_true", "y_pred"),
-    compare="overall",
-    family="paper",
-)
+@_of_paper("Accuracy", "P(ŷ = y)", range=(0.0, 1.0), ideal=1.0, source="Standard", compare="overall")
 def accuracy(everybody: Group) -> float:
     """Return the share of correct predictions."""
     return accuracy_rate(everybody)
 
 
-@metric(
-    title="Overestimation",
-    formula="P(ŷ+ | ḡ, y-) - P(ŷ+ | g, y-)",
-    range=(-1.0, 1.0),
-    ideal=0.0,
-    direction="closer_to_ideal",
+@_of_paper(
+    "Overestimation",
+    "P(ŷ+ | ḡ, y-) - P(ŷ+ | g, y-)",
     source="Main paper, equation 2; Zafar et al. (2017), false positive rates",
-    needs=("y_true", "y_pred"),
-    compare="one_against_rest",
-    family="paper",
     equivalents=(
-        Equivalent("Clarify", "SD", _CLARIFY, note="its published example prints the other sign"),
-        Equivalent("AIF360", "false_positive_rate_difference", _AIF360, "negated"),
+        Equivalent("Clarify", "SD", CLARIFY, note="its published example prints the other sign"),
+        Equivalent("AIF360", "false_positive_rate_difference", AIF360, "negated"),
     ),
 )
 def overestimation(deprived: Group, favored: Group) -> float:
@@ -85,21 +70,15 @@ def overestimation(deprived: Group, favored: Group) -> float:
     return difference(false_positive_rate(favored), false_positive_rate(deprived))
 
 
-@metric(
-    title="Underestimation",
-    formula="P(ŷ- | g, y+) - P(ŷ- | ḡ, y+)",
-    range=(-1.0, 1.0),
-    ideal=0.0,
-    direction="closer_to_ideal",
+@_of_paper(
+    "Underestimation",
+    "P(ŷ- | g, y+) - P(ŷ- | ḡ, y+)",
     source="Main paper, equation 3; Zafar et al. (2017), false negative rates",
-    needs=("y_true", "y_pred"),
-    compare="one_against_rest",
-    family="paper",
     equivalents=(
-        Equivalent("Clarify", "RD", _CLARIFY),
-        Equivalent("AIF360", "false_negative_rate_difference", _AIF360),
-        Equivalent("AIF360", "true_positive_rate_difference", _AIF360, "negated"),
-        Equivalent("AIF360", "equal_opportunity_difference", _AIF360, "negated"),
+        Equivalent("Clarify", "RD", CLARIFY),
+        Equivalent("AIF360", "false_negative_rate_difference", AIF360),
+        Equivalent("AIF360", "true_positive_rate_difference", AIF360, "negated"),
+        Equivalent("AIF360", "equal_opportunity_difference", AIF360, "negated"),
     ),
 )
 def underestimation(deprived: Group, favored: Group) -> float:

@@ -9,25 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from benchmark.metrics.base import Direction, Equivalent, Metric, metric
+from benchmark.metrics.base import AEQUITAS, AIF360, FAIRLEARN, Equivalent, Metric, metric
 from benchmark.metrics.groups import Group, Need
-
-__all__ = [
-    "accuracy_rate",
-    "balanced_accuracy",
-    "error_rate",
-    "f1_score",
-    "false_discovery_rate",
-    "false_negative_rate",
-    "false_omission_rate",
-    "false_positive_rate",
-    "negative_predictive_value",
-    "precision",
-    "prevalence",
-    "selection_rate",
-    "true_negative_rate",
-    "true_positive_rate",
-]
 
 _GOOD, _BAD = "with a favorable label", "with an unfavorable label"
 _SELECTED, _REJECTED = "that is predicted favorable", "that is predicted unfavorable"
@@ -105,13 +88,11 @@ def _rate(
     elsewhere = {"Aequitas": aequitas, "fairlearn": fairlearn, "AIF360": aif360}
 
     def declare(value: Callable[[Group], float]) -> Metric:
-        direction: Direction = "none" if ideal is None else "higher" if ideal else "lower"
         rate = metric(
-            title=title,
-            formula=formula,
+            title,
+            formula,
             range=(0.0, 1.0),
             ideal=ideal,
-            direction=direction,
             source=source,
             needs=needs,
             compare="each_group",
@@ -140,57 +121,46 @@ def _note(other: str, rate: str) -> str:
     )
 
 
+def apart(rate: Metric, groups: Sequence[Group]) -> float:
+    """Return the largest difference of a rate between two groups."""
+    values = [rate(group) for group in groups]
+    return max(values) - min(values)
+
+
+def nearest(rate: Metric, groups: Sequence[Group]) -> float:
+    """Return the smallest ratio of a rate between two groups."""
+    values = [rate(group) for group in groups]
+    return groups[0].ratio(min(values), max(values), f"the {rate.title.lower()} of every group")
+
+
 def _between_groups(rate: Metric) -> None:
     """Declare what a rate gives for any number of groups, in whatever order."""
-
-    def declare(
-        suffix: str, title: str, formula: str, ideal: float, note: str, value: Callable[..., float]
-    ) -> None:
+    declared: list[tuple[str, str, str, float, str, Callable[..., float]]] = [
+        ("difference", "largest difference", "max - min", 0.0, "Never negative.", lambda g: apart(rate, g)),
+        ("ratio", "smallest ratio", "min / max", 1.0, "Never above 1.", lambda g: nearest(rate, g)),
+    ]
+    if rate.ideal is not None:
+        worst = min if rate.ideal else max
+        name = worst.__name__
+        declared.append((f"group_{name}", "worst group", name, rate.ideal, "", lambda g: worst(map(rate, g))))
+    for suffix, title, formula, ideal, note, compute in declared:
         name = _NAMES.get(f"{rate.name}_{suffix}", f"{rate.name}_{suffix}")
         metric(
+            f"{rate.title}, {title}",
+            f"{formula} of {rate.formula} over the groups",
             name=name,
-            title=f"{rate.title}, {title}",
-            formula=f"{formula} of {rate.formula} over the groups",
             range=(0.0, 1.0),
             ideal=ideal,
-            direction="higher" if ideal else "lower",
             source="Bird et al. (2020), Fairlearn",
             needs=rate.needs,
             compare="all_groups",
             family="fairlearn",
             equivalents=tuple(
-                Equivalent(
-                    "fairlearn",
-                    theirs,
-                    "tests/metrics/test_fairlearn.py::test_between_groups",
-                    note=_note("fairlearn", rate.name),
-                )
+                Equivalent("fairlearn", theirs, FAIRLEARN, note=_note("fairlearn", rate.name))
                 for theirs in _IN_FAIRLEARN.get(name, ())
             ),
-            note=note,
-        )(value)
-
-    def apart(groups: Sequence[Group]) -> float:
-        values = [rate(group) for group in groups]
-        return max(values) - min(values)
-
-    def ratio(groups: Sequence[Group]) -> float:
-        values = [rate(group) for group in groups]
-        return groups[0].ratio(min(values), max(values), f"the {rate.title.lower()} of every group")
-
-    unsigned = "It does not say which group is worse off."
-    declare("difference", "largest difference", "max - min", 0.0, f"Never negative. {unsigned}", apart)
-    declare("ratio", "smallest ratio", "min / max", 1.0, f"Never above 1. {unsigned}", ratio)
-    if rate.ideal is not None:
-        worst = min if rate.ideal else max
-        declare(
-            f"group_{worst.__name__}",
-            "worst group",
-            worst.__name__,
-            rate.ideal,
-            "",
-            lambda groups: worst(map(rate, groups)),
-        )
+            note=note and f"{note} It does not say which group is worse off.",
+        )(compute)
 
 
 def _bracketed(formula: str) -> str:
@@ -204,22 +174,19 @@ def _to_a_reference(rate: Metric, aequitas: str) -> None:
             Equivalent(
                 "Aequitas",
                 f"{aequitas}_disparity",
-                "tests/metrics/test_aequitas.py::test_disparities",
+                AEQUITAS,
                 note="a positive number to 0 is 10 there and has no value here",
             )
         )
     if rate.name in _RATIOS_IN_AIF360:
-        theirs.append(
-            Equivalent("AIF360", f"{rate.name}_ratio", "tests/metrics/test_aif360.py::test_two_groups")
-        )
+        theirs.append(Equivalent("AIF360", f"{rate.name}_ratio", AIF360))
 
     @metric(
+        f"{rate.title}, disparity",
+        f"{_bracketed(rate.formula)} / {_bracketed(rate.formula.replace('g', 'ḡ'))}",
         name=f"{rate.name}_disparity",
-        title=f"{rate.title}, disparity",
-        formula=f"{_bracketed(rate.formula)} / {_bracketed(rate.formula.replace('g', 'ḡ'))}",
         range=(0.0, math.inf),
         ideal=1.0,
-        direction="closer_to_ideal",
         source="Saleiro et al. (2018), Aequitas, equations 1 and 2",
         needs=rate.needs,
         compare="against_reference",

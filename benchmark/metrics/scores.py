@@ -5,6 +5,7 @@ Ranking takes any scores; calibration, loss and generalised rates take scores in
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -13,37 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import DataError
-from benchmark.metrics.base import Equivalent, Metric, metric
+from benchmark.metrics.base import AIF360, FAIRLEARN, Equivalent, Metric, metric
 from benchmark.metrics.groups import Group, Predictions, UndefinedMetricError
+from benchmark.metrics.rates import apart
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "abroca",
-    "auc",
-    "auc_by_mask",
-    "auc_gap",
-    "auc_gap_of",
-    "auc_group_min",
-    "auc_overall",
-    "calibration_error",
-    "calibration_gap",
-    "generalized_equalized_odds_difference",
-    "generalized_false_negative_rate",
-    "generalized_false_positive_rate",
-    "generalized_true_negative_rate",
-    "generalized_true_positive_rate",
-    "log_loss",
-    "log_loss_group_max",
-]
 
 Floats = NDArray[np.float64]
 
 _GOOD, _BAD = "with a favorable label", "with an unfavorable label"
 _N_BINS = 10
 _ROUNDING = 1e-12  # by which a sum of probabilities may miss 0 or 1
-_FAIRLEARN = "tests/metrics/test_fairlearn.py::test_between_groups"
 _AIF360 = "tests/metrics/test_aif360.py::test_rates"
 _GUIDE = "AUC Gap guide (Measuring and Mitigating Model Bias)"
 
@@ -97,16 +79,17 @@ def _area(group: Group) -> float:
     return float((np.diff(bad) * (good[1:] + good[:-1])).sum() / (2 * bad[-1] * good[-1]))
 
 
-@metric(
-    title="AUC of a group",
-    formula="P(s > s' | g, y+, y'-) + ½ P(s = s' | g, y+, y'-)",
-    range=(0.0, 1.0),
+_of_scores = functools.partial(
+    metric, range=(0.0, 1.0), ideal=0.0, needs=("y_true", "y_score"), family="scores"
+)
+
+
+@_of_scores(
+    "AUC of a group",
+    "P(s > s' | g, y+, y'-) + ½ P(s = s' | g, y+, y'-)",
     ideal=1.0,
-    direction="higher",
     source=f"Standard; {_GUIDE}",
-    needs=("y_true", "y_score"),
     compare="each_group",
-    family="scores",
     note="How often one of the group with a favorable label has a higher score s than one without. 0.5 is "
     "chance.",
 )
@@ -115,15 +98,11 @@ def auc(group: Group) -> float:
     return _area(group)
 
 
-@metric(
-    title="AUC",
-    formula="P(s > s' | y+, y'-) + ½ P(s = s' | y+, y'-)",
-    range=(0.0, 1.0),
+@_of_scores(
+    "AUC",
+    "P(s > s' | y+, y'-) + ½ P(s = s' | y+, y'-)",
     ideal=1.0,
-    direction="higher",
     source="Standard",
-    needs=("y_true", "y_score"),
-    family="scores",
     note="0.5 is chance. It may be higher than that of every group, or lower.",
 )
 def auc_overall(everybody: Group) -> float:
@@ -131,52 +110,37 @@ def auc_overall(everybody: Group) -> float:
     return _area(everybody)
 
 
-@metric(
-    title="AUC gap",
-    formula="max - min of the AUC over the groups",
-    range=(0.0, 1.0),
-    ideal=0.0,
-    direction="lower",
+@_of_scores(
+    "AUC gap",
+    "max - min of the AUC over the groups",
     source=_GUIDE,
-    needs=("y_true", "y_score"),
     compare="all_groups",
-    family="scores",
     equivalents=(Equivalent("AUC gap", "AUC Gap", "tests/metrics/test_scores.py::test_the_guides_example"),),
     note="It does not say which group is worse off. For overlapping groups see auc_by_mask.",
 )
 def auc_gap(groups: Sequence[Group]) -> float:
     """Return how far the AUC of the best and of the worst group lie apart."""
-    values = [auc(group) for group in groups]
-    return max(values) - min(values)
+    return apart(auc, groups)
 
 
-@metric(
-    title="AUC, worst group",
-    formula="min of the AUC over the groups",
-    range=(0.0, 1.0),
+@_of_scores(
+    "AUC, worst group",
+    "min of the AUC over the groups",
     ideal=1.0,
-    direction="higher",
     source="Bird et al. (2020), Fairlearn",
-    needs=("y_true", "y_score"),
     compare="all_groups",
-    family="scores",
-    equivalents=(Equivalent("fairlearn", "roc_auc_score_group_min", _FAIRLEARN),),
+    equivalents=(Equivalent("fairlearn", "roc_auc_score_group_min", FAIRLEARN),),
 )
 def auc_group_min(groups: Sequence[Group]) -> float:
     """Return the AUC of the worst group."""
     return min(map(auc, groups))
 
 
-@metric(
-    title="ABROCA",
-    formula="∫ |ROC(x | g) - ROC(x | ḡ)| dx over false positive rates x",
-    range=(0.0, 1.0),
-    ideal=0.0,
-    direction="lower",
+@_of_scores(
+    "ABROCA",
+    "∫ |ROC(x | g) - ROC(x | ḡ)| dx over false positive rates x",
     source="Gardner, Brooks and Baker (2019)",
-    needs=("y_true", "y_score"),
     compare="one_against_rest",
-    family="scores",
     note="Never below the difference of the two AUCs, and above it where the curves cross.",
 )
 def abroca(deprived: Group, favored: Group) -> float:
@@ -202,16 +166,11 @@ def _ends(false_positive: Floats, true_positive: Floats, x: Floats) -> tuple[Flo
     return start + slope * (x[:-1] - knots[segment]), start + slope * (x[1:] - knots[segment])
 
 
-@metric(
-    title="Calibration error of a group",
-    formula="sum over bins b of P(b | g) |E(s | g, b) - P(y+ | g, b)|",
-    range=(0.0, 1.0),
-    ideal=0.0,
-    direction="lower",
+@_of_scores(
+    "Calibration error of a group",
+    "sum over bins b of P(b | g) |E(s | g, b) - P(y+ | g, b)|",
     source="Naeini, Cooper and Hauskrecht (2015), expected calibration error",
-    needs=("y_true", "y_score"),
     compare="each_group",
-    family="scores",
     note="10 equally wide bins of scores s in [0, 1], each with its lower edge, the last with both. Small "
     "groups have a larger error by chance.",
 )
@@ -223,16 +182,11 @@ def calibration_error(group: Group) -> float:
     return group.share(float(apart), group.size)
 
 
-@metric(
-    title="Calibration gap",
-    formula="max over the groups of sum over bins b of P(b | g) |E(s | g, b) - P(y+ | g, b)|",
-    range=(0.0, 1.0),
-    ideal=0.0,
-    direction="lower",
+@_of_scores(
+    "Calibration gap",
+    "max over the groups of sum over bins b of P(b | g) |E(s | g, b) - P(y+ | g, b)|",
     source="Kleinberg, Mullainathan and Raghavan (2017), calibration within groups",
-    needs=("y_true", "y_score"),
     compare="all_groups",
-    family="scores",
     note="The gap between scores and labels in the worst calibrated group, not between groups: 0 means that "
     "every group is calibrated. Bins as those of calibration_error.",
 )
@@ -241,16 +195,12 @@ def calibration_gap(groups: Sequence[Group]) -> float:
     return max(map(calibration_error, groups))
 
 
-@metric(
-    title="Log loss of a group",
-    formula="- E(ln s | g, y+) P(y+ | g) - E(ln(1 - s) | g, y-) P(y- | g)",
+@_of_scores(
+    "Log loss of a group",
+    "- E(ln s | g, y+) P(y+ | g) - E(ln(1 - s) | g, y-) P(y- | g)",
     range=(0.0, math.inf),
-    ideal=0.0,
-    direction="lower",
     source="Standard",
-    needs=("y_true", "y_score"),
     compare="each_group",
-    family="scores",
     note="Scores of 0 and 1 are moved inwards by 2.2e-16, so that a row's loss is at most 36.",
 )
 def log_loss(group: Group) -> float:
@@ -261,19 +211,15 @@ def log_loss(group: Group) -> float:
     return group.share(-float((weight * np.log(likelihood)).sum()), group.size)
 
 
-@metric(
-    title="Log loss, worst group",
-    formula="max of the log loss over the groups",
+@_of_scores(
+    "Log loss, worst group",
+    "max of the log loss over the groups",
     range=(0.0, math.inf),
-    ideal=0.0,
-    direction="lower",
     source="Bird et al. (2020), Fairlearn",
-    needs=("y_true", "y_score"),
     compare="all_groups",
-    family="scores",
     equivalents=(
         Equivalent(
-            "fairlearn", "log_loss_group_max", _FAIRLEARN, note="refuses a group with labels of one kind"
+            "fairlearn", "log_loss_group_max", FAIRLEARN, note="refuses a group with labels of one kind"
         ),
     ),
 )
@@ -286,17 +232,13 @@ def _generalized(name: str, title: str, formula: str, ideal: float) -> Metric:
     """Declare a rate in which each row counts by its score instead of its prediction."""
     favorable, predicted = "y+" in formula, "(s" in formula
 
-    @metric(
+    @_of_scores(
+        title,
+        formula,
         name=name,
-        title=title,
-        formula=formula,
-        range=(0.0, 1.0),
         ideal=ideal,
-        direction="higher" if ideal else "lower",
         source="Pleiss et al. (2017)",
-        needs=("y_true", "y_score"),
         compare="each_group",
-        family="scores",
         equivalents=(Equivalent("AIF360", name, _AIF360),),
         note="The rate of predictions that are drawn with the scores s as probabilities.",
     )
@@ -323,31 +265,23 @@ generalized_false_negative_rate = _generalized(
 )
 
 
-@metric(
-    title="Generalised equalised odds difference",
-    formula="max of (max - min of E(s | g, y+), max - min of E(s | g, y-)) over the groups",
-    range=(0.0, 1.0),
-    ideal=0.0,
-    direction="lower",
+@_of_scores(
+    "Generalised equalised odds difference",
+    "max of (max - min of E(s | g, y+), max - min of E(s | g, y-)) over the groups",
     source="Pleiss et al. (2017); Bellamy et al. (2019), AI Fairness 360",
-    needs=("y_true", "y_score"),
     compare="all_groups",
-    family="scores",
     equivalents=(
         Equivalent(
-            "AIF360",
-            "generalized_equalized_odds_difference",
-            "tests/metrics/test_aif360.py::test_two_groups",
-            note="compares two groups there",
+            "AIF360", "generalized_equalized_odds_difference", AIF360, note="compares two groups there"
         ),
     ),
     note="It does not say which group is worse off.",
 )
 def generalized_equalized_odds_difference(groups: Sequence[Group]) -> float:
     """Return the larger of the largest differences of the two generalised positive rates."""
-    good = [generalized_true_positive_rate(group) for group in groups]
-    bad = [generalized_false_positive_rate(group) for group in groups]
-    return max(max(good) - min(good), max(bad) - min(bad))
+    return max(
+        apart(rate, groups) for rate in (generalized_true_positive_rate, generalized_false_positive_rate)
+    )
 
 
 def auc_by_mask(

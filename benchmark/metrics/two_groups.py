@@ -7,71 +7,39 @@ which subtracts d from a in some metrics and a from d in others.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
-from benchmark.metrics.base import Equivalent, Metric, metric
-from benchmark.metrics.groups import Group, Need, UndefinedMetricError, difference, require_rows
+from benchmark.metrics.base import AEQUITAS, AIF360, CLARIFY, Equivalent, Metric, metric
+from benchmark.metrics.groups import Group, UndefinedMetricError, difference, require_rows
 from benchmark.metrics.labels import demographic_disparity
 from benchmark.metrics.rates import accuracy_rate, negative_predictive_value, precision, selection_rate
 
-__all__ = [
-    "acceptance_rate_difference",
-    "accuracy_difference",
-    "conditional_acceptance_difference",
-    "conditional_disparity",
-    "conditional_rejection_difference",
-    "disparate_impact",
-    "predicted_positive_share",
-    "predicted_positive_share_disparity",
-    "rejection_rate_difference",
-    "treatment_equality",
-]
-
 _DAS = "Das et al. (2021), Fairness measures for machine learning in finance"
-_CLARIFY = "tests/metrics/test_clarify.py::test_package"
-_AIF360 = "tests/metrics/test_aif360.py::test_two_groups"
+
+
+_of_clarify = functools.partial(
+    metric, ideal=0.0, source=_DAS, needs=("y_true", "y_pred"), compare="one_against_rest", family="clarify"
+)
 
 
 def _of_two_groups(
-    title: str,
-    formula: str,
-    size: float,
-    *equivalents: Equivalent,
-    source: str = _DAS,
-    needs: tuple[Need, ...] = ("y_true", "y_pred"),
-    note: str = "",
+    title: str, formula: str, size: float, *equivalents: Equivalent, **others: Any
 ) -> Callable[[Callable[[Group, Group], float]], Metric]:
     """Declare the decorated function as a difference between two groups, from ``-size`` to ``size``."""
-    return metric(
-        title=title,
-        formula=formula,
-        range=(-size, size),
-        ideal=0.0,
-        direction="closer_to_ideal",
-        source=source,
-        needs=needs,
-        compare="one_against_rest",
-        family="clarify",
-        equivalents=equivalents,
-        note=note,
-    )
+    return _of_clarify(title, formula, range=(-size, size), equivalents=equivalents, **others)
 
 
-@metric(
-    title="Disparate impact",
-    formula="P(ŷ+ | g) / P(ŷ+ | ḡ)",
+@_of_clarify(
+    "Disparate impact",
+    "P(ŷ+ | g) / P(ŷ+ | ḡ)",
     range=(0.0, math.inf),
     ideal=1.0,
-    direction="closer_to_ideal",
     source="Feldman et al. (2015), definition 1.1; " + _DAS,
     needs=("y_pred",),
-    compare="one_against_rest",
-    family="clarify",
-    equivalents=(
-        Equivalent("Clarify", "DI", _CLARIFY),
-        Equivalent("AIF360", "disparate_impact", _AIF360),
-    ),
+    equivalents=(Equivalent("Clarify", "DI", CLARIFY), Equivalent("AIF360", "disparate_impact", AIF360)),
     note="Below 1: the group in question is selected less often. Below 0.8, the four-fifths rule presumes "
     "discrimination.",
 )
@@ -87,7 +55,7 @@ def disparate_impact(deprived: Group, favored: Group) -> float:
     "n(ḡ, y+) / n(ḡ, ŷ+) - n(g, y+) / n(g, ŷ+)",
     math.inf,
     Equivalent(
-        "Clarify", "DCA", _CLARIFY, note="its published example prints -0.227 where its counts give -0.2314"
+        "Clarify", "DCA", CLARIFY, note="its published example prints -0.227 where its counts give -0.2314"
     ),
     note="Positive: with as many favorable labels, g gets more favorable predictions.",
 )
@@ -108,7 +76,7 @@ def _conditional_acceptance(group: Group) -> float:
     Equivalent(
         "Clarify",
         "DCR",
-        _CLARIFY,
+        CLARIFY,
         note="its published example subtracts the other way round, yet prints +0.132; its counts give 0.1330",
     ),
     note="Positive: with as many unfavorable labels, g gets fewer unfavorable predictions.",
@@ -127,8 +95,8 @@ def _conditional_rejection(group: Group) -> float:
     "Acceptance rate, difference",
     "P(y+ | ḡ, ŷ+) - P(y+ | g, ŷ+)",
     1.0,
-    Equivalent("Clarify", "DAR", _CLARIFY),
-    Equivalent("AIF360", "false_discovery_rate_difference", _AIF360),
+    Equivalent("Clarify", "DAR", CLARIFY),
+    Equivalent("AIF360", "false_discovery_rate_difference", AIF360),
     note="Positive: a favorable prediction is less often right in the group in question.",
 )
 def acceptance_rate_difference(deprived: Group, favored: Group) -> float:
@@ -144,10 +112,10 @@ def acceptance_rate_difference(deprived: Group, favored: Group) -> float:
     Equivalent(
         "Clarify",
         "DRR",
-        _CLARIFY,
+        CLARIFY,
         note="its published example subtracts this way round, yet prints -0.136; its counts give 0.1367",
     ),
-    Equivalent("AIF360", "false_omission_rate_difference", _AIF360, "negated"),
+    Equivalent("AIF360", "false_omission_rate_difference", AIF360, "negated"),
     note="Positive: an unfavorable prediction is more often right in the group in question.",
 )
 def rejection_rate_difference(deprived: Group, favored: Group) -> float:
@@ -161,9 +129,9 @@ def rejection_rate_difference(deprived: Group, favored: Group) -> float:
     "P(ŷ = y | ḡ) - P(ŷ = y | g)",
     1.0,
     Equivalent(
-        "Clarify", "AD", _CLARIFY, note="its published example prints -0.115 where its counts give -0.1143"
+        "Clarify", "AD", CLARIFY, note="its published example prints -0.115 where its counts give -0.1143"
     ),
-    Equivalent("AIF360", "error_rate_difference", _AIF360),
+    Equivalent("AIF360", "error_rate_difference", AIF360),
     note="Positive: the group in question is more often predicted wrongly.",
 )
 def accuracy_difference(deprived: Group, favored: Group) -> float:
@@ -176,7 +144,7 @@ def accuracy_difference(deprived: Group, favored: Group) -> float:
     "Treatment equality",
     "n(g, y+, ŷ-) / n(g, y-, ŷ+) - n(ḡ, y+, ŷ-) / n(ḡ, y-, ŷ+)",
     math.inf,
-    Equivalent("Clarify", "TE", _CLARIFY),
+    Equivalent("Clarify", "TE", CLARIFY),
     source="Berk et al. (2021), treatment equality; " + _DAS,
     note="Positive: errors in the group in question are more often to its disadvantage.",
 )
@@ -197,7 +165,7 @@ def _error_ratio(group: Group) -> float:
     Equivalent(
         "Clarify",
         "CDDPL",
-        _CLARIFY,
+        CLARIFY,
         note="a stratum without an outcome counts a share of 0 for it; an empty group gives 0",
     ),
     source="Wachter, Mittelstadt and Russell (2021), conditional demographic disparity; " + _DAS,
@@ -210,15 +178,13 @@ def conditional_disparity(deprived: Group, favored: Group) -> float:
     return demographic_disparity(deprived, favored, "y_pred")
 
 
-@metric(
-    title="Share of favorable predictions",
-    formula="P(g | ŷ+)",
+@_of_clarify(
+    "Share of favorable predictions",
+    "P(g | ŷ+)",
     range=(0.0, 1.0),
     ideal=None,
-    direction="none",
     source="Saleiro et al. (2018), Aequitas, sections 3.2.2 and 3.2.3",
     needs=("y_pred",),
-    compare="one_against_rest",
     family="rates",
     equivalents=(Equivalent("Aequitas", "ppr", "tests/metrics/test_aequitas.py::test_group_table"),),
     note="Grows with the size of the group.",
@@ -232,12 +198,11 @@ def predicted_positive_share(group: Group, others: Group) -> float:
     return group.predicted_positives / everyone
 
 
-@metric(
-    title="Share of favorable predictions, disparity",
-    formula="P(g | ŷ+) / P(ḡ | ŷ+)",
+@_of_clarify(
+    "Share of favorable predictions, disparity",
+    "P(g | ŷ+) / P(ḡ | ŷ+)",
     range=(0.0, math.inf),
     ideal=1.0,
-    direction="closer_to_ideal",
     source="Saleiro et al. (2018), Aequitas, equations 1 and 2",
     needs=("y_pred",),
     compare="against_reference",
@@ -246,7 +211,7 @@ def predicted_positive_share(group: Group, others: Group) -> float:
         Equivalent(
             "Aequitas",
             "ppr_disparity",
-            "tests/metrics/test_aequitas.py::test_disparities",
+            AEQUITAS,
             note="a positive number to 0 is 10 there and has no value here",
         ),
     ),

@@ -69,11 +69,7 @@ def write_bif(network: Network, path: Path | str, *, name: str = "network") -> N
     names = _distinct_tokens(network.schema.names)
     for i, column in enumerate(columns):
         states = ", ".join(tokens[i])
-        lines += [
-            f"variable {names[i]} {{",
-            f"  type discrete [ {column.cardinality} ] {{ {states} }};",
-            "}",
-        ]
+        lines += [f"variable {names[i]} {{", f"  type discrete [ {column.cardinality} ] {{ {states} }};", "}"]
     for i, parents in enumerate(network.parents):
         rows = [", ".join(repr(float(p)) for p in row) for row in network.cpts[i]]
         if not parents:

@@ -218,8 +218,7 @@ def structure_score(
         )
     if cycle := find_cycle(masks):
         raise NetworkError(
-            "The structure is not acyclic",
-            got=" → ".join(column_label(column, names) for column in cycle),
+            "The structure is not acyclic", got=" → ".join(column_label(column, names) for column in cycle)
         )
     check_sizes(scores, masks, names)
     return scores.structure(masks)

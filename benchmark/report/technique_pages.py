@@ -21,7 +21,8 @@ from benchmark.report.describe import file_name
 from benchmark.report.files import write_atomically
 from benchmark.report.markdown import code, link_to, plain, table
 from benchmark.techniques import Technique, list_techniques
-from benchmark.techniques.base import Stage, parameter_rules
+from benchmark.techniques._checks import parameter_rules
+from benchmark.techniques.base import Stage
 
 __all__ = ["documentation_flaws", "technique_page", "technique_pages", "write_technique_pages"]
 
@@ -36,7 +37,7 @@ _STAGES: dict[Stage, tuple[str, str]] = {
     "in": ("In-processing", "changes the training"),
     "post": ("Post-processing", "changes the predictions"),
 }
-_DEMANDED = ("Idea", "Changes", "Limits", "References")
+_DEMANDED = ("Idea", "Changes", "Limits")
 
 
 def documentation_flaws(technique: type[Technique]) -> list[str]:
@@ -100,7 +101,7 @@ def technique_page(technique: type[Technique], folder: Path, root: Path = _ROOT)
             remedy=f"complete it in {inspect.getfile(technique)}",
         )
     parts = _parts(technique)
-    references = parts.pop("References")
+    references = parts.pop("References", "")
     stage, changes = _STAGES[technique.stage]
     lines = [
         _mark("it is made from the technique's docstring and declaration"),
@@ -119,7 +120,7 @@ def technique_page(technique: type[Technique], folder: Path, root: Path = _ROOT)
         *_figures(technique, folder, root),
         "## Citation",
         _paragraph(plain(technique.reference)),
-        *_section("References", references),
+        *(_section("References", references) if references else ()),
         f"[All techniques]({_INDEX})",
     ]
     return "\n\n".join(lines) + "\n"

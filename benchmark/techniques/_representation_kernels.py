@@ -14,8 +14,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["exponential", "logarithm", "loss_and_gradient", "nearness"]
-
 Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int32]
 

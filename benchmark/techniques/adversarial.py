@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
-
-__all__ = ["Adversarial"]
 
 Layers: TypeAlias = Sequence[tuple[Any, Any]]
 """Weights, shape (n_in, n_out), and intercepts, shape (n_out,), of each layer: arrays, or tensors."""
@@ -62,10 +60,6 @@ class Adversarial(Technique):
         Rows of a step.
     learning_rate : float in [1e-6, 1], default 0.01
         Size of the predictor's first step; the adversary's is ten times as large.
-
-    References
-    ----------
-    Zhang, Lemoine and Mitchell (2018), Mitigating unwanted biases with adversarial learning, AIES.
     """
 
     name = "adversarial"
@@ -74,6 +68,7 @@ class Adversarial(Technique):
         "Zhang, Lemoine and Mitchell (2018), Mitigating unwanted biases with adversarial learning, AIES"
     )
     summary = "Train a predictor against an adversary that guesses the group from its scores"
+    needs_two_groups = "there is nothing to guess"
     version = "1"
     randomised = True
     packages = ("torch",)
@@ -89,11 +84,9 @@ class Adversarial(Technique):
         """Decline where PyTorch is missing, and a table with one group only."""
         if find_spec("torch") is None:
             return "PyTorch is not installed: pip install 'betabench[adversarial]'"
-        return one_group(train, "there is nothing to guess")
+        return super().skip(train)
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         encoding = Encoding.of(train, use_sensitive=True, treatment="categorical")
         layers = self._play(encoding.features(train), train, int(tools.rng.integers(2**63)))
         if not all(np.isfinite(part).all() for layer in layers for part in layer):
@@ -104,9 +97,7 @@ class Adversarial(Technique):
             )
 
         def log_odds(test: Table) -> NDArray[np.float64]:
-            # The products are small: more threads only wait for each other, and change the last digits.
-            with threadpool_limits(1, user_api="blas"):
-                return np.asarray(_log_odds(encoding.features(test), layers), dtype=np.float64)
+            return np.asarray(_log_odds(encoding.features(test), layers), dtype=np.float64)
 
         return Predictor(
             lambda test: log_odds(test) > 0, lambda test: 0.5 * (1 + np.tanh(0.5 * log_odds(test)))

@@ -6,22 +6,32 @@ and cannot skip the checks. It never sees a test label, never runs itself and ne
 
 from __future__ import annotations
 
-import functools
-import inspect
-import math
-import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias, dataclass_transform
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.table import Schema, Table
-from benchmark.errors import BetabenchError, DeclinedError, TechniqueError
+from benchmark.data.table import Table
+from benchmark.errors import DeclinedError, TechniqueError
+from benchmark.techniques._checks import (
+    Array,
+    Interval,
+    Value,
+    checked_value,
+    decider_of,
+    flaw_of,
+    guarded,
+    one_thread,
+    parameter_rules,
+    scorer_of,
+    shortage_of,
+)
 
 __all__ = [
+    "Array",
     "Convergence",
     "Estimator",
     "Interval",
@@ -34,9 +44,6 @@ __all__ = [
 ]
 
 Stage = Literal["pre", "in", "post"]
-Value: TypeAlias = bool | int | float | str
-
-_ROUNDING = 1e-9  # by how much a probability may lie outside of [0, 1]
 
 
 class Estimator(Protocol):
@@ -108,23 +115,6 @@ class Predictor:
     convergence: Convergence | None = None
 
 
-@dataclass(frozen=True)
-class Interval:
-    """Valid range of a numeric parameter, both ends included.
-
-    Parameters
-    ----------
-    low, high : float
-        Ends of the range.
-    """
-
-    low: float = -math.inf
-    high: float = math.inf
-
-    def __str__(self) -> str:
-        return f"[{self.low:g}, {self.high:g}]"
-
-
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Technique(ABC):
     """A fairness technique with its declaration and parameters.
@@ -157,6 +147,9 @@ class Technique(ABC):
         Whether predictions may depend on the sensitive feature of the rows to predict.
     produces_scores : bool, default True
         Whether it estimates P(y+ | x), given a classifier that does.
+    needs_two_groups : str, default ""
+        What it cannot do with rows of one group, in small letters, so that it declines them: "there are no
+        groups to compare"; empty if it can do without.
     may_lose_to_constant : str, default ""
         Why it may be right no more often than the better one of the two constant answers even where one
         feature tells the label; empty if it may not.
@@ -181,6 +174,7 @@ class Technique(ABC):
     needs_scores: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
     produces_scores: ClassVar[bool] = True
+    needs_two_groups: ClassVar[str] = ""
     may_lose_to_constant: ClassVar[str] = ""
     packages: ClassVar[tuple[str, ...]] = ()
 
@@ -190,8 +184,7 @@ class Technique(ABC):
 
     def __post_init__(self) -> None:
         for name, rule in parameter_rules(type(self)).items():
-            # Normalised, so that level=1 and level=1.0 are one configuration in the store.
-            object.__setattr__(self, name, _checked_value(self, name, rule))
+            object.__setattr__(self, name, checked_value(self, name, rule))
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -200,10 +193,14 @@ class Technique(ABC):
 
     def skip(self, train: Table) -> str | None:
         """Return why the technique cannot run on a training table, or None if it can."""
-        return None
+        members = int(np.count_nonzero(train.deprived))
+        if not self.needs_two_groups or 0 < members < len(train):
+            return None
+        return f"{members} of {len(train)} rows are of the deprived group: {self.needs_two_groups}"
 
+    @one_thread()
     def fit(self, train: Table, tools: Tools) -> Predictor:
-        """Train on a table.
+        """Train on a table, in one thread of linear algebra.
 
         Parameters
         ----------
@@ -233,7 +230,7 @@ class Technique(ABC):
                 got=type(predictor).__name__,
                 remedy=f"correct {type(self).__name__}._fit",
             )
-        return _guarded(self, predictor, train.schema)
+        return guarded(self, predictor, train.schema)
 
     @abstractmethod
     def _fit(self, train: Table, tools: Tools) -> Predictor:
@@ -288,6 +285,7 @@ class PreProcessing(Technique):
 
     stage = "pre"
 
+    @one_thread()
     def prepare(self, train: Table, tools: Tools) -> Prepared:
         """Return the changed training data.
 
@@ -314,14 +312,14 @@ class PreProcessing(Technique):
                 got=type(prepared).__name__,
                 remedy=f"correct {type(self).__name__}._prepare",
             )
-        flaw = _flaw(prepared, train)
+        flaw = flaw_of(prepared, train)
         if flaw is not None:
             raise TechniqueError(
                 f"{self.name} prepared data that cannot be trained on",
                 got=flaw,
                 remedy=f"correct {type(self).__name__}._prepare",
             )
-        shortage = _shortage(prepared)
+        shortage = shortage_of(prepared)
         if shortage is not None:
             raise DeclinedError(
                 f"{self.name} leaves nothing to learn from",
@@ -331,6 +329,7 @@ class PreProcessing(Technique):
             )
         return prepared
 
+    @one_thread()
     def learn(self, prepared: Prepared, tools: Tools) -> Predictor:
         """Train the classifier on prepared data: the second half of :meth:`fit`, apart so as to be timed."""
         schema = prepared.table.schema
@@ -354,7 +353,7 @@ class PreProcessing(Technique):
 
         # Where the features are new ones, only the transform knows what it takes.
         predictor = Predictor(lambda test: decide(features(test)), scored, prepared.convergence)
-        return _guarded(self, predictor, None if prepared.transform else schema)
+        return guarded(self, predictor, None if prepared.transform else schema)
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         return self.learn(self.prepare(train, tools), tools)
@@ -382,76 +381,10 @@ class PreProcessing(Technique):
         )
 
 
-@functools.cache
-def parameter_rules(technique: type[Technique]) -> dict[str, Any]:
-    """Return the declared type of each parameter of a technique, ``Annotated`` and ``Literal`` kept.
-
-    Raises
-    ------
-    TechniqueError
-        If a parameter has no default or no declared range.
-    """
-    hints = typing.get_type_hints(technique, include_extras=True)
-    rules = {f.name: hints[f.name] for f in fields(technique) if f.init}  # type: ignore[arg-type]
-    for name, rule in rules.items():
-        numeric = typing.get_origin(rule) is typing.Annotated and isinstance(rule.__metadata__[0], Interval)
-        if not (rule is bool or typing.get_origin(rule) is Literal or numeric):
-            raise TechniqueError(
-                f"The {name!r} parameter of {technique.__name__} declares no valid range",
-                expected="bool, Literal[...], or Annotated[float, Interval(...)] (or int)",
-                got=str(rule),
-            )
-        if inspect.signature(technique).parameters[name].default is inspect.Parameter.empty:
-            raise TechniqueError(f"The {name!r} parameter of {technique.__name__} has no default")
-    return rules
-
-
-def _checked_value(technique: Technique, name: str, rule: Any) -> Value:
-    value = getattr(technique, name)
-    if rule is bool:
-        expected, valid = "True or False", isinstance(value, bool)
-    elif typing.get_origin(rule) is Literal:
-        choices = typing.get_args(rule)
-        expected, valid = "one of " + ", ".join(map(repr, choices)), value in choices
-    else:
-        kind, interval = typing.get_args(rule)
-        expected = f"{'an integer' if kind is int else 'a number'} in {interval}"
-        accepted = (int, np.integer) if kind is int else (int, float, np.integer, np.floating)
-        valid = (
-            isinstance(value, accepted)
-            and not isinstance(value, bool)
-            and interval.low <= value <= interval.high  # False for NaN
-        )
-        value = kind(value) if valid else value
-    if valid:
-        return typing.cast(Value, value)
-    default = inspect.signature(type(technique)).parameters[name].default
-    raise TechniqueError(
-        f"The {name!r} parameter of {type(technique).__name__} must be {expected}. Got {value!r} instead",
-        remedy=f"correct it, or leave it out for its default {default!r}",
-    )
-
-
 def features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
     """Return the codes of some columns as a classifier takes them, shape (n_rows, n_columns)."""
     # Through the transpose, because picking rows of a C-ordered matrix keeps the table's column-major order.
     return table.codes.T[columns].T
-
-
-def one_group(train: Table, consequence: str) -> str | None:
-    """Return why a technique that compares the groups declines a table in which there is only one, or None.
-
-    Parameters
-    ----------
-    train : Table
-        Training rows.
-    consequence : str
-        What cannot be done, in small letters: ``"there is nobody to compare with"``.
-    """
-    members = int(np.count_nonzero(train.deprived))
-    if 0 < members < len(train):
-        return None
-    return f"{members} of {len(train)} rows are of the deprived group: {consequence}"
 
 
 def one_class(train: Table) -> str | None:
@@ -460,182 +393,3 @@ def one_class(train: Table) -> str | None:
     if 0 < favorable < len(train):
         return None
     return f"nothing can be learned from rows of one class: {favorable} of {len(train)} are favorable"
-
-
-def decider_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int16]], NDArray[np.bool_]]:
-    """Return what says for which features a trained classifier predicts the favorable label, shape (n_rows,).
-
-    What it returns raises :class:`TechniqueError` in a technique's name where the classifier predicts
-    anything but 0 and 1.
-    """
-
-    def decide(X: NDArray[np.int16]) -> NDArray[np.bool_]:
-        label = np.asarray(classifier.predict(X))
-        if label.shape == (len(X),):
-            favorable = np.asarray(label == 1, dtype=np.bool_)
-            wrong = np.flatnonzero(~(favorable | np.asarray(label == 0, dtype=np.bool_)))
-            if not len(wrong):
-                return favorable
-            got = f"{len(wrong)} others among {len(X)}, the first of them {label[wrong[0]]!r}"
-        else:
-            got = f"an array of shape {label.shape}"
-        raise TechniqueError(
-            f"{technique} was given predictions that are no labels by {_class_of(classifier)}",
-            expected=f"0 or 1 for each of {len(X)} rows",
-            got=got,
-            remedy="correct the classifier's predict, or choose another classifier",
-        )
-
-    return decide
-
-
-def scorer_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int16]], NDArray[np.float64]]:
-    """Return what estimates P(y+ | x) from features as a trained classifier takes them, shape (n_rows,).
-
-    Raises :class:`DeclinedError` in a technique's name if the classifier estimates no probabilities; what it
-    returns raises :class:`TechniqueError` where the estimates are none.
-    """
-    if not hasattr(classifier, "predict_proba"):
-        raise DeclinedError(
-            f"{technique} needs the classifier's scores",
-            expected="a classifier with predict_proba",
-            got=_class_of(classifier),
-            remedy="choose a classifier that estimates probabilities",
-        )
-    predict_proba = classifier.predict_proba
-
-    def score(X: NDArray[np.int16]) -> NDArray[np.float64]:
-        estimate = np.asarray(predict_proba(X), dtype=np.float64)
-        if estimate.shape == (len(X), 2):
-            favorable = np.ascontiguousarray(estimate[:, 1])
-            # A comparison with NaN is false: no decision may come from one.
-            wrong = np.flatnonzero(~((favorable >= -_ROUNDING) & (favorable <= 1 + _ROUNDING)))
-            if not len(wrong):
-                return favorable
-            got = f"{len(wrong)} others among {len(X)}, the first of them {favorable[wrong[0]]:g}"
-        else:
-            got = f"an array of shape {estimate.shape}"
-        raise TechniqueError(
-            f"{technique} was given scores that are no probabilities by {_class_of(classifier)}",
-            expected=f"two numbers from 0 to 1 for each of {len(X)} rows",
-            got=got,
-            remedy="correct the classifier's predict_proba, or choose another classifier",
-        )
-
-    return score
-
-
-def _class_of(classifier: Estimator) -> str:
-    """Return the name of a classifier's class, or of the one behind an encoding of codes."""
-    return type(getattr(classifier, "estimator", classifier)).__name__
-
-
-def _roles(schema: Schema) -> tuple[object, ...]:
-    label, sensitive = schema.columns[schema.label_index], schema.columns[schema.sensitive_index]
-    return label, sensitive, schema.favorable_label, schema.deprived_group
-
-
-def _flaw(prepared: Prepared, train: Table) -> str | None:
-    """Say what is wrong with prepared data, or None."""
-    table, weight = prepared.table, prepared.sample_weight
-    if table.schema != train.schema:
-        if prepared.transform is None:
-            return "another schema than the training table's, and no transform that brings test rows into it"
-        if _roles(table.schema) != _roles(train.schema):
-            return "another label or sensitive feature than the training table's"
-    if len(table) == 0:
-        return "no rows"
-    if len(set(prepared.feature_indices)) < len(prepared.feature_indices):
-        return f"features {prepared.features}, which repeat"
-    if table.schema.label_index in prepared.feature_indices:
-        return f"the label {table.schema.label!r} among the features"
-    if weight is not None:
-        if weight.shape != (len(table),):
-            return f"weights of shape {weight.shape} for {len(table)} rows"
-        if not (np.isfinite(weight).all() and (weight >= 0).all()):
-            return "weights that are negative or not finite"
-    return None
-
-
-def _shortage(prepared: Prepared) -> str | None:
-    """Say what a classifier lacks in prepared data without flaws, or None."""
-    if not prepared.feature_indices:
-        return "no features"
-    counted, weight = prepared.table.y, prepared.sample_weight
-    if weight is not None:
-        counted = counted[weight > 0]
-    if not counted.any() or counted.all():
-        return f"rows of one class only ({np.count_nonzero(counted)} favorable of {len(counted)})"
-    return None
-
-
-def _guarded(technique: Technique, predictor: Predictor, schema: Schema | None) -> Predictor:
-    """Wrap a predictor so that it never sees labels and never returns anything malformed."""
-
-    def visible(test: Table) -> Table:
-        if schema is not None and test.schema != schema:
-            raise TechniqueError(
-                f"{technique.name} was given test rows of another schema than it was trained on",
-                expected=", ".join(schema.names),
-                got=", ".join(test.schema.names),
-            )
-        return test.hide_label()
-
-    def predict(test: Table) -> NDArray[np.bool_]:
-        predicted = np.asarray(predictor.predict(visible(test)))
-        _check_output(technique, predicted, len(test), predicted.dtype == np.bool_, "bool")
-        return predicted
-
-    def predict_score(test: Table) -> NDArray[np.float64]:
-        assert predictor.predict_score is not None
-        score = np.asarray(predictor.predict_score(visible(test)))
-        valid = score.dtype.kind == "f" and bool(np.isfinite(score).all())
-        _check_output(technique, score, len(test), valid, "finite float")
-        return score
-
-    scored = predict_score if predictor.predict_score is not None else None
-    return Predictor(predict, scored, predictor.convergence)
-
-
-def _check_output(technique: Technique, output: NDArray[Any], rows: int, valid: bool, kind: str) -> None:
-    if output.shape != (rows,) or not valid:
-        raise TechniqueError(
-            f"{technique.name} predicted something malformed",
-            expected=f"{kind} array of shape ({rows},)",
-            got=f"{output.dtype} array of shape {output.shape}",
-        )
-
-
-def declaration_flaws(technique: type[Technique]) -> list[str]:
-    """Say what a class lacks to be registered as a technique, one sentence each."""
-    if not (isinstance(technique, type) and issubclass(technique, Technique)):
-        return ["it is not a subclass of Technique"]
-    flaws = []
-    missing = sorted(getattr(technique, "__abstractmethods__", ()))
-    if missing:
-        flaws.append(f"it is abstract: {', '.join(missing)} not implemented")
-    for attribute in ("reference", "summary", "version"):
-        value = getattr(technique, attribute, None)
-        if not isinstance(value, str) or not value.strip():
-            flaws.append(f"its class attribute {attribute!r} is not a text")
-    if not isinstance(technique.may_lose_to_constant, str):
-        flaws.append("its class attribute 'may_lose_to_constant' is not the reason in words")
-    if getattr(technique, "stage", None) not in typing.get_args(Stage):
-        flaws.append(f"its stage is none of {', '.join(typing.get_args(Stage))}")
-    flaws += [
-        f"{name!r} has no annotation, so that it is no parameter"
-        for name, value in vars(technique).items()
-        if isinstance(value, bool | int | float)
-        and not hasattr(Technique, name)
-        and not name.startswith("_")
-        and name not in vars(technique).get("__annotations__", {})
-    ]
-    try:
-        parameter_rules(technique)
-        if not missing:
-            technique()
-    except BetabenchError as error:
-        flaws.append(f"with its defaults it cannot be made: {error.what}")
-    except NameError as error:
-        flaws.append(f"a parameter's annotation cannot be resolved: {error}")
-    return flaws

@@ -7,13 +7,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.techniques.base import Tools
+from benchmark.techniques.base import Array, Tools
 from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
 from benchmark.techniques.registry import register
 
-__all__ = ["CalibratedEqualizedOdds", "Cost", "mixing_rates"]
-
-Array: TypeAlias = NDArray[np.float64]
 Cost: TypeAlias = Literal["fnr", "fpr", "weighted"]
 
 
@@ -41,10 +38,6 @@ class CalibratedEqualizedOdds(ErrorRatePostProcessing):
         :math:`\mu_g\,\mathrm{fnr}_g + (1 - \mu_g)\,\mathrm{fpr}_g`.
     holdout
         See :class:`PostProcessing`.
-
-    References
-    ----------
-    Pleiss, Raghavan, Wu, Kleinberg and Weinberger (2017), On fairness and calibration, NIPS.
     """
 
     name = "calibrated_equalized_odds"

@@ -44,8 +44,6 @@ from benchmark.techniques.base import (
 )
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
 
-__all__ = ["CHECKS", "CheckResult", "NonconformityError", "check_technique", "example_table"]
-
 Status = Literal["passed", "warning", "failed", "not applicable"]
 
 # Sums of the same numbers in another order differ by rounding, which shows where a score is this near to 1/2,
@@ -97,10 +95,7 @@ class CheckResult:
 
 
 def example_table(
-    rows: int = 600,
-    seed: int = 7,
-    positives: tuple[bool, bool] = (True, True),
-    extra_columns: int = 0,
+    rows: int = 600, seed: int = 7, positives: tuple[bool, bool] = (True, True), extra_columns: int = 0
 ) -> Table:
     """Return a made-up table with planted discrimination.
 
@@ -455,10 +450,7 @@ def _randomness_declared(bench: _Bench) -> None:
     _demand_fixed(bench)
     differences = bench.answers().differences(replace(bench, seed=bench.seed + 1).answers())
     _demand(
-        not differences,
-        "Results depend on the seed",
-        got=differences,
-        remedy="declare randomised = True",
+        not differences, "Results depend on the seed", got=differences, remedy="declare randomised = True"
     )
 
 

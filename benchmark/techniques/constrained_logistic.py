@@ -17,20 +17,9 @@ from numpy.typing import NDArray
 from benchmark.compiling import compiled
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
-from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools, one_group
+from benchmark.techniques.base import Array, Convergence, Interval, Predictor, Technique, Tools
 from benchmark.techniques.encoding import Encoding, Treatment
 
-__all__ = [
-    "ConstrainedLogistic",
-    "Design",
-    "LogisticLoss",
-    "Objective",
-    "minimise",
-    "moved_to",
-    "sigmoid",
-]
-
-Array: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
 
 _STEPS = 200  # Newton's method takes 5 to 40
@@ -237,12 +226,7 @@ def sigmoid(scores: Array) -> Array:
 
 
 def minimise(
-    objective: Objective,
-    start: Array,
-    *,
-    normal: Array | None = None,
-    gap: float = 1e-13,
-    what: str = "fit",
+    objective: Objective, start: Array, *, normal: Array | None = None, gap: float = 1e-13, what: str = "fit"
 ) -> tuple[Array, Convergence]:
     """Minimise a convex function by Newton's method with a backtracking line search.
 
@@ -320,25 +304,18 @@ class ConstrainedLogistic(Technique):
     """
 
     stage = "in"
+    needs_two_groups = "nothing is left to constrain"
 
     use_sensitive: bool = True
     treatment: Treatment = "categorical"
     positive: Literal["favorable", "unfavorable"] = "favorable"
     ridge: Annotated[float, Interval(1e-9, 1.0)] = 1e-6
 
-    def skip(self, train: Table) -> str | None:
-        """Decline a table with one group only: nothing can depend on the group."""
-        return one_group(train, "nothing is left to constrain")
-
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         encoding = Encoding.of(train, use_sensitive=self.use_sensitive, treatment=self.treatment)
         favorable = self.positive == "favorable"
         design = Design.of(train, encoding, train.y if favorable else ~train.y)
-        # The matrices are small: more threads only wait for each other, and change the last digits.
-        with threadpool_limits(1, user_api="blas"):
-            theta, convergence = self._coefficients(design)
+        theta, convergence = self._coefficients(design)
         if not favorable:
             theta = -theta
 

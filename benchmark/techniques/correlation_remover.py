@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
 from benchmark.seeding import lots_of_rows
-from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, features_of
+from benchmark.techniques.base import Array, Interval, Prepared, PreProcessing, Tools, features_of
 from benchmark.techniques.registry import register
-
-__all__ = [
-    "CorrelationRemover",
-    "between_extremes",
-    "equal_frequency_edges",
-    "new_features",
-    "residuals",
-]
-
-Array: TypeAlias = NDArray[np.float64]
 
 
 @register
@@ -62,11 +52,6 @@ class CorrelationRemover(PreProcessing):
         predict the lots are made of its other features, and of nothing else but the seed.
     bins : int in [2, 100], default 10
         Largest number of pieces of equal frequency.
-
-    References
-    ----------
-    Weerts, Dudík, Edgar, Jalali, Lutz and Madaio (2023), Fairlearn: Assessing and improving fairness of AI
-    systems, Journal of Machine Learning Research 24.
     """
 
     name = "correlation_remover"

@@ -6,8 +6,6 @@ from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, PreProcessing, Tools
 from benchmark.techniques.registry import register
 
-__all__ = ["DropSensitive"]
-
 
 @register
 class DropSensitive(PreProcessing):
@@ -16,14 +14,12 @@ class DropSensitive(PreProcessing):
     Idea: a classifier cannot use what it does not see. Changes: the visible columns; rows, labels and
     weights stay. Limits: other columns may stand in for the hidden one (redlining), and then discrimination
     stays or even grows.
-
-    References
-    ----------
-    Pedreschi, Ruggieri and Turini (2008), Discrimination-aware data mining, KDD: on why it fails.
     """
 
     name = "drop_sensitive"
-    reference = "Pedreschi, Ruggieri and Turini (2008), Discrimination-aware data mining, KDD"
+    reference = (
+        "Pedreschi, Ruggieri and Turini (2008), Discrimination-aware data mining, KDD: on why it fails"
+    )
     summary = "Hide the sensitive feature from the classifier"
     version = "1"
 

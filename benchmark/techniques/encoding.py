@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
+from benchmark.techniques.base import Array
 
-__all__ = ["Encoding", "Treatment"]
-
-Array: TypeAlias = NDArray[np.float64]
 Codes: TypeAlias = NDArray[np.intp]
 Treatment: TypeAlias = Literal["categorical", "schema", "ordinal"]
 """Which columns enter as one number, the position of the state: none, those that the schema calls ordered, or

@@ -7,17 +7,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.techniques.base import Tools
+from benchmark.techniques.base import Array, Tools
 from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
 from benchmark.techniques.registry import register
 
-__all__ = [
-    "EqualizedOdds",
-    "Objective",
-    "derived_predictor",
-]
-
-Array: TypeAlias = NDArray[np.float64]
 Objective: TypeAlias = Literal["accuracy", "balanced_accuracy"]
 
 
@@ -43,15 +36,13 @@ class EqualizedOdds(ErrorRatePostProcessing):
         What is best: the smallest share of errors, or the largest true positive rate less the false one.
     holdout
         See :class:`PostProcessing`.
-
-    References
-    ----------
-    Hardt, Price and Srebro (2016), Equality of opportunity in supervised learning, NIPS, section 4.1: from a
-    binary predictor.
     """
 
     name = "equalized_odds"
-    reference = "Hardt, Price and Srebro (2016), Equality of opportunity in supervised learning, NIPS"
+    reference = (
+        "Hardt, Price and Srebro (2016), Equality of opportunity in supervised learning, NIPS, section 4.1: "
+        "from a binary predictor"
+    )
     summary = "Redraw decisions with probabilities that equalise the groups' error rates"
     version = "1"
 

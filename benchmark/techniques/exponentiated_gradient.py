@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
+from benchmark.techniques._checks import decider_of, scorer_of
 from benchmark.techniques.base import (
     Convergence,
     Estimator,
@@ -18,13 +19,9 @@ from benchmark.techniques.base import (
     Predictor,
     Technique,
     Tools,
-    decider_of,
     features_of,
-    scorer_of,
 )
 from benchmark.techniques.registry import register
-
-__all__ = ["Constraint", "ExponentiatedGradient", "Reduction", "Weighted"]
 
 Constraint: TypeAlias = Literal[
     "demographic_parity", "equalized_odds", "true_positive_rate_parity", "false_positive_rate_parity"
@@ -71,7 +68,6 @@ class Reduction(Technique):
     def _reduce(self, train: Table, tools: Tools, build: Callable[[Any, Any], Any]) -> Any:
         """Fit what ``build`` makes of fairlearn's constraints and the estimator to be reweighted."""
         from fairlearn import reductions
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         moment = {
             "demographic_parity": reductions.DemographicParity,
@@ -93,8 +89,7 @@ class Reduction(Technique):
         columns = self._columns(train)
         cardinalities = train.schema.cardinalities[columns]
         mitigator = build(Weighted(lambda: tools.classifier(cardinalities), self.name), Costs)
-        # More threads change the last digits of sums, and with them which of equal models is taken.
-        with threadpool_limits(1, user_api="blas"), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=DeprecationWarning, module="fairlearn")
             mitigator.fit(
                 features_of(train, columns),
@@ -167,17 +162,12 @@ class ExponentiatedGradient(Reduction):
         Rounds of the game.
     constraint, use_sensitive
         See :class:`Reduction`.
-
-    References
-    ----------
-    Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair classification,
-    ICML, algorithm 1.
     """
 
     name = "exponentiated_gradient"
     reference = (
         "Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair "
-        "classification, ICML"
+        "classification, ICML, algorithm 1"
     )
     summary = "Lottery of classifiers trained on costs, with bounded differences of the groups' rates"
     version = "2"

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
-from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools, one_group
+from benchmark.techniques.base import Array, Convergence, Interval, Predictor, Technique, Tools
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
-
-__all__ = ["Game", "GerryFair"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _GAP = 0.005  # how far, in errors per row, either player may be from the best answer to the other
 _TIE = 1e-10  # what is nearer to another value counts as equal to it: rounding must not decide the moves
@@ -61,11 +57,6 @@ class GerryFair(Technique):
         Rounds of the game.
     subgroups : {"deprived", "states"}, default "deprived"
         Which groups are told apart: the deprived and everyone else, or all states of the sensitive feature.
-
-    References
-    ----------
-    Kearns, Neel, Roth and Wu (2018), Preventing fairness gerrymandering: Auditing and learning for subgroup
-    fairness, ICML.
     """
 
     name = "gerry_fair"
@@ -76,6 +67,7 @@ class GerryFair(Technique):
     )
     summary = "Lottery of linear classifiers from a game against an auditor of subgroups"
     version = "1"
+    needs_two_groups = "there is no other to compare"
     randomised = True
     multi_group = True
     produces_scores = False
@@ -86,13 +78,7 @@ class GerryFair(Technique):
     max_iterations: Annotated[int, Interval(1)] = 3000
     subgroups: Literal["deprived", "states"] = "deprived"
 
-    def skip(self, train: Table) -> str | None:
-        """Decline a table with one group only: there is nothing to audit."""
-        return one_group(train, "there is no other to compare")
-
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         schema = train.schema
         encoding = Encoding.of(train, use_sensitive=True, treatment="categorical")
         design = Design.of(train, encoding, train.y)
@@ -100,9 +86,7 @@ class GerryFair(Technique):
         if self.subgroups == "deprived":
             group = (group == schema.deprived_code).astype(np.intp)
         game = Game(design, group, self.fairness_def, self.gamma, self.C)
-        # The matrices are small: more threads only wait for each other, and change the last digits.
-        with threadpool_limits(1, user_api="blas"):
-            answers, drawn, convergence = game.play(self.max_iterations)
+        answers, drawn, convergence = game.play(self.max_iterations)
         seed = int(tools.rng.integers(2**63))
 
         def predict(test: Table) -> NDArray[np.bool_]:

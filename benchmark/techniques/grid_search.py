@@ -11,8 +11,6 @@ from benchmark.techniques.base import Interval, Predictor, Tools
 from benchmark.techniques.exponentiated_gradient import Reduction
 from benchmark.techniques.registry import register
 
-__all__ = ["GridSearch"]
-
 
 @register
 class GridSearch(Reduction):
@@ -37,17 +35,12 @@ class GridSearch(Reduction):
         Largest sum of the multipliers' absolute values.
     constraint, use_sensitive
         See :class:`Reduction`.
-
-    References
-    ----------
-    Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair classification,
-    ICML, section 3.4.
     """
 
     name = "grid_search"
     reference = (
         "Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A reductions approach to fair "
-        "classification, ICML"
+        "classification, ICML, section 3.4"
     )
     summary = "Best classifier trained on costs on a grid of trade-offs between error and difference"
     version = "1"

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 
-__all__ = ["CELL_NAMES", "cell_counts", "independent_counts", "missing_members", "resample"]
-
 CELL_NAMES = (
     ("favored, unfavorable label", "favored, favorable label"),
     ("deprived, unfavorable label", "deprived, favorable label"),

@@ -7,19 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DeclinedError, NotConvergedError
-from benchmark.techniques.base import Convergence, Interval, Prepared, PreProcessing, Tools, one_group
+from benchmark.techniques.base import Array, Convergence, Interval, Prepared, PreProcessing, Tools
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.correlation_remover import new_features
 from benchmark.techniques.encoding import Encoding, Treatment
 from benchmark.techniques.registry import register
-
-__all__ = ["LearnedFairRepresentations", "Prototypes", "RepresentationLoss", "descend"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _SMOOTHING = (1e-2, 1e-4)  # the corner of the absolute value, rounded off: roughly at first, then finely
 _TOLERANCE = 1e-7  # relative decrease of the loss in a step that ends the search
@@ -71,16 +66,13 @@ class LearnedFairRepresentations(PreProcessing):
         the schema calls ordered, or all. The others enter by indicators of their states.
     max_iterations : int in [1, 100000], default 5000
         Steps after which the search fails.
-
-    References
-    ----------
-    Zemel, Wu, Swersky, Pitassi and Dwork (2013), Learning fair representations, ICML.
     """
 
     name = "lfr"
     reference = "Zemel, Wu, Swersky, Pitassi and Dwork (2013), Learning fair representations, ICML"
     summary = "Describe rows by memberships of prototypes that both groups are equally near to"
     version = "2"
+    needs_two_groups = "no second group to be near"
     randomised = True
     needs_sensitive = False
 
@@ -92,10 +84,6 @@ class LearnedFairRepresentations(PreProcessing):
     replace_labels: bool = True
     treatment: Treatment = "categorical"
     max_iterations: Annotated[int, Interval(1, 100_000)] = 5000
-
-    def skip(self, train: Table) -> str | None:
-        """Decline a table with one group only: there are no two that could be equally near."""
-        return one_group(train, "no second group to be near")
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         schema = train.schema

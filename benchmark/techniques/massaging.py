@@ -10,8 +10,6 @@ from benchmark.techniques.independence import cell_counts, independent_counts
 from benchmark.techniques.ranking import Ranker, rank
 from benchmark.techniques.registry import register
 
-__all__ = ["Massaging"]
-
 
 @register
 class Massaging(PreProcessing):
@@ -29,17 +27,12 @@ class Massaging(PreProcessing):
     ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
         What says who is near the boundary: naive Bayes on all columns or on all but the sensitive one, or the
         classifier itself.
-
-    References
-    ----------
-    Kamiran and Calders (2012), Data preprocessing techniques for classification without discrimination,
-    Knowledge and Information Systems 33(1), section 5.1.
     """
 
     name = "massaging"
     reference = (
         "Kamiran and Calders (2012), Data preprocessing techniques for classification without "
-        "discrimination, Knowledge and Information Systems 33(1)"
+        "discrimination, Knowledge and Information Systems 33(1), section 5.1"
     )
     summary = "Exchange labels between groups near the ranker's decision boundary"
     version = "1"

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group, scorer_of
+from benchmark.techniques._checks import scorer_of
+from benchmark.techniques.base import Array, Interval, Predictor, Technique, Tools
 from benchmark.techniques.registry import register
 
-__all__ = ["Levels", "MetaFair", "best_shares"]
-
-Array: TypeAlias = NDArray[np.float64]
 Constraint: TypeAlias = Literal["statistical_rate", "false_discovery_rate"]
 
 _DIGITS = 9  # of estimates; beyond them, equal rows of two batches may differ by rounding
@@ -51,31 +49,23 @@ class MetaFair(Technique):
         The rate q.
     tau : float in [0, 1], default 0.8
         Least ratio of the smaller to the larger rate.
-
-    References
-    ----------
-    Celis, Huang, Keswani and Vishnoi (2019), Classification with fairness constraints: A meta-algorithm with
-    provable guarantees, FAT*.
     """
 
     name = "meta_fair"
     stage = "in"
     reference = (
-        "Celis, Huang, Keswani and Vishnoi (2019), Classification with fairness constraints: A "
-        "meta-algorithm with provable guarantees, FAT*"
+        "Celis, Huang, Keswani and Vishnoi (2019), Classification with fairness constraints: A meta- "
+        "algorithm with provable guarantees, FAT*"
     )
     summary = "Optimal thresholds per group under a bound on the ratio of the groups' rates"
     version = "1"
+    needs_two_groups = "there is no other to compare"
     randomised = True
     needs_scores = True
     produces_scores = False
 
     constraint: Constraint = "statistical_rate"
     tau: Annotated[float, Interval(0, 1)] = 0.8
-
-    def skip(self, train: Table) -> str | None:
-        """Decline a table with one group only: there is no ratio."""
-        return one_group(train, "there is no other to compare")
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from sklearn.isotonic import IsotonicRegression

@@ -6,8 +6,6 @@ from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, PreProcessing, Tools
 from benchmark.techniques.registry import register
 
-__all__ = ["NoMitigation"]
-
 
 @register
 class NoMitigation(PreProcessing):
@@ -15,10 +13,6 @@ class NoMitigation(PreProcessing):
 
     Idea: the classifier alone, as the reference of every comparison. Changes: nothing. Limits: it reproduces
     whatever discrimination the training data holds.
-
-    References
-    ----------
-    The paper's unmitigated classifier, with the sensitive feature left in.
     """
 
     name = "none"

@@ -12,15 +12,8 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Predictor, Technique, Tools, one_group, scorer_of
-
-__all__ = [
-    "Adjustment",
-    "ErrorRatePostProcessing",
-    "GroupPostProcessing",
-    "PostProcessing",
-    "Scored",
-]
+from benchmark.techniques._checks import scorer_of
+from benchmark.techniques.base import Interval, Predictor, Technique, Tools
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +49,7 @@ class PostProcessing(Technique):
     """
 
     stage = "post"
+    needs_two_groups = "there are no groups to compare"
     randomised = True
     needs_scores = True
     produces_scores = False
@@ -103,10 +97,6 @@ class PostProcessing(Technique):
 
 class GroupPostProcessing(PostProcessing):
     """Post-processing that compares the groups."""
-
-    def skip(self, train: Table) -> str | None:
-        """Decline a table with one group only: there is nobody to compare with."""
-        return one_group(train, "there are no groups to compare")
 
 
 class ErrorRatePostProcessing(PostProcessing):

@@ -11,8 +11,6 @@ from benchmark.techniques.independence import missing_members, resample
 from benchmark.techniques.ranking import Ranker, rank
 from benchmark.techniques.registry import register
 
-__all__ = ["PreferentialSampling"]
-
 
 @register
 class PreferentialSampling(PreProcessing):
@@ -30,17 +28,12 @@ class PreferentialSampling(PreProcessing):
     ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
         What says who is near the boundary: naive Bayes on all columns or on all but the sensitive one, or the
         classifier itself.
-
-    References
-    ----------
-    Kamiran and Calders (2012), Data preprocessing techniques for classification without discrimination,
-    Knowledge and Information Systems 33(1), section 5.3.
     """
 
     name = "preferential_sampling"
     reference = (
         "Kamiran and Calders (2012), Data preprocessing techniques for classification without "
-        "discrimination, Knowledge and Information Systems 33(1)"
+        "discrimination, Knowledge and Information Systems 33(1), section 5.3"
     )
     summary = "Copy and leave out rows near the ranker's decision boundary"
     version = "1"

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, features_of, one_group
+from benchmark.techniques.base import Array, Interval, Prepared, PreProcessing, Tools, features_of
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimise
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
-
-__all__ = ["PrejudiceFreeRepresentations", "audit"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _ROUNDING = 1e-12  # by which an auditor that is at a loss may exceed an AUC of 1/2
 _RIDGE = 1e-4  # a column that separates the groups perfectly would have infinite coefficients
@@ -45,10 +40,6 @@ class PrejudiceFreeRepresentations(PreProcessing):
     max_auc : float in [0.5, 1], default 0.6
         Largest area under the auditor's ROC curve that is tolerated: the probability that it ranks a random
         deprived row above a random favored one, 1/2 if it is at a loss.
-
-    References
-    ----------
-    Madhavan and Wadhwa (2020), Fairness-aware learning with prejudice free representations, CIKM.
     """
 
     name = "pfr"
@@ -57,25 +48,19 @@ class PrejudiceFreeRepresentations(PreProcessing):
     )
     summary = "Remove columns until the group can no longer be predicted from the others"
     version = "1"
+    needs_two_groups = "there is no group to tell"
     needs_sensitive = False
 
     max_auc: Annotated[float, Interval(0.5, 1.0)] = 0.6
 
-    def skip(self, train: Table) -> str | None:
-        """Decline a table with one group only: there is nothing to tell."""
-        return one_group(train, "there is no group to tell")
-
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         hidden = {train.schema.label_index, train.schema.sensitive_index}
         left = [i for i in range(len(train.schema.columns)) if i not in hidden]
-        with threadpool_limits(1, user_api="blas"):
-            while left:
-                auc, importance = audit(train, left)
-                if auc <= self.max_auc + _ROUNDING:
-                    return Prepared(train, features=tuple(train.schema.names[i] for i in left))
-                del left[int(importance.argmax())]
+        while left:
+            auc, importance = audit(train, left)
+            if auc <= self.max_auc + _ROUNDING:
+                return Prepared(train, features=tuple(train.schema.names[i] for i in left))
+            del left[int(importance.argmax())]
         raise DeclinedError(
             f"{self.name} removed all columns",
             expected=f"columns from which the group is told with an AUC of at most {self.max_auc:g}",

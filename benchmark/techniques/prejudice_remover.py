@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.techniques.base import Convergence, Interval, Predictor, Technique, Tools, one_group
+from benchmark.techniques.base import Array, Convergence, Interval, Predictor, Technique, Tools
 from benchmark.techniques.constrained_logistic import Design, minimise, sigmoid
 from benchmark.techniques.encoding import Encoding, Treatment
 from benchmark.techniques.registry import register
-
-__all__ = ["PrejudiceRemover", "RegularisedLoss"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _TINY = 1e-300  # stands for a rate of 0 in logarithms
 
@@ -49,11 +44,6 @@ class PrejudiceRemover(Technique):
     ridge : float in [1e-9, 1], default 1e-6
         Weight of half the squared norm of all coefficients, the intercepts included, beside the mean loss per
         row.
-
-    References
-    ----------
-    Kamishima, Akaho, Asoh and Sakuma (2012), Fairness-aware classifier with prejudice remover regularizer,
-    ECML PKDD.
     """
 
     name = "prejudice_remover"
@@ -63,6 +53,7 @@ class PrejudiceRemover(Technique):
         "regularizer, ECML PKDD"
     )
     summary = "Logistic regression per group, penalised for the information of prediction and group"
+    needs_two_groups = "nothing depends on the group"
     version = "1"
 
     eta: Annotated[float, Interval(0, 1000)] = 1.0
@@ -71,7 +62,7 @@ class PrejudiceRemover(Technique):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table with one group only, or with no feature but the sensitive one."""
-        reason = one_group(train, "nothing depends on the group")
+        reason = super().skip(train)
         if reason is not None:
             return reason
         if len(train.schema.feature_indices) == 1:
@@ -79,16 +70,10 @@ class PrejudiceRemover(Technique):
         return None
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         encoding = Encoding.of(train, use_sensitive=False, treatment=self.treatment)
         groups = [train.take(train.deprived == deprived) for deprived in (False, True)]
         designs = [Design.of(group, encoding, group.y) for group in groups]
-        # The matrices are small: more threads only wait for each other, and change the last digits.
-        with threadpool_limits(1, user_api="blas"):
-            coefficients, convergence = self._coefficients(
-                designs, np.array([*map(len, groups)]) / len(train)
-            )
+        coefficients, convergence = self._coefficients(designs, np.array([*map(len, groups)]) / len(train))
 
         def scores(test: Table) -> Array:
             codes = encoding.codes(test)

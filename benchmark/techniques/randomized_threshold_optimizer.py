@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.techniques.base import Interval, Tools
+from benchmark.techniques.base import Array, Interval, Tools
 from benchmark.techniques.post_processing import Adjustment, GroupPostProcessing, Scored
 from benchmark.techniques.registry import register
-
-__all__ = ["RandomizedThresholdOptimizer", "parity_thresholds"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _SLACK = 1e-9  # by how much a rate may miss its bound, so that rounding decides nothing
 
@@ -47,17 +43,12 @@ class RandomizedThresholdOptimizer(GroupPostProcessing):
         Width, in f, of the range in which chance decides.
     holdout
         See :class:`PostProcessing`.
-
-    References
-    ----------
-    Alabdulmohsin and Lucic (2021), A near-optimal algorithm for debiasing trained machine learning models,
-    NeurIPS, equation 3: the rule.
     """
 
     name = "randomized_threshold_optimizer"
     reference = (
         "Alabdulmohsin and Lucic (2021), A near-optimal algorithm for debiasing trained machine learning "
-        "models, NeurIPS"
+        "models, NeurIPS, equation 3: the rule"
     )
     summary = "Shift each group's randomised threshold to near statistical parity at the least cost"
     version = "1"

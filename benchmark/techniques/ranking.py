@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
-from benchmark.techniques.base import Tools, scorer_of
-
-__all__ = ["Ranker", "rank"]
+from benchmark.techniques._checks import scorer_of
+from benchmark.techniques.base import Tools
 
 Ranker: TypeAlias = Literal["naive_bayes", "naive_bayes_blind", "classifier"]
 

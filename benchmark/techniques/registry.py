@@ -3,17 +3,53 @@
 from __future__ import annotations
 
 import difflib
+import typing
 from pathlib import Path
 from typing import TypeVar
 
-from benchmark.errors import TechniqueError
+from benchmark.errors import BetabenchError, TechniqueError
 from benchmark.registry import Registry
 from benchmark.registry import load_plugin as load_any_plugin
-from benchmark.techniques.base import Technique, Value, declaration_flaws, parameter_rules
-
-__all__ = ["get_technique", "list_techniques", "load_plugin", "register"]
+from benchmark.techniques._checks import Value, parameter_rules
+from benchmark.techniques.base import Stage, Technique
 
 T = TypeVar("T", bound=type[Technique])
+
+
+def declaration_flaws(technique: type[Technique]) -> list[str]:
+    """Say what a class lacks to be registered as a technique, one sentence each."""
+    if not (isinstance(technique, type) and issubclass(technique, Technique)):
+        return ["it is not a subclass of Technique"]
+    flaws = []
+    missing = sorted(getattr(technique, "__abstractmethods__", ()))
+    if missing:
+        flaws.append(f"it is abstract: {', '.join(missing)} not implemented")
+    for attribute in ("reference", "summary", "version"):
+        value = getattr(technique, attribute, None)
+        if not isinstance(value, str) or not value.strip():
+            flaws.append(f"its class attribute {attribute!r} is not a text")
+    if not isinstance(technique.may_lose_to_constant, str):
+        flaws.append("its class attribute 'may_lose_to_constant' is not the reason in words")
+    if getattr(technique, "stage", None) not in typing.get_args(Stage):
+        flaws.append(f"its stage is none of {', '.join(typing.get_args(Stage))}")
+    flaws += [
+        f"{name!r} has no annotation, so that it is no parameter"
+        for name, value in vars(technique).items()
+        if isinstance(value, bool | int | float)
+        and not hasattr(Technique, name)
+        and not name.startswith("_")
+        and name not in vars(technique).get("__annotations__", {})
+    ]
+    try:
+        parameter_rules(technique)
+        if not missing:
+            technique()
+    except BetabenchError as error:
+        flaws.append(f"with its defaults it cannot be made: {error.what}")
+    except NameError as error:
+        flaws.append(f"a parameter's annotation cannot be resolved: {error}")
+    return flaws
+
 
 _REGISTRY: Registry[type[Technique]] = Registry(
     "technique",

@@ -11,8 +11,6 @@ from benchmark.techniques.base import Interval, Tools
 from benchmark.techniques.post_processing import Adjustment, GroupPostProcessing, Scored
 from benchmark.techniques.registry import register
 
-__all__ = ["RejectOption", "critical_region"]
-
 
 @register
 class RejectOption(GroupPostProcessing):
@@ -37,16 +35,12 @@ class RejectOption(GroupPostProcessing):
         Size of the grid.
     holdout
         See :class:`PostProcessing`.
-
-    References
-    ----------
-    Kamiran, Karim and Zhang (2012), Decision theory for discrimination-aware classification, ICDM: reject
-    option based classification.
     """
 
     name = "reject_option"
     reference = (
-        "Kamiran, Karim and Zhang (2012), Decision theory for discrimination-aware classification, ICDM"
+        "Kamiran, Karim and Zhang (2012), Decision theory for discrimination-aware classification, ICDM: "
+        "reject option based classification"
     )
     summary = "Favor the deprived group in a region of uncertain scores"
     version = "1"

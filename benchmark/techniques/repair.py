@@ -13,8 +13,6 @@ from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
 from benchmark.techniques.registry import register
 
-__all__ = ["Repair"]
-
 Codes: TypeAlias = NDArray[np.int16]
 Counts: TypeAlias = NDArray[np.int64]
 Shares: TypeAlias = NDArray[np.float64]
@@ -60,16 +58,14 @@ class Repair(PreProcessing):
     repair_test : bool, default False
         Whether test rows are moved as the training rows of their group and state were. By default they stay
         as they are: the benchmark scores every technique on the original rows.
-
-    References
-    ----------
-    Feldman, Friedler, Moeller, Scheidegger and Venkatasubramanian (2015), Certifying and removing disparate
-    impact, KDD, section 5: ordered columns. Adler et al. (2016), Auditing black-box models for indirect
-    influence, ICDM, section III: unordered columns.
     """
 
     name = "repair"
-    reference = "Feldman et al. (2015), Certifying and removing disparate impact, KDD"
+    reference = (
+        "Feldman, Friedler, Moeller, Scheidegger and Venkatasubramanian (2015), Certifying and removing "
+        "disparate impact, KDD, section 5: ordered columns. Adler et al. (2016), Auditing black-box models "
+        "for indirect influence, ICDM, section III: unordered columns"
+    )
     summary = "Move the groups' distributions of each column toward a common one"
     version = "2"
     randomised = True

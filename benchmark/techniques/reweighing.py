@@ -9,8 +9,6 @@ from benchmark.techniques.base import Prepared, PreProcessing, Tools
 from benchmark.techniques.independence import cell_counts
 from benchmark.techniques.registry import register
 
-__all__ = ["Reweighing"]
-
 
 @register
 class Reweighing(PreProcessing):
@@ -20,17 +18,12 @@ class Reweighing(PreProcessing):
     under independence to its observed share. Changes: weights only; the weighted discrimination is 0 and
     the weights sum to the number of rows. Limits: needs a classifier that honours weights; a cell without
     rows cannot be weighted up, so that discrimination stays there.
-
-    References
-    ----------
-    Kamiran and Calders (2012), Data preprocessing techniques for classification without discrimination,
-    Knowledge and Information Systems 33(1), section 5.2.
     """
 
     name = "reweighing"
     reference = (
         "Kamiran and Calders (2012), Data preprocessing techniques for classification without "
-        "discrimination, Knowledge and Information Systems 33(1)"
+        "discrimination, Knowledge and Information Systems 33(1), section 5.2"
     )
     summary = "Weight rows so that label and group become independent"
     version = "1"

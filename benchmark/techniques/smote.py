@@ -14,8 +14,6 @@ from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.independence import CELL_NAMES, cell_counts
 from benchmark.techniques.registry import register
 
-__all__ = ["FairSmote", "Smote"]
-
 Codes: TypeAlias = NDArray[np.int16]
 Rows: TypeAlias = NDArray[np.intp]
 
@@ -37,11 +35,6 @@ class Smote(PreProcessing):
     ----------
     neighbours : int in [1, 100], default 5
         How many neighbours vote beside the row itself; all there are if there are fewer.
-
-    References
-    ----------
-    Chawla, Bowyer, Hall and Kegelmeyer (2002), SMOTE: Synthetic minority over-sampling technique, Journal of
-    Artificial Intelligence Research 16.
     """
 
     name = "smote"
@@ -90,17 +83,12 @@ class FairSmote(PreProcessing):
         Share of the difference between the neighbours that is added to an ordered column.
     situation_testing : bool, default True
         Whether biased rows are left out.
-
-    References
-    ----------
-    Chakraborty, Majumder and Menzies (2021), Bias in machine learning software: Why? How? What to do?,
-    ESEC/FSE.
     """
 
     name = "fair_smote"
     reference = (
-        "Chakraborty, Majumder and Menzies (2021), Bias in machine learning software: Why? How? What to do?, "
-        "ESEC/FSE"
+        "Chakraborty, Majumder and Menzies (2021), Bias in machine learning software: Why? How? What to "
+        "do?, ESEC/FSE"
     )
     summary = "Make up rows until all cells of group and label are equally large; leave out biased rows"
     version = "1"
@@ -179,13 +167,10 @@ def _most_voted(family: Codes, cardinalities: NDArray[np.int64], rng: np.random.
 
 def _unbiased(table: Table) -> NDArray[np.bool_]:
     """Say which rows a logistic regression labels alike in either group, shape (n_rows,)."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
     encoding = Encoding.of(table, use_sensitive=True, treatment="categorical")
     design = Design.of(table, encoding, table.y)
-    with threadpool_limits(1, user_api="blas"):
-        loss = LogisticLoss(design, ridge=1 / len(table))
-        theta, _ = minimise(loss, np.zeros(encoding.matrix.shape[1]), what="situation testing")
+    loss = LogisticLoss(design, ridge=1 / len(table))
+    theta, _ = minimise(loss, np.zeros(encoding.matrix.shape[1]), what="situation testing")
     schema = table.schema
     favored = np.bincount(table.codes[~table.deprived, schema.sensitive_index]).argmax()
     other = table.with_column(

@@ -12,8 +12,6 @@ from benchmark.techniques.equalized_odds import Objective
 from benchmark.techniques.post_processing import Adjustment, ErrorRatePostProcessing, Scored
 from benchmark.techniques.registry import register
 
-__all__ = ["ThresholdOptimizer"]
-
 
 @register
 class ThresholdOptimizer(ErrorRatePostProcessing):
@@ -38,15 +36,13 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
         What is maximised; under a single constrained rate, the mean of the groups' own, weighted by size.
     holdout
         See :class:`PostProcessing`.
-
-    References
-    ----------
-    Hardt, Price and Srebro (2016), Equality of opportunity in supervised learning, NIPS, section 4.2: from a
-    score function.
     """
 
     name = "threshold_optimizer"
-    reference = "Hardt, Price and Srebro (2016), Equality of opportunity in supervised learning, NIPS"
+    reference = (
+        "Hardt, Price and Srebro (2016), Equality of opportunity in supervised learning, NIPS, section 4.2: "
+        "from a score function"
+    )
     summary = "Give each group its own, partly random, thresholds of equal rates"
     version = "1"
 

@@ -10,8 +10,6 @@ from benchmark.techniques.base import Prepared, PreProcessing, Tools
 from benchmark.techniques.independence import missing_members, resample
 from benchmark.techniques.registry import register
 
-__all__ = ["UniformSampling"]
-
 
 @register
 class UniformSampling(PreProcessing):
@@ -21,17 +19,12 @@ class UniformSampling(PreProcessing):
     that is too small is copied whole as often as fits and filled up with a random draw without replacement;
     one that is too large keeps a random draw. Changes: which rows there are and how often; the sizes of
     groups and classes stay. Limits: declines a table with an empty cell, which leaves nobody to copy.
-
-    References
-    ----------
-    Kamiran and Calders (2012), Data preprocessing techniques for classification without discrimination,
-    Knowledge and Information Systems 33(1), section 5.3.
     """
 
     name = "uniform_sampling"
     reference = (
         "Kamiran and Calders (2012), Data preprocessing techniques for classification without "
-        "discrimination, Knowledge and Information Systems 33(1)"
+        "discrimination, Knowledge and Information Systems 33(1), section 5.3"
     )
     summary = "Copy and leave out random rows until label and group are independent"
     version = "1"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import NotConvergedError
-from benchmark.techniques.base import Convergence, Interval
+from benchmark.techniques.base import Array, Convergence, Interval
 from benchmark.techniques.constrained_logistic import (
     ConstrainedLogistic,
     Design,
@@ -19,10 +19,6 @@ from benchmark.techniques.constrained_logistic import (
     moved_to,
 )
 from benchmark.techniques.registry import register
-
-__all__ = ["Zafar2015"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _EQUAL = 1e-9  # what counts as equal covariances
 _ON_BOUND = 1e-6  # share by which the loss may miss its bound
@@ -71,17 +67,12 @@ class Zafar2015(ConstrainedLogistic):
         published experiments used 1000.
     use_sensitive, treatment, positive
         See :class:`ConstrainedLogistic`. Only ``misclassification`` depends on which label is positive.
-
-    References
-    ----------
-    Zafar, Valera, Gomez Rodriguez and Gummadi (2015), Fairness constraints: Mechanisms for fair
-    classification, arXiv:1507.05259, equation 2 and section 3.
     """
 
     name = "zafar_2015"
     reference = (
         "Zafar, Valera, Gomez Rodriguez and Gummadi (2015), Fairness constraints: Mechanisms for fair "
-        "classification, arXiv:1507.05259"
+        "classification, arXiv:1507.05259, equation 2 and section 3"
     )
     summary = "Logistic regression with a bounded covariance of group and distance to the boundary"
     version = "2"

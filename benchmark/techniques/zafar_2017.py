@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmark.errors import NotConvergedError
-from benchmark.techniques.base import Convergence, Interval
-from benchmark.techniques.constrained_logistic import (
-    ConstrainedLogistic,
-    Design,
-    LogisticLoss,
-    minimise,
-)
+from benchmark.techniques.base import Array, Convergence, Interval
+from benchmark.techniques.constrained_logistic import ConstrainedLogistic, Design, LogisticLoss, minimise
 from benchmark.techniques.registry import register
-
-__all__ = ["Zafar2017"]
-
-Array: TypeAlias = NDArray[np.float64]
 
 _STEPS = 500  # of the convex-concave procedure, which mostly takes 5 to 100
 _CHANGE = 1e-6  # of the loss in the last step
@@ -69,18 +59,13 @@ class Zafar2017(ConstrainedLogistic):
         Factor by which tau grows.
     use_sensitive, treatment, positive, ridge
         See :class:`ConstrainedLogistic`. Calling the other label positive exchanges the two rates.
-
-    References
-    ----------
-    Zafar, Valera, Gomez Rodriguez and Gummadi (2017), Fairness beyond disparate treatment & disparate impact:
-    Learning classification without disparate mistreatment, WWW, section 4. Shen, Diamond, Gu and Boyd (2016),
-    Disciplined convex-concave programming, CDC: the procedure.
     """
 
     name = "zafar_2017"
     reference = (
         "Zafar, Valera, Gomez Rodriguez and Gummadi (2017), Fairness beyond disparate treatment & disparate "
-        "impact: Learning classification without disparate mistreatment, WWW"
+        "impact: Learning classification without disparate mistreatment, WWW, section 4. Shen, Diamond, Gu "
+        "and Boyd (2016), Disciplined convex-concave programming, CDC: the procedure"
     )
     summary = "Logistic regression with a bounded covariance of group and misclassification"
     version = "1"

@@ -8,12 +8,13 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques import Interval, Predictor, Prepared, PreProcessing, Technique, Tools
-from benchmark.techniques.base import declaration_flaws
 from benchmark.techniques.conformance import example_table
+from benchmark.techniques.registry import declaration_flaws
 
 TRAIN, TEST = example_table(), example_table(50, seed=3)
 
@@ -210,6 +211,29 @@ class InProcessing(Technique):
 def in_processing(predict: Callable[[Table], Any], score: Callable[[Table], Any] | None = None) -> Predictor:
     technique = type("Fitted", (InProcessing,), {"predictor": Predictor(predict, score)})()
     return technique.fit(TRAIN, tools())
+
+
+def blas_threads() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+def test_linear_algebra_has_one_thread_in_fit_and_prediction_and_gets_its_own_back() -> None:
+    seen: list[set[int]] = []
+
+    def noticed(result: Any) -> Any:
+        seen.append(blas_threads())
+        return result
+
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        Custom.doing(lambda train: noticed(Prepared(train))).fit(TRAIN, tools())
+        fitted = in_processing(lambda t: noticed(t.y), lambda t: noticed(np.zeros(len(t))))
+        fitted.predict(TEST)
+        assert fitted.predict_score is not None
+        fitted.predict_score(TEST)
+        assert blas_threads() == before
+    assert before == {2}
+    assert seen == [{1}] * 3
 
 
 def test_labels_never_reach_a_technique() -> None:

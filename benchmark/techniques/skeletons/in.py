@@ -11,8 +11,6 @@ from benchmark.data import Table
 from benchmark.techniques import Interval, Predictor, Technique, Tools, register
 from benchmark.techniques.encoding import Encoding
 
-__all__ = ["MyTechnique"]
-
 
 @register
 class MyTechnique(Technique):
@@ -26,15 +24,11 @@ class MyTechnique(Technique):
     ----------
     strength : float >= 0, default 1.0
         What it does, and what its ends mean. Here 0 is plain least squares.
-
-    References
-    ----------
-    Author (year), Title, journal or conference, section or equation.
     """
 
     name = "my_technique"
     stage = "in"
-    reference = "Author (year), Title, journal or conference"
+    reference = "Author (year), Title, journal or conference, section or equation"
     summary = "What it does, in one line for lists"
     version = "1"  # a new one whenever the same input and seed would give another result
     needs_sensitive = False  # what else can be declared: see benchmark.techniques.Technique
@@ -42,16 +36,12 @@ class MyTechnique(Technique):
     strength: Annotated[float, Interval(0)] = 1.0
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        # What is slow to import is imported where it is needed.
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         # What takes codes as they are is given train.features and test.features, which hold no label.
         encoding = Encoding.of(train, use_sensitive=False, treatment="categorical")
         X = np.column_stack([np.ones(len(train)), encoding.features(train)])
-        with threadpool_limits(1, user_api="blas"):  # the same sums on every machine
-            covariance = (train.deprived - train.deprived.mean()) @ X / len(train)
-            gram = X.T @ X / len(train) + self.strength * np.outer(covariance, covariance)
-            theta = np.linalg.solve(gram + 1e-6 * np.eye(len(gram)), train.y @ X / len(train)).astype(float)
+        covariance = (train.deprived - train.deprived.mean()) @ X / len(train)
+        gram = X.T @ X / len(train) + self.strength * np.outer(covariance, covariance)
+        theta = np.linalg.solve(gram + 1e-6 * np.eye(len(gram)), train.y @ X / len(train)).astype(float)
 
         def predict_score(test: Table) -> NDArray[np.float64]:  # test rows come with their labels hidden
             return np.clip(encoding.scores(encoding.codes(test), theta), 0.0, 1.0)

@@ -8,8 +8,6 @@ import numpy as np
 
 from benchmark.techniques import Adjustment, GroupPostProcessing, Interval, Scored, Tools, register
 
-__all__ = ["MyTechnique"]
-
 
 @register
 class MyTechnique(GroupPostProcessing):
@@ -23,14 +21,10 @@ class MyTechnique(GroupPostProcessing):
     ----------
     strength : float in [0, 1], default 1.0
         What it does, and what its ends mean. Here 0 changes nothing.
-
-    References
-    ----------
-    Author (year), Title, journal or conference, section or equation.
     """
 
     name = "my_technique"
-    reference = "Author (year), Title, journal or conference"
+    reference = "Author (year), Title, journal or conference, section or equation"
     summary = "What it does, in one line for lists"
     version = "1"  # a new one whenever the same input and seed would give another result
 

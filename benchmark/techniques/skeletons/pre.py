@@ -9,8 +9,6 @@ import numpy as np
 from benchmark.data import Table
 from benchmark.techniques import Interval, Prepared, PreProcessing, Tools, register
 
-__all__ = ["MyTechnique"]
-
 
 @register
 class MyTechnique(PreProcessing):
@@ -24,14 +22,10 @@ class MyTechnique(PreProcessing):
     ----------
     strength : float in [0, 1], default 1.0
         What it does, and what its ends mean. Here 0 changes nothing.
-
-    References
-    ----------
-    Author (year), Title, journal or conference, section or equation.
     """
 
     name = "my_technique"
-    reference = "Author (year), Title, journal or conference"
+    reference = "Author (year), Title, journal or conference, section or equation"
     summary = "What it does, in one line for lists"
     version = "1"  # a new one whenever the same input and seed would give another result
     # What else can be declared, such as randomised = True: see benchmark.techniques.Technique.

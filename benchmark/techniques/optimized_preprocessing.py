@@ -9,12 +9,9 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
-from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools, one_group
+from benchmark.techniques.base import Array, Interval, Prepared, PreProcessing, Tools
 from benchmark.techniques.registry import register
 
-__all__ = ["OptimizedPreprocessing", "most_informative", "optimal_mapping"]
-
-Array: TypeAlias = NDArray[np.float64]
 Cells: TypeAlias = NDArray[np.intp]
 
 _ROUNDING = 1e-12  # of rates
@@ -57,11 +54,6 @@ class OptimizedPreprocessing(PreProcessing):
         Largest expected distortion of any row.
     max_distortion : float >= 1, default 2.0
         Largest distortion of any row.
-
-    References
-    ----------
-    Calmon, Wei, Vinzamuri, Natesan Ramamurthy and Varshney (2017), Optimized pre-processing for
-    discrimination prevention, NIPS.
     """
 
     name = "optimized_preprocessing"
@@ -70,6 +62,7 @@ class OptimizedPreprocessing(PreProcessing):
         "discrimination prevention, NIPS"
     )
     summary = "Redraw features and labels by the least change that bounds discrimination and distortion"
+    needs_two_groups = "no second one to compare"
     version = "1"
     randomised = True
 
@@ -80,7 +73,7 @@ class OptimizedPreprocessing(PreProcessing):
 
     def skip(self, train: Table) -> str | None:
         """Decline a table of one group, of too many combinations, or whose bounds contradict each other."""
-        reason = one_group(train, "no second one to compare")
+        reason = super().skip(train)
         if reason is not None:
             return reason
         size = len(np.unique(_keys(train, most_informative(train, self.n_features))))

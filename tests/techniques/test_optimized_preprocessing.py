@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, Tools, get_technique
-from benchmark.techniques import optimised_preprocessing as module
+from benchmark.techniques import optimized_preprocessing as module
 from benchmark.techniques.conformance import check_technique, example_table
-from benchmark.techniques.optimised_preprocessing import allowed_rates, most_informative, optimal_mapping
+from benchmark.techniques.optimized_preprocessing import allowed_rates, most_informative, optimal_mapping
 
 from .tables import table
 

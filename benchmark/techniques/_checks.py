@@ -1,0 +1,262 @@
+"""What the contract checks: parameters, what classifiers and techniques return, and one thread for all."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import sys
+import typing
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Schema, Table
+from benchmark.errors import DeclinedError, TechniqueError
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    from benchmark.techniques.base import Estimator, Predictor, Prepared, Technique
+
+Array: TypeAlias = NDArray[np.float64]
+Value: TypeAlias = bool | int | float | str
+
+_ROUNDING = 1e-9  # by how much a probability may lie outside of [0, 1]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep linear algebra to one thread.
+
+    More threads change the last digits of sums, and with them results; on small matrices they only wait for
+    each other.
+    """
+    with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):
+        yield
+
+
+@functools.lru_cache(maxsize=1)
+def _controller(_n_modules: int) -> ThreadpoolController:
+    """Return what limits the libraries loaded; they are looked for again once something was imported."""
+    import threadpoolctl
+
+    return threadpoolctl.ThreadpoolController()
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Valid range of a numeric parameter, both ends included.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the range.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __str__(self) -> str:
+        return f"[{self.low:g}, {self.high:g}]"
+
+
+@functools.cache
+def parameter_rules(technique: type[Technique]) -> dict[str, Any]:
+    """Return the declared type of each parameter of a technique, ``Annotated`` and ``Literal`` kept.
+
+    Raises
+    ------
+    TechniqueError
+        If a parameter has no default or no declared range.
+    """
+    hints = typing.get_type_hints(technique, include_extras=True)
+    rules = {f.name: hints[f.name] for f in fields(technique) if f.init}  # type: ignore[arg-type]
+    for name, rule in rules.items():
+        numeric = typing.get_origin(rule) is typing.Annotated and isinstance(rule.__metadata__[0], Interval)
+        if not (rule is bool or typing.get_origin(rule) is Literal or numeric):
+            raise TechniqueError(
+                f"The {name!r} parameter of {technique.__name__} declares no valid range",
+                expected="bool, Literal[...], or Annotated[float, Interval(...)] (or int)",
+                got=str(rule),
+            )
+        if inspect.signature(technique).parameters[name].default is inspect.Parameter.empty:
+            raise TechniqueError(f"The {name!r} parameter of {technique.__name__} has no default")
+    return rules
+
+
+def checked_value(technique: Technique, name: str, rule: Any) -> Value:
+    """Return a parameter's value, normalized: 1 and 1.0 are one configuration in the store."""
+    value = getattr(technique, name)
+    if rule is bool:
+        expected, valid = "True or False", isinstance(value, bool)
+    elif typing.get_origin(rule) is Literal:
+        choices = typing.get_args(rule)
+        expected, valid = "one of " + ", ".join(map(repr, choices)), value in choices
+    else:
+        kind, interval = typing.get_args(rule)
+        expected = f"{'an integer' if kind is int else 'a number'} in {interval}"
+        accepted = (int, np.integer) if kind is int else (int, float, np.integer, np.floating)
+        valid = (
+            isinstance(value, accepted)
+            and not isinstance(value, bool)
+            and interval.low <= value <= interval.high  # False for NaN
+        )
+        value = kind(value) if valid else value
+    if valid:
+        return typing.cast(Value, value)
+    default = inspect.signature(type(technique)).parameters[name].default
+    raise TechniqueError(
+        f"The {name!r} parameter of {type(technique).__name__} must be {expected}. Got {value!r} instead",
+        remedy=f"correct it, or leave it out for its default {default!r}",
+    )
+
+
+def decider_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int16]], NDArray[np.bool_]]:
+    """Return what says for which features a trained classifier predicts the favorable label, shape (n_rows,).
+
+    What it returns raises :class:`TechniqueError` in a technique's name where the classifier predicts
+    anything but 0 and 1.
+    """
+
+    def decide(X: NDArray[np.int16]) -> NDArray[np.bool_]:
+        label = np.asarray(classifier.predict(X))
+        if label.shape == (len(X),):
+            favorable = np.asarray(label == 1, dtype=np.bool_)
+            wrong = np.flatnonzero(~(favorable | np.asarray(label == 0, dtype=np.bool_)))
+            if not len(wrong):
+                return favorable
+            got = f"{len(wrong)} others among {len(X)}, the first of them {label[wrong[0]]!r}"
+        else:
+            got = f"an array of shape {label.shape}"
+        raise TechniqueError(
+            f"{technique} was given predictions that are no labels by {_class_of(classifier)}",
+            expected=f"0 or 1 for each of {len(X)} rows",
+            got=got,
+            remedy="correct the classifier's predict, or choose another classifier",
+        )
+
+    return decide
+
+
+def scorer_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int16]], NDArray[np.float64]]:
+    """Return what estimates P(y+ | x) from features as a trained classifier takes them, shape (n_rows,).
+
+    Raises :class:`DeclinedError` in a technique's name if the classifier estimates no probabilities; what it
+    returns raises :class:`TechniqueError` where the estimates are none.
+    """
+    if not hasattr(classifier, "predict_proba"):
+        raise DeclinedError(
+            f"{technique} needs the classifier's scores",
+            expected="a classifier with predict_proba",
+            got=_class_of(classifier),
+            remedy="choose a classifier that estimates probabilities",
+        )
+    predict_proba = classifier.predict_proba
+
+    def score(X: NDArray[np.int16]) -> NDArray[np.float64]:
+        estimate = np.asarray(predict_proba(X), dtype=np.float64)
+        if estimate.shape == (len(X), 2):
+            favorable = np.ascontiguousarray(estimate[:, 1])
+            # A comparison with NaN is false: no decision may come from one.
+            wrong = np.flatnonzero(~((favorable >= -_ROUNDING) & (favorable <= 1 + _ROUNDING)))
+            if not len(wrong):
+                return favorable
+            got = f"{len(wrong)} others among {len(X)}, the first of them {favorable[wrong[0]]:g}"
+        else:
+            got = f"an array of shape {estimate.shape}"
+        raise TechniqueError(
+            f"{technique} was given scores that are no probabilities by {_class_of(classifier)}",
+            expected=f"two numbers from 0 to 1 for each of {len(X)} rows",
+            got=got,
+            remedy="correct the classifier's predict_proba, or choose another classifier",
+        )
+
+    return score
+
+
+def _class_of(classifier: Estimator) -> str:
+    """Return the name of a classifier's class, or of the one behind an encoding of codes."""
+    return type(getattr(classifier, "estimator", classifier)).__name__
+
+
+def _roles(schema: Schema) -> tuple[object, ...]:
+    label, sensitive = schema.columns[schema.label_index], schema.columns[schema.sensitive_index]
+    return label, sensitive, schema.favorable_label, schema.deprived_group
+
+
+def flaw_of(prepared: Prepared, train: Table) -> str | None:
+    """Say what is wrong with prepared data, or None."""
+    table, weight = prepared.table, prepared.sample_weight
+    if table.schema != train.schema:
+        if prepared.transform is None:
+            return "another schema than the training table's, and no transform that brings test rows into it"
+        if _roles(table.schema) != _roles(train.schema):
+            return "another label or sensitive feature than the training table's"
+    if len(table) == 0:
+        return "no rows"
+    if len(set(prepared.feature_indices)) < len(prepared.feature_indices):
+        return f"features {prepared.features}, which repeat"
+    if table.schema.label_index in prepared.feature_indices:
+        return f"the label {table.schema.label!r} among the features"
+    if weight is not None:
+        if weight.shape != (len(table),):
+            return f"weights of shape {weight.shape} for {len(table)} rows"
+        if not (np.isfinite(weight).all() and (weight >= 0).all()):
+            return "weights that are negative or not finite"
+    return None
+
+
+def shortage_of(prepared: Prepared) -> str | None:
+    """Say what a classifier lacks in prepared data without flaws, or None."""
+    if not prepared.feature_indices:
+        return "no features"
+    counted, weight = prepared.table.y, prepared.sample_weight
+    if weight is not None:
+        counted = counted[weight > 0]
+    if not counted.any() or counted.all():
+        return f"rows of one class only ({np.count_nonzero(counted)} favorable of {len(counted)})"
+    return None
+
+
+def guarded(technique: Technique, predictor: Predictor, schema: Schema | None) -> Predictor:
+    """Wrap a predictor so that it never sees labels and never returns anything malformed."""
+
+    def visible(test: Table) -> Table:
+        if schema is not None and test.schema != schema:
+            raise TechniqueError(
+                f"{technique.name} was given test rows of another schema than it was trained on",
+                expected=", ".join(schema.names),
+                got=", ".join(test.schema.names),
+            )
+        return test.hide_label()
+
+    @one_thread()
+    def predict(test: Table) -> NDArray[np.bool_]:
+        predicted = np.asarray(predictor.predict(visible(test)))
+        _check_output(technique, predicted, len(test), predicted.dtype == np.bool_, "bool")
+        return predicted
+
+    @one_thread()
+    def predict_score(test: Table) -> NDArray[np.float64]:
+        assert predictor.predict_score is not None
+        score = np.asarray(predictor.predict_score(visible(test)))
+        valid = score.dtype.kind == "f" and bool(np.isfinite(score).all())
+        _check_output(technique, score, len(test), valid, "finite float")
+        return score
+
+    scored = predict_score if predictor.predict_score is not None else None
+    return replace(predictor, predict=predict, predict_score=scored)
+
+
+def _check_output(technique: Technique, output: NDArray[Any], rows: int, valid: bool, kind: str) -> None:
+    if output.shape != (rows,) or not valid:
+        raise TechniqueError(
+            f"{technique.name} predicted something malformed",
+            expected=f"{kind} array of shape ({rows},)",
+            got=f"{output.dtype} array of shape {output.shape}",
+        )
