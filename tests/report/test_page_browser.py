@@ -460,7 +460,8 @@ def test_the_answer_and_its_table(visit: Visits, made_up: Path) -> None:
     assert rows[2][1:4] == ["–"] * 3
     # Better in the end only: then the levels at which it is not are named.
     said_of_one = page.evaluate(
-        "() => headline({ baselineTitle: 'B', over: { title: 'Accuracy', direction: 'higher' } }, { testable: true, traded: false,"
+        "() => headline({ baselineTitle: 'B', over: { title: 'Accuracy', direction: 'higher' } },"
+        " { testable: true, traded: false,"
         " techniques: [{ technique: { title: 'T' }, usefulAt: [1], lessAccurateAt: [],"
         "  cells: [0, 0.5, 1].map(beta => ({ row: { beta, improvement: beta / 8, pairs: 6 } })) }] })"
     )
@@ -531,6 +532,9 @@ def test_one_sample_makes_candidates_on_the_page_too(visit: Visits, tmp_path: Pa
     results = pd.read_csv(folder / "results.csv")
     kept = results[(results["dataset"] != "adult") | (results["repetition"] == 1)]
     (folder / "results.csv").write_text(csv_text(kept))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["cells"]["planned"] = len(kept) // 5
+    (folder / "manifest.json").write_text(json.dumps(manifest))
     statistics = folder_statistics(folder)
     page = visit.open(write_made_up_page(folder), "at=1")
     (rows,) = (
@@ -683,8 +687,8 @@ def test_nothing_is_compared_with_a_useless_baseline(visit: Visits, planted: Pat
         page.locator("#baseline").select_option(name)
         assert not (page.locator("#answer").text_content() or "").startswith("Nothing could be compared")
         assert page.locator("#left-out li").first.text_content() == (
-            f"‡ The baseline, {PLANTED[name]}, {words} of 12 samples at β = 0, 0.5, 1; techniques are compared "
-            "with it nevertheless."
+            f"‡ The baseline, {PLANTED[name]}, {words} of 12 samples at β = 0, 0.5, 1; techniques are "
+            "compared with it nevertheless."
         )
         assert any("✔" in row[-1] for row in table(page, "answers")) == (name == "by_group")
     page.locator("#baseline").select_option("poor")
