@@ -315,13 +315,21 @@ def headline_metrics(experiment: Experiment) -> tuple[str, ...]:
     """
     computed = metric_names(experiment.metrics)
     for name in metric_names(experiment.headline):
-        if name not in computed or get_metric(name).compare == "each_group":
-            raise ExperimentError(
-                f"The metric {name!r} cannot be shown in tables and figures",
-                expected="metrics of the experiment with one value for each cell",
-                got="it is not among 'metrics'" if name not in computed else "it has a value for each group",
-                remedy="take it out of 'headline', or add it to 'metrics'",
+        if name not in computed:
+            got, remedy = "it is not among 'metrics'", "add it to 'metrics', or take it out of 'headline'"
+        elif get_metric(name).compare == "each_group":
+            got = "it has a value for each group"
+            remedy = (
+                "take it out of 'headline'; its values are in metrics.csv, and 'betabench report' shows them"
             )
+        else:
+            continue
+        raise ExperimentError(
+            f"The metric {name!r} cannot be shown in tables and figures",
+            expected="metrics of the experiment with one value for each cell",
+            got=got,
+            remedy=remedy,
+        )
     single = tuple(name for name in computed if get_metric(name).compare != "each_group")
     paper = tuple(name for name in PAPER_METRICS if name in computed)
     return metric_names(experiment.headline) or paper or single

@@ -18,6 +18,8 @@ from benchmark.report.answers_text import (
     changes_sign,
     constant_title,
     in_order,
+    is_chosen,
+    less_words,
     mark,
     mark_notes,
     number,
@@ -53,8 +55,9 @@ def print_answers(console: Console, heading: str, answers: pd.DataFrame, titles:
     for beta, rows in answers.groupby("beta"):
         found: list[Any] = list(in_order(rows).itertuples(index=False))
         console.print(f"[bold]β = {beta:g}[/bold]: {answer_counts(rows)}", highlight=False)
-        for row in best_of([row for row in found if verdict(row) == "recommendable"], _MOST_SHOWN):
-            _print_row(console, escape(titles[row.technique]), *_numbers(row))
+        for row in best_of([row for row in found if is_chosen(row)], _MOST_SHOWN):
+            kind = "candidate: " if verdict(row) == "candidate" else ""
+            _print_row(console, escape(kind + titles[row.technique]), *_numbers(row))
         for row in (row for row in found if verdict(row) == "baseline"):
             name = f"baseline: {titles[row.technique]} {mark(row)}".rstrip()
             _print_row(console, escape(name), *_numbers(row))
@@ -80,21 +83,20 @@ def print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> No
     """Print how the answers are to be read: which way is good, what is recommended, what signs mean."""
     compared = answers[answers["technique"] != answers["baseline"]]
     tested, several = bool(compared["tested"].any()), bool((answers["n"] > 1).any())
-    less = "significantly less discrimination" if tested else f"discrimination less by more than {rope:g}"
-    if tested and not compared["tested"].all():
-        less += f" (where too few repetitions were made for a test: less by more than {rope:g} on average)"
-    untested = (
-        "" if tested else " (one repetition: no test)" if not several else " (too few repetitions to test)"
-    )
-    constant = answers["constant_answer"].ne("").any()
     rows: list[Any] = list(answers.itertuples(index=False))
+    named = "Recommended" if several else "Candidates, none of them recommended"
+    less = less_words(rows, rope)[0]
+    if tested and not compared["tested"].all():
+        untested = less_words([row for row in rows if not row.tested], rope)[0]
+        less += f", or {untested}"
+    constant = answers["constant_answer"].ne("").any()
     either = ["±.050 alone: of either sign in different samples, on average .050 from 0."]
     lines = [
         "Discrimination: 0 is ideal, negative where the deprived group is better off. Accuracy: 1 is ideal. "
         "In brackets: change to the baseline"
         + (", ± holds the interval of 95 %. " if several else ". ")
         + "Accepts: share predicted the favorable outcome, in % of all, of the deprived, of the favored.",
-        f"Recommended: {less} than the baseline{untested}, "
+        f"{named}: {less} than the baseline, "
         + ("as accurate as the best constant answer or more, " if constant else "")
         + "a value in every repetition, and never the same answer to more than "
         f"{100 * NEARLY_ALL:.0f} % of all or of each group. Shown are those that leave the least, and the "

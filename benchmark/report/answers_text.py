@@ -18,20 +18,25 @@ from benchmark.statistics.frames import SCENARIO
 __all__ = [
     "ANSWER_HEADINGS",
     "BELOW_CONSTANT",
+    "CANDIDATE",
     "DEGENERATE",
     "READING",
+    "SAME_ANSWER",
     "UNKNOWN_SHARES",
     "accepts",
     "accepts_text",
     "answer_counts",
     "answer_rows",
     "answer_sentences",
+    "baseline_notes",
     "below_constant_words",
     "best_of",
     "change_text",
     "changes_sign",
     "constant_title",
     "in_order",
+    "is_chosen",
+    "less_words",
     "mark",
     "mark_notes",
     "number",
@@ -42,7 +47,13 @@ __all__ = [
 ]
 
 DEGENERATE = "‡"
-"""Stands beside techniques that answer nearly everybody the same."""
+"""Stands beside techniques that answer nearly everybody, or each group, the same."""
+
+SAME_ANSWER = "nearly everybody, or each group, the same in at least one sample"
+"""What such techniques answer."""
+
+CANDIDATE = "one sample, no interval"
+"""Why a technique that would else be recommended is a candidate only."""
 
 BELOW_CONSTANT = "†"
 """Stands beside techniques that are less accurate than the best constant answer."""
@@ -55,8 +66,9 @@ READING = (
 """How the numbers of an answer are to be read."""
 
 UNKNOWN_SHARES = (
-    "Who is accepted is not recorded in these results, so that techniques that answer nearly everybody the "
-    "same cannot be told from others. Run the experiment again; what is stored is not trained again."
+    "Who is accepted is not recorded in these results, so that techniques that answer nearly everybody, or "
+    "each group, the same cannot be told from others. Run the experiment again; what is stored is not "
+    "trained again."
 )
 """Said of the results of earlier versions."""
 
@@ -72,11 +84,12 @@ ANSWER_HEADINGS = (
 """Columns of :func:`answer_rows`."""
 
 _VERDICTS = (
-    *("recommendable", "baseline", "no_less", "worse", "not_compared", "unknown"),
+    *("recommendable", "candidate", "baseline", "no_less", "worse", "not_compared", "unknown"),
     *("below_constant", "incomplete", "missing", "degenerate"),
 )
 """In the order in which rows are shown."""
 
+_NEVERTHELESS = "techniques are compared with it nevertheless"
 _MOST_NAMED = 8
 _HIDDEN = 0.01
 _BETTER_OFF = "the deprived group is better off"
@@ -132,7 +145,7 @@ def mark_notes(rows: pd.DataFrame) -> list[str]:
     notes = []
     if (rows["n_degenerate"] > 0).any():
         notes.append(
-            f"{DEGENERATE} answers nearly everybody, or each group, the same in at least one sample "
+            f"{DEGENERATE} answers {SAME_ANSWER} "
             "(accepts less than "
             f"{100 - 100 * NEARLY_ALL:.0f} % or more than {100 * NEARLY_ALL:.0f} % of all, or of each "
             "group): not ranked, and never recommended."
@@ -142,6 +155,28 @@ def mark_notes(rows: pd.DataFrame) -> list[str]:
         answers = list(dict.fromkeys(below["constant_answer"]))
         what = answers[0] if len(answers) == 1 else f"the best constant answer ({' or '.join(answers)})"
         notes.append(f"{BELOW_CONSTANT} {below_constant_words(what)}: never recommended.")
+    return notes
+
+
+def baseline_notes(standing: pd.DataFrame, title: str) -> list[str]:
+    """Say where nothing is compared with a baseline, and where it is degenerate nevertheless, and why.
+
+    Parameters
+    ----------
+    standing : DataFrame
+        Its own rows of :func:`~benchmark.statistics.answers.standings`, of one dataset, bias and classifier.
+    title : str
+        Its title.
+    """
+    notes = []
+    own = standing[standing["n_degenerate"] > 0].sort_values("beta")
+    for (constant, words), rows in own.groupby(["mostly_constant", "degenerate"], sort=False):
+        betas = f"β = {', '.join(f'{beta:g}' for beta in rows['beta'])}"
+        notes.append(
+            f"At {betas} nothing is compared with the baseline, {title}: it {words}."
+            if constant
+            else f"{DEGENERATE} The baseline, {title}, {words} at {betas}; {_NEVERTHELESS}."
+        )
     return notes
 
 
@@ -163,10 +198,10 @@ def verdict(row: Any) -> str:
     Returns
     -------
     str
-        ``recommendable``; ``baseline``; ``degenerate``; ``missing`` without a value, ``incomplete`` without
-        one in every repetition; ``below_constant``; ``unknown`` where the shares accepted are not recorded;
-        ``not_compared`` where the baseline is degenerate or without a value; ``worse`` than the baseline; or
-        ``no_less``, neither better nor worse.
+        ``recommendable``; ``candidate`` where a single sample speaks for it; ``baseline``; ``degenerate``;
+        ``missing`` without a value, ``incomplete`` without one in every repetition; ``below_constant``;
+        ``unknown`` where the shares accepted are not recorded; ``not_compared`` where the baseline is mostly
+        constant or without a value; ``worse`` than the baseline; or ``no_less``, neither better nor worse.
     """
     if row.technique == row.baseline:
         return "baseline"
@@ -182,11 +217,18 @@ def verdict(row: Any) -> str:
         return "unknown"
     if row.baseline_degenerate or math.isnan(row.change):
         return "not_compared"
+    if row.candidate:
+        return "candidate"
     return "recommendable" if row.recommendable else "worse" if row.worse else "no_less"
 
 
+def is_chosen(row: Any) -> bool:
+    """Whether a row of answers is named as a choice: recommendable, or a candidate."""
+    return verdict(row) in ("recommendable", "candidate")
+
+
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
-    """Sort the rows of one level of bias: recommendable ones first, degenerate ones last.
+    """Sort the rows of one level of bias: recommendable ones and candidates first, degenerate ones last.
 
     Within each :func:`verdict` those come first that are the nearest to no discrimination, in the mean over
     the samples of how far they are from it: discrimination that changes its sign from sample to sample is
@@ -224,6 +266,8 @@ def remarks(row: Any) -> str:
     """
     own = verdict(row)
     found = ["baseline"] if own == "baseline" else []
+    if own == "candidate":
+        found.append(f"candidate: {CANDIDATE}")
     if row.n_degenerate > 0:
         found.append(str(row.degenerate))
     if row.below_constant:
@@ -260,19 +304,19 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
     titles : mapping of str to str
         Name of each technique to its title.
     most : int, optional
-        Where there are more rows, only so many: recommendable techniques, as far as there is room for them,
+        Where there are more rows, only so many: techniques to choose, as far as there is room for them,
         and what they are measured by, the baseline and the best constant answer. By default, all.
 
     Returns
     -------
     list of list of str
-        Columns :data:`ANSWER_HEADINGS`. The best constant answer comes after recommendable techniques and
+        Columns :data:`ANSWER_HEADINGS`. The best constant answer comes after the techniques to choose and the
         baseline.
     """
     found: list[Any] = list(in_order(rows).itertuples(index=False))
     known = [row for row in found if row.constant_answer]
     baseline = [row for row in found if verdict(row) == "baseline"]
-    chosen = [row for row in found if verdict(row) == "recommendable"]
+    chosen = [row for row in found if is_chosen(row)]
     rest = found[len(chosen) + len(baseline) :]
     if most is not None and len(found) + bool(known) > most:
         room = most - len(baseline) - bool(known)
@@ -287,7 +331,7 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
 
 
 def best_of(chosen: Sequence[Any], room: int) -> list[Any]:
-    """Return as many recommendable rows as there is room for, the most accurate one among them."""
+    """Return as many of the chosen rows as there is room for, the most accurate one among them."""
     kept = list(chosen[:room])
     best = max(range(len(chosen)), key=lambda i: chosen[i].accuracy, default=0)
     return kept if best < room else [*kept[:-1], chosen[best]]
@@ -337,16 +381,23 @@ def answer_counts(rows: pd.DataFrame) -> str:
     counts = Counter(verdict(row) for row in found if row is not baseline)
     recommended = counts["recommendable"]
     text = f"{recommended or 'none'} of {_techniques(counts.total())} recommended"
-    if baseline is None or math.isnan(baseline.value):
-        text += ", because there is no baseline to compare with"
-    elif baseline.n_degenerate > 0:
+    if counts["candidate"]:
+        several = "s" * (counts["candidate"] > 1)
+        text += f"; {counts['candidate']} candidate{several} ({CANDIDATE})"
+    if baseline is None:
+        text += ", because the baseline was not run"
+    elif math.isnan(baseline.value):
+        text += ", because the baseline has no value to compare with"
+    elif baseline.baseline_degenerate:
         text += f", because the baseline {DEGENERATE} {baseline.degenerate}"
     elif counts["unknown"]:
         text += f"; {counts['unknown']} without a record of the shares accepted"
     parts = {
         f"{{}} {DEGENERATE}": counts["degenerate"],
         f"{{}} {BELOW_CONSTANT}": counts["below_constant"],
-        "{} without all values": counts["incomplete"] + counts["missing"],
+        "{} not compared in every sample": counts["incomplete"],
+        "{} without any value": counts["missing"],
+        "{} not compared": counts["not_compared"],
         "{} without less discrimination": counts["no_less"] + counts["worse"],
     }
     return "; ".join([text, *(words.format(n) for words, n in parts.items() if n)])
@@ -377,24 +428,30 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
         return ["The baseline was not run: nothing is compared with it, and no technique is recommended."]
     name = titles[baseline.technique]
     sentences = [_of_baseline(baseline, name)]
-    if baseline.n_degenerate > 0:
+    if baseline.baseline_degenerate:
         sentences.append(
             f"It {baseline.degenerate}: no technique is compared with it here, and none is recommended."
         )
+    elif baseline.n_degenerate > 0:
+        sentences.append(f"{DEGENERATE} It {baseline.degenerate}; {_NEVERTHELESS}.")
     if not others:
         return [*sentences, "No other technique was run."]
     if all(math.isnan(row.accepted) for row in found):
         return [*sentences, UNKNOWN_SHARES, "No technique is recommended."]
-    less, nor = _words_for_less(found, rope)
-    chosen = [row for row in others if verdict(row) == "recommendable"]
-    rest = _of_the_rest([row for row in others if verdict(row) != "recommendable"], titles, nor)
+    less, nor = less_words(found, rope)
+    chosen = [row for row in others if is_chosen(row)]
+    rest = _of_the_rest([row for row in others if not is_chosen(row)], titles, nor)
     if not chosen:
-        if baseline.n_degenerate == 0 and not math.isnan(baseline.value):
+        if not baseline.baseline_degenerate and not math.isnan(baseline.value):
             sentences.append("No technique is recommended.")
         return [*sentences, *rest]
     answer = str(chosen[0].constant_answer)
-    leave, are = ("leaves", "is") if len(chosen) == 1 else ("leave", "are")
+    one = len(chosen) == 1
+    leave, are = ("leaves", "is") if one else ("leave", "are")
     useful = f" and {are} at least as accurate as {answer}" if answer else ""
+    if verdict(chosen[0]) == "candidate":
+        leave = f"is a candidate: it {leave}" if one else f"are candidates: they {leave}"
+        sentences.append("No technique is recommended.")
     sentences.append(f"{len(chosen)} of {_techniques(len(others))} {leave} {less}{useful}.")
     if not answer:
         sentences.append("What a constant answer would score is not recorded.")
@@ -425,14 +482,26 @@ def _of_baseline(row: Any, name: str) -> str:
     return sentence + "."
 
 
-def _words_for_less(rows: list[Any], rope: float) -> tuple[str, str]:
-    """Return what recommendable techniques leave, and what others do not."""
+def less_words(rows: Sequence[Any], rope: float) -> tuple[str, str]:
+    """Return what techniques to choose leave, and what the others do not.
+
+    Parameters
+    ----------
+    rows : sequence of object
+        Rows of :func:`~benchmark.statistics.answers.answer_table` of one level of bias.
+    rope : float
+        Difference up to which two techniques are practically equivalent.
+    """
     if any(row.tested for row in rows):
         return "significantly less discrimination", "without significantly less discrimination"
-    several = max(row.n for row in rows) > 1
-    why = "on average, untested for want of repetitions" if several else "one repetition, untested"
+    if max((row.n for row in rows), default=0) > 1:
+        return (
+            f"less discrimination, by more than {rope:g} on average and with an interval without 0 "
+            "(untested for want of repetitions)",
+            f"without less discrimination by more than {rope:g} and an interval without 0",
+        )
     return (
-        f"less discrimination by more than {rope:g} ({why})",
+        f"less discrimination by more than {rope:g} ({CANDIDATE})",
         f"without less discrimination by more than {rope:g}",
     )
 
@@ -489,7 +558,7 @@ def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[s
     below = of.get("below_constant", [])
     parts = []
     named = (
-        ("degenerate", ("that answers", "that answer"), "nearly everybody the same"),
+        ("degenerate", ("that answers", "that answer"), SAME_ANSWER),
         (
             "below_constant",
             ("that is", "that are"),

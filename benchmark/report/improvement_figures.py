@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from benchmark.report.answers_text import BELOW_CONSTANT, DEGENERATE, mark, mark_notes
+from benchmark.report.answers_text import BELOW_CONSTANT, DEGENERATE, baseline_notes, mark, mark_notes
 from benchmark.report.heat_grid import LINE, add_step_colorbar, draw_cells, name_block, short_number
 from benchmark.report.standing_marks import (
     below_constant_cells,
@@ -59,7 +59,8 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
     Figure
         Colour is the improvement over the dataset's baseline, in steps that are multiples of the region of
         practical equivalence; signs mark what is significant, so that better and worse differ in grey as
-        well. The baseline's cells are framed. Degenerate techniques are grey and have no such sign.
+        well. The baseline's cells are framed. Degenerate techniques are grey and have no such sign; where
+        nothing is compared with the baseline, all cells are white.
     """
     own = _of_metric(statistics.intervals, metric)
     columns = [
@@ -88,6 +89,11 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
             f"than the baseline (framed). + significantly better, {_MINUS} significantly worse.",
             notes=[
                 *mark_notes(statistics.standing[statistics.standing["technique"].isin(names)]),
+                *(
+                    f"{place.heading}: {note}"
+                    for place, _, _ in blocks
+                    for note in _of_baseline(statistics, place)
+                ),
                 *reach_notes(_of_metric(statistics.out_of_reach(), metric)),
                 *(note for place, _, _ in blocks for note in place_notes(statistics, place)),
             ],
@@ -112,6 +118,13 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
             _frame(axes, names, statistics.baselines[place.dataset], first, last)
         add_step_colorbar(page, norm, colors)
     return page.figure
+
+
+def _of_baseline(statistics: RunStatistics, place: Place) -> list[str]:
+    """Say where the baseline is degenerate, and whether it is compared with."""
+    name = statistics.baselines[place.dataset]
+    standing = place.rows(statistics.standing)
+    return baseline_notes(standing[standing["technique"] == name], statistics.run.techniques[name])
 
 
 def _of_metric(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -146,7 +159,7 @@ def _cells(
     """Return improvement and text of each cell, and whether it is degenerate; one not tried is empty."""
     key = ["dataset", "bias", "classifier", "beta", "technique"]
     means = dict(zip(rows[key].itertuples(index=False, name=None), rows["mean"], strict=True))
-    compared = _of_metric(statistics.comparisons, str(rows["metric"].iloc[0]))
+    compared = _of_metric(statistics.compared, str(rows["metric"].iloc[0]))
     against = {
         tuple(where): (improvement, improvement if p <= statistics.alpha else 0.0)
         for *where, improvement, p in compared[[*key, "improvement", "p_permutation_holm"]].itertuples(
@@ -199,9 +212,10 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
     Figure
         A panel for each level of bias, or for five of many; a row for each technique. Improvements are paired
         differences on the same samples; the band is the region of practical equivalence. A cross in place of
-        the mark is a technique that is degenerate there.
+        the mark is a technique that is degenerate there. Where nothing is compared with the baseline, there
+        are no marks.
     """
-    rows = _of_metric(place.rows(statistics.comparisons), metric)
+    rows = _of_metric(place.rows(statistics.compared), metric)
     betas = beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
     tried = rows["technique"].unique()
     names = [name for name in statistics.run.techniques if name in tried]
@@ -225,7 +239,10 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
             notes=[
                 f"Improvement: by how much a technique is nearer to the ideal than the baseline, on the same "
                 f"training sample. Band: differences of up to {statistics.rope:g}, practically none.",
-                *degenerate_notes(standing, titles, "Cross, not to be compared"),
+                *degenerate_notes(
+                    standing, {name: titles[name] for name in names}, "Cross, not to be compared"
+                ),
+                *_of_baseline(statistics, place),
                 *below_constant_notes(standing, titles),
                 *reach_notes(_of_metric(place.rows(statistics.out_of_reach()), metric)),
                 *place_notes(statistics, place),

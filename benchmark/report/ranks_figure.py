@@ -11,7 +11,7 @@ from matplotlib.colors import Normalize
 from matplotlib.ticker import MaxNLocator
 
 from benchmark.report.answers_text import BELOW_CONSTANT
-from benchmark.report.standing_marks import below_constant_cells, degenerate_notes
+from benchmark.report.standing_marks import below_constant_cells, below_constant_notes, degenerate_notes
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.report.style import BETA_COLORS, SIZES, Page, add_beta_colorbar, styled, text_width, wrap
 from benchmark.statistics.across import repetitions_needed
@@ -189,9 +189,9 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFram
         *left_out,
         *degenerate_at,
         *(
-            [f"{BELOW_CONSTANT} less accurate than the best constant answer at some β."]
-            if below_constant_cells(standing)
-            else []
+            f"{dataset}: {note}"
+            for dataset, own in standing.groupby("dataset", sort=False)
+            for note in below_constant_notes(own, statistics.run.techniques)
         ),
     ]
 

@@ -18,7 +18,10 @@ from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.report.statistics_tables import compared_metrics, pair_notes, places, statistics_tables
 from benchmark.report.statistics_text import (
     ANSWERS_PAGE,
+    NOT_COMPARED,
     answers_page,
+    incomplete_survivors,
+    is_compared,
     left_out_notes,
     statistics_page,
     survivor_text,
@@ -112,7 +115,7 @@ def print_statistics(
     written : sequence of Path
         Files below it.
     """
-    run, found = statistics.run, survivors(statistics)
+    run, found, incomplete = statistics.run, survivors(statistics), incomplete_survivors(statistics)
     for place in places(statistics):
         own = place.rows(statistics.answers)
         if len(own):
@@ -131,8 +134,17 @@ def print_statistics(
         grid.add_column(heading, overflow="fold", justify="right" if heading == "β" else "left")
     for place, metric in compared_metrics(statistics):
         own = place.rows(found[found["metric"] == metric])
-        grid.add_row(escape(place.heading), escape(statistics.title(metric)), *_longest(own, statistics))
+        level, names = _longest(own, statistics)
+        if own.empty and not is_compared(statistics, place, metric):
+            names = NOT_COMPARED
+        if gaps := len(place.rows(incomplete[incomplete["metric"] == metric])):
+            names += f"; {gaps} incomplete"
+        grid.add_row(escape(place.heading), escape(statistics.title(metric)), level, names)
     console.print(grid)
+    if len(incomplete):
+        console.print(
+            "Incomplete: better at some β, but without all values there or at a smaller β", highlight=False
+        )
     for note in left_out_notes(statistics):
         console.print(escape(note), highlight=False)
     if found["tested"].any():
@@ -142,7 +154,7 @@ def print_statistics(
     if not found["tested"].all():
         console.print(
             f"~ no test can be significant with so few repetitions: better on average by more than "
-            f"{statistics.rope:g}",
+            f"{statistics.rope:g}, with an interval without 0",
             style="yellow",
             highlight=False,
         )

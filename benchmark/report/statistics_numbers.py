@@ -36,6 +36,7 @@ from benchmark.statistics.answers import (
     ANSWER_COLUMNS,
     ConstantAnswer,
     answer_table,
+    incomparable,
     judged,
     standings,
     underpowered_families,
@@ -49,6 +50,7 @@ from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
 
 __all__ = [
+    "BELOW_COLUMNS",
     "MOST_PAIRED",
     "N_POSTERIOR",
     "RunStatistics",
@@ -65,6 +67,10 @@ N_POSTERIOR = 10_000
 
 MOST_PAIRED = 50
 """Techniques of which all pairs are compared: 1,225 pairs, for each metric and level of bias."""
+
+BELOW_COLUMNS = ("below_constant", "below_constant_betas")
+"""Columns of ranks and Pareto fronts: whether a technique is less accurate than the best constant answer at a
+level of bias that the row is about, on any of its datasets, and at which, separated by blanks."""
 
 BIAS_METRICS = ("discrimination", "overestimation", "underestimation")
 """Metrics that Fairea's regions are drawn for: only of such differences the mutation baseline is a line."""
@@ -108,7 +114,9 @@ class RunStatistics:
         The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
     answers, intervals, comparisons, ranks, pairs, pareto, hypervolume, fairea, robustness : DataFrame
         One file each. Degenerate techniques have no ranks, are on no front, in no hypervolume, and in no line
-        over β.
+        over β; those less accurate than the best constant answer have, and are marked by
+        :data:`BELOW_COLUMNS`. What is compared with a baseline is so unless that is mostly constant
+        (:func:`~benchmark.statistics.answers.incomparable`).
     """
 
     run: FinishedRun
@@ -153,6 +161,23 @@ class RunStatistics:
         """Return a metric's name for readers, with the group that it is of, if any."""
         declared = self.metrics[metric]
         return declared.title + metric.removeprefix(declared.name)
+
+    @property
+    def goals(self) -> dict[str, Metric | Undeclared]:
+        """The declaration of each metric by its own name, without a group's."""
+        return {metric.name: metric for metric in self.metrics.values()}
+
+    @property
+    def compared(self) -> pd.DataFrame:
+        """The judged comparisons with baselines that can be compared with; no differences to the others."""
+        gone = incomparable(self.judged, self.standing)
+        numbers = ["difference", "improvement", "p_permutation"]
+        columns = [name for name in self.judged.columns if name.startswith(tuple(numbers))]
+        table = self.judged.copy()
+        table[columns] = table[columns].mask(gone)
+        for flag in ("better", "candidate", "worse"):
+            table[flag] &= ~gone
+        return table
 
     @property
     def unpaired(self) -> dict[str, int]:
@@ -256,6 +281,7 @@ def run_statistics(
     standing = standings(results, constant_answers(run))
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
     cells, useful = to_cells(results), to_cells(without_degenerate(results, standing))
+    against = to_cells(without_degenerate(results, standing, baselines))
     parts = list(_datasets_of(baselines).items())
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
     comparisons = _in_order([_compare(cells, baselines, goals, alpha)], run, PAIRED_COLUMNS)
@@ -266,7 +292,7 @@ def run_statistics(
         else results_answers(everything, baselines, constant_answers(run), alpha=alpha, rope=rope)
     )
     stops = pd.concat(
-        [stopping_points(useful.where(dataset=own), name, goals) for name, own in parts], ignore_index=True
+        [stopping_points(against.where(dataset=own), name, goals) for name, own in parts], ignore_index=True
     )
     # A mean over some of the repetitions is not ranked beside means over all of them.
     whole = (useful.n == useful.n_expected)[:, None]
@@ -289,10 +315,14 @@ def run_statistics(
         answers=_in_order([answers], run, ANSWER_COLUMNS),
         intervals=cell_intervals(cells),
         comparisons=comparisons,
-        ranks=_explained_ranks(ranks, standing),
+        ranks=_with_below(_explained_ranks(ranks, standing), standing),
         pairs=paired,
-        pareto=_explained_fronts(
-            _in_order([pareto_fronts(useful, pair, goals) for pair in pairs], run, PARETO_COLUMNS), standing
+        pareto=_with_below(
+            _explained_fronts(
+                _in_order([pareto_fronts(useful, pair, goals) for pair in pairs], run, PARETO_COLUMNS),
+                standing,
+            ),
+            standing,
         ),
         hypervolume=_in_order(
             [
@@ -303,7 +333,7 @@ def run_statistics(
             HYPERVOLUME_COLUMNS,
         ),
         fairea=_in_order(
-            [_fairea(run, useful.where(dataset=own), name) for name, own in parts], run, FAIREA_COLUMNS
+            [_fairea(run, against.where(dataset=own), name) for name, own in parts], run, FAIREA_COLUMNS
         ),
         robustness=_explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
     )
@@ -544,14 +574,15 @@ def _explained_ranks(ranks: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFram
 
 
 def _explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    known: dict[tuple[object, ...], str] = {}
-    for (*place, beta, technique), words in _degenerate(standing).items():
-        known.setdefault((*place, technique), f"{words} at beta {beta:g}")
+    known, useless = (
+        _by_line(standing[rows]) for rows in (standing["n_degenerate"] > 0, standing["mostly_constant"])
+    )
     found: dict[str, list[str]] = {"reason": [], "stops_reason": []}
     rows: list[Any] = list(lines.itertuples(index=False))
     for row in rows:
         own, other = (
-            known.get((row.dataset, row.bias, row.classifier, name)) for name in (row.technique, row.baseline)
+            of.get((row.dataset, row.bias, row.classifier, name))
+            for of, name in ((known, row.technique), (useless, row.baseline))
         )
         found["reason"].append(own or row.reason)
         # The baseline itself stops nowhere, and has no reason for it.
@@ -559,6 +590,33 @@ def _explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFram
         found["stops_reason"].append(row.stops_reason if pd.isna(row.stops_reason) else why)
     columns = {name: pd.Series(own, index=lines.index, dtype=object) for name, own in found.items()}
     return lines.assign(**columns)
+
+
+def _by_line(standing: pd.DataFrame) -> dict[tuple[object, ...], str]:
+    """Return what the classifiers of each degenerate technique do, and the least bias at which they do."""
+    known: dict[tuple[object, ...], str] = {}
+    for (*place, beta, technique), words in _degenerate(standing).items():
+        known.setdefault((*place, technique), f"{words} at beta {beta:g}")
+    return known
+
+
+def _with_below(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    """Append :data:`BELOW_COLUMNS` to a table with ``dataset`` or ``datasets``; without a beta, of all."""
+    found: dict[tuple[str, str, str], set[tuple[str, float]]] = {}
+    below: list[Any] = list(standing[standing["below_constant"]].itertuples(index=False))
+    for row in below:
+        found.setdefault((row.bias, row.classifier, row.technique), set()).add((row.dataset, row.beta))
+    betas = []
+    rows: list[Any] = list(table.itertuples(index=False))
+    for row in rows:
+        datasets = str(row.datasets if hasattr(row, "datasets") else row.dataset).split()
+        own = found.get((row.bias, row.classifier, row.technique), set())
+        at = {b for dataset, b in own if dataset in datasets and (pd.isna(row.beta) or row.beta == b)}
+        betas.append(" ".join(f"{beta:g}" for beta in sorted(at)))
+    listed = pd.Series(betas, index=table.index, dtype=object)
+    table = table.copy()
+    table[list(BELOW_COLUMNS)] = pd.DataFrame({0: listed != "", 1: listed})
+    return table
 
 
 def _degenerate(standing: pd.DataFrame) -> dict[tuple[str, str, str, float, str], str]:

@@ -32,8 +32,8 @@ from benchmark.report.tables import (
     paper_name,
     shares_cell,
 )
-from benchmark.statistics import distance
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY
+from benchmark.statistics.frames import row_means, to_cells
 
 __all__ = [
     "BETTER",
@@ -54,6 +54,7 @@ BETTER, WORSE = "+", "-"
 
 _ABSENT = "not part of this run."
 _USELESS = (DEGENERATE, BELOW_CONSTANT)
+_BY_DISTANCE = "by its mean distance to the ideal over the samples, as far as three decimals tell"
 _OF_USE = f", of what is marked neither {DEGENERATE} nor {BELOW_CONSTANT}"
 _NAN = math.nan
 
@@ -219,7 +220,8 @@ class _Builder:
         tried = statistics.intervals["technique"].unique()
         self.techniques = [name for name in self.run.techniques if name in tried]
         self.betas = sorted(statistics.intervals["beta"].unique())
-        compared = statistics.comparisons
+        self.gaps = _mean_distances(statistics)
+        compared = statistics.compared
         significant = compared[compared["p_permutation_holm"] <= statistics.alpha]
         self.signs = {
             key: BETTER if improvement > 0 else WORSE
@@ -250,8 +252,7 @@ class _Builder:
         columns: list[Sequence[Cell]] = []
         for place in self.places:
             for beta in self.betas:
-                own = [self.cell(place, beta, name, metric) for name in self.techniques]
-                columns.append(self.best(own, metric))
+                columns.append(self.marked_cells(place, beta, self.techniques, metric))
                 if metric == ACCURACY:
                     columns.append([self.shares_cell(place, beta, name) for name in self.techniques])
         headings = [f"β = {beta:g}" for beta in self.betas]
@@ -272,7 +273,7 @@ class _Builder:
             tuple(headings),
             rows,
             (
-                f"Bold: the best of a column, as far as three decimals tell{_OF_USE}. {self.aim(metric)}",
+                f"Bold: the best of a column {_BY_DISTANCE}{_OF_USE}. {self.aim(metric)}",
                 *self.signs_note(self.techniques, [metric]),
             ),
         )
@@ -308,7 +309,8 @@ class _Builder:
             ],
             (
                 "Area: under the means over β (trapezoidal rule). Slope: of the least-squares line through "
-                f"them. Bold: the smallest area between the means and the ideal{_OF_USE}. {self.aim(metric)}",
+                f"them. Bold: the smallest area under the mean distance to the ideal{_OF_USE}. "
+                f"{self.aim(metric)}",
                 *(f"{note} Here where that is so at some β." for note in self.useless_notes(self.techniques)),
                 "Stops: the smallest β from which on the mean is no better than the baseline's; 'no' where "
                 f"it still is better at β = {last}, the greatest. That is about means, and no test: "
@@ -322,10 +324,7 @@ class _Builder:
         for place in self.places:
             rows = []
             for beta in self.betas:
-                by_metric = [
-                    self.best([self.cell(place, beta, technique, m) for technique in techniques], m)
-                    for m in metrics
-                ]
+                by_metric = [self.marked_cells(place, beta, techniques, metric) for metric in metrics]
                 if ACCURACY in metrics:
                     by_metric.append([self.shares_cell(place, beta, technique) for technique in techniques])
                 cells = [cell for own in zip(*by_metric, strict=True) for cell in own]
@@ -351,8 +350,7 @@ class _Builder:
             ),
             blocks=tuple(blocks),
             notes=(
-                f"Bold: the best technique of a row by each metric, as far as three decimals tell{_OF_USE}. "
-                f"{aims}",
+                f"Bold: the best technique of a row in each metric {_BY_DISTANCE}{_OF_USE}. {aims}",
                 *self.signs_note(techniques, metrics),
                 *self.notes(),
             ),
@@ -391,10 +389,13 @@ class _Builder:
             cells.append(shares_cell([float(answer.accepts) if answer else _NAN] * 3))
         return cells
 
-    def best(self, cells: Sequence[Cell], metric: str) -> list[Cell]:
-        """Return the cells, those marked that are nearest to the ideal, as far as they are of use."""
-        useful = [_NAN if set(cell.mark) & set(_USELESS) else cell.mean for cell in cells]
-        gaps = distance(np.array(useful), self.statistics.metrics[metric])
+    def marked_cells(self, place: Place, beta: float, techniques: Sequence[str], metric: str) -> list[Cell]:
+        """Return the cells of techniques, those marked that are nearest to the ideal and of use."""
+        cells = [self.cell(place, beta, technique, metric) for technique in techniques]
+        gaps = [
+            _NAN if set(cell.mark) & set(_USELESS) else self.gaps.get((*place.key, beta, name, metric), _NAN)
+            for cell, name in zip(cells, techniques, strict=True)
+        ]
         marked = zip(cells, _smallest(gaps), strict=True)
         return [replace(cell, best=is_best) for cell, is_best in marked]
 
@@ -404,11 +405,9 @@ class _Builder:
         return next((sign for sign in _USELESS if sign in found), "")
 
     def area_of_distances(self, place: Place, technique: str, metric: str) -> float:
-        betas = [beta for beta in self.betas if (*place.key, beta, technique, metric) in self.means]
-        means = np.array([self.means[*place.key, beta, technique, metric][0] for beta in betas])
-        if len(betas) < 2:
-            return _NAN
-        return float(np.trapezoid(distance(means, self.statistics.metrics[metric]), betas))
+        betas = [beta for beta in self.betas if (*place.key, beta, technique, metric) in self.gaps]
+        gaps = [self.gaps[*place.key, beta, technique, metric] for beta in betas]
+        return _NAN if len(betas) < 2 else float(np.trapezoid(gaps, betas))
 
     def aim(self, metric: str) -> str:
         """Say which values of a metric are good."""
@@ -453,6 +452,14 @@ class _Builder:
             f"{name} {run.versions[name]}" for name in ("betabench", "numpy") if name in run.versions
         )
         yield f"Experiment {run.name} ({run.title}), seed {run.seed}; {versions}."
+
+
+def _mean_distances(statistics: RunStatistics) -> dict[tuple[object, ...], float]:
+    """Return the mean over the repetitions of each cell's distance to the ideal of each metric."""
+    cells = to_cells(statistics.results)
+    key = ["dataset", "bias", "classifier", "beta", "technique", "metric"]
+    names = cells.keys[key].itertuples(index=False, name=None)
+    return dict(zip(names, map(float, row_means(cells.distances(statistics.goals))), strict=True))
 
 
 def _smallest(gaps: Sequence[float] | np.ndarray) -> list[bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -13,14 +13,16 @@ from benchmark.report.answers_text import (
     ANSWER_HEADINGS,
     BELOW_CONSTANT,
     READING,
+    SAME_ANSWER,
     UNKNOWN_SHARES,
     answer_rows,
     answer_sentences,
+    baseline_notes,
     mark_notes,
     number,
     spots,
 )
-from benchmark.report.statistics_numbers import N_POSTERIOR, RunStatistics
+from benchmark.report.statistics_numbers import BELOW_COLUMNS, N_POSTERIOR, RunStatistics
 from benchmark.report.statistics_tables import (
     Place,
     compared_metrics,
@@ -36,13 +38,19 @@ from benchmark.statistics.paired import FAMILY
 __all__ = [
     "ANSWERS_PAGE",
     "FILES",
+    "NOT_COMPARED",
     "SURVIVOR_COLUMNS",
     "answers_page",
+    "incomplete_survivors",
+    "is_compared",
     "left_out_notes",
     "statistics_page",
     "survivor_text",
     "survivors",
 ]
+
+NOT_COMPARED = "nothing could be compared"
+"""Stands where no technique is of use, or the baseline cannot be compared with."""
 
 ANSWERS_PAGE = "answers.md"
 """Name of the page with every technique at every level of bias."""
@@ -94,31 +102,53 @@ def survivors(statistics: RunStatistics) -> pd.DataFrame:
     -------
     DataFrame
         Columns :data:`SURVIVOR_COLUMNS`, one row for each dataset, bias, classifier, metric and technique
-        that is better than the baseline at some level: significantly (``tested``), or, in families of tests
-        of which none can be significant, by more than the region of practical equivalence. ``up_to`` is the
-        greatest such level, ``not_at`` lists the smaller ones at which it is not better, and
-        ``keeps_accuracy`` says that by the same measure it is less accurate at none of those at which it is.
-        ``below_constant_at`` lists the levels of these at which it is less accurate than the best constant
-        answer. A technique is better at no level at which it, or the baseline, is degenerate
-        (:func:`~benchmark.statistics.answers.standings`). The farthest first; metrics in the run's order.
+        that is better than the baseline at some level, by :func:`~benchmark.statistics.answers.judged`:
+        significantly where that is ``tested``. ``up_to`` is the greatest such level up to which technique
+        and baseline have a value in every repetition, ``not_at`` lists the smaller ones at which it is not
+        better, and ``keeps_accuracy`` says that it is judged to be less accurate at none of those at which it
+        is. ``below_constant_at`` lists the levels of these at which it is less accurate than the best
+        constant answer. A technique is better at no level at which it is degenerate
+        (:func:`~benchmark.statistics.answers.standings`) or nothing is compared with the baseline
+        (:func:`~benchmark.statistics.answers.incomparable`). The farthest first; metrics in the run's order.
     """
+    return _held(statistics)[0]
+
+
+def incomplete_survivors(statistics: RunStatistics) -> pd.DataFrame:
+    """Return the techniques that would hold up, or farther, if all repetitions up to there had a value.
+
+    Parameters
+    ----------
+    statistics : RunStatistics
+        As for :func:`survivors`.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`~benchmark.statistics.paired.FAMILY` and ``technique``.
+    """
+    return _held(statistics)[1]
+
+
+def _held(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     cell = ["dataset", "bias", "classifier", "beta", "technique"]
     standing = statistics.standing.set_index(cell)[["n_degenerate", "below_constant"]]
-    table = statistics.judged.join(standing, on=cell)
-    useless = table["n_degenerate"].fillna(0) > 0
-    baselines = table[[*cell[:-1], "baseline"]].rename(columns={"baseline": "technique"})
-    useless |= pd.MultiIndex.from_frame(baselines).isin(standing.index[standing["n_degenerate"] > 0])
-    table["better"] &= ~useless
+    table = statistics.compared.join(standing, on=cell)
+    table["better"] &= ~(table["n_degenerate"].fillna(0) > 0)
     less_accurate = set(
         table.loc[(table["metric"] == ACCURACY) & table["worse"], cell].itertuples(index=False, name=None)
     )
-    rows = []
+    rows, incomplete = [], []
     for names, own in table.groupby([*FAMILY, "technique"], sort=False):
-        better = own[own["better"]]
+        first_gap = own.loc[own["missing"] > 0, "beta"].min()  # NaN where there is none
+        whole = own[~(own["beta"] >= first_gap)]
+        better = whole[whole["better"]]
+        if own["better"].sum() > len(better):
+            incomplete.append(names)
         if len(better):
             levels = better["beta"].tolist()
             *family, technique = names
-            missed = [beta for beta in own["beta"] if beta < max(levels) and beta not in levels]
+            missed = [beta for beta in whole["beta"] if beta < max(levels) and beta not in levels]
             keeps = not any((*family[:3], beta, technique) in less_accurate for beta in levels)
             below = better.loc[better["below_constant"].eq(True), "beta"]
             rows.append(
@@ -133,7 +163,20 @@ def survivors(statistics: RunStatistics) -> pd.DataFrame:
                 )
             )
     found = pd.DataFrame(rows, columns=list(SURVIVOR_COLUMNS))
-    return found.sort_values("up_to", ascending=False, kind="stable", ignore_index=True)
+    return (
+        found.sort_values("up_to", ascending=False, kind="stable", ignore_index=True),
+        pd.DataFrame(incomplete, columns=[*FAMILY, "technique"]),
+    )
+
+
+def is_compared(statistics: RunStatistics, place: Place, metric: str) -> bool:
+    """Whether any technique is compared with the baseline in a metric: one of use, at some level of bias."""
+    cell = ["dataset", "bias", "classifier", "beta", "technique"]
+    standing = statistics.standing
+    useless = pd.MultiIndex.from_frame(standing.loc[standing["n_degenerate"] > 0, cell])
+    own = place.rows(statistics.compared)
+    own = own[(own["metric"] == metric) & own["improvement"].notna()]
+    return not bool(pd.MultiIndex.from_frame(own[cell]).isin(useless).all())
 
 
 def _listed(betas: Iterable[float]) -> str:
@@ -148,30 +191,24 @@ def survivor_text(title: str, not_at: str, below_constant_at: str = "") -> str:
 
 
 def left_out_notes(statistics: RunStatistics) -> list[str]:
-    """Count what is better nowhere, because it answers nearly everybody the same; empty where none does."""
+    """Count what is better nowhere, because it is degenerate, and say of which baselines that is true."""
     standing, answers = statistics.standing, statistics.answers
     degenerate = standing[standing["n_degenerate"] > 0]
     counts, baselines = [], []
     for place in places(statistics):
-        for beta, own in place.rows(degenerate).groupby("beta"):
-            where = f"{place.heading} at β = {beta:g}"
-            counts.append(f"{len(own)} technique{'s' * (len(own) > 1)} on {where}")
-            if (own["technique"] == statistics.baselines[place.dataset]).any():
-                baselines.append(where)
+        baseline = statistics.baselines[place.dataset]
+        own = place.rows(degenerate)
+        for beta, rows in own[own["technique"] != baseline].groupby("beta"):
+            several = "s" * (len(rows) > 1)
+            counts.append(f"{len(rows)} technique{several} on {place.heading} at β = {beta:g}")
+        notes = baseline_notes(own[own["technique"] == baseline], statistics.run.techniques[baseline])
+        baselines += [f"{place.heading}: {note}" for note in notes]
     notes = []
     if answers["accepted"].isna().all():
         notes.append(UNKNOWN_SHARES)
     if counts:
-        notes.append(
-            "Left out, because they answer nearly everybody the same in at least one sample: "
-            f"{'; '.join(counts)}."
-        )
-    if baselines:
-        notes.append(
-            f"No technique counts as better on {'; '.join(baselines)}: the baseline itself answers nearly "
-            "everybody the same there."
-        )
-    return notes
+        notes.append(f"Left out, because they answer {SAME_ANSWER}: {'; '.join(counts)}.")
+    return [*notes, *baselines]
 
 
 def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: Sequence[str] = ()) -> str:
@@ -242,7 +279,9 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
         *mark_notes(answers),
     ):
         yield f"- {markdown.plain(note)}"
-    if most is not None:
+    if most is not None and any(
+        len(rows) > most - rows["constant_answer"].ne("").any() for *_, rows in spots(answers)
+    ):
         yield f"- Long tables are cut here; [{ANSWERS_PAGE}]({ANSWERS_PAGE}) has all techniques."
     of = {(key, beta): rows for key, beta, rows in spots(answers)}
     for place in places(statistics):
@@ -289,26 +328,39 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
     if len(untested):
         yield (
             f"Rows with ~: no test can be significant there (see below), so they list techniques that are "
-            f"better on average by more than {statistics.rope:g}."
+            f"better on average by more than {statistics.rope:g}, with an interval without 0."
         )
     if ACCURACY in statistics.metrics:
-        yield "**Bold**: by the same measure, less accurate than the baseline at none of these β."
+        or_more = f" or, in rows with ~, on average by more than {statistics.rope:g}"
+        yield (
+            "**Bold**: at none of these β less accurate than the baseline, significantly"
+            f"{or_more if len(untested) else ''}."
+        )
+    if len(incomplete_survivors(statistics)):
+        yield (
+            "Incomplete: techniques that are better at some β, but lack values there or at a smaller β, so "
+            "that they do not count as holding up to there."
+        )
     if (found["below_constant_at"] != "").any():
         yield f"{BELOW_CONSTANT} at: less accurate than the best constant answer at these β."
     for note in left_out_notes(statistics):
         yield markdown.plain(note)
     yield ""
-    yield markdown.table(["Dataset", "Metric", "Up to β", "Techniques"], _survivor_rows(statistics, found))
+    headings = ["Dataset", "Metric", "Up to β", "Techniques", "Incomplete"]
+    yield markdown.table(headings, _survivor_rows(statistics, found))
 
 
 def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[list[str]]:
     titles, shown = statistics.run.techniques, ["technique", "not_at", "below_constant_at", "keeps_accuracy"]
+    incomplete = incomplete_survivors(statistics)
     for place, metric in compared_metrics(statistics):
         own = place.rows(found[found["metric"] == metric])
+        gaps = place.rows(incomplete[incomplete["metric"] == metric])["technique"]
+        last = markdown.plain("; ".join(titles[name] for name in gaps)) or "–"
         traded = ACCURACY in statistics.metrics and metric != ACCURACY
         head = [markdown.plain(place.heading), markdown.plain(statistics.title(metric))]
         if own.empty:
-            yield [*head, "–", "none"]
+            yield [*head, "–", "none" if is_compared(statistics, place, metric) else NOT_COMPARED, last]
         for level, rows in own.groupby("up_to", sort=False):
             names = [
                 _bold(
@@ -316,8 +368,8 @@ def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[l
                 )
                 for technique, not_at, below, keeps_accuracy in rows[shown].itertuples(index=False, name=None)
             ]
-            yield [*head, f"{level:g}" + ("" if own["tested"].iloc[0] else " ~"), "; ".join(names)]
-            head = ["", ""]
+            yield [*head, f"{level:g}" + ("" if own["tested"].iloc[0] else " ~"), "; ".join(names), last]
+            head, last = ["", ""], ""
 
 
 def _bold(text: str, wanted: bool) -> str:
@@ -346,13 +398,13 @@ def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
         "Over several datasets and all β, techniques are ranked where all of them have values; best mean "
         "ranks, and the p-value of Friedman's test (Iman and Davenport's F). A dataset at several β is no "
         "independent evidence, and p-values are too small for it. Degenerate: techniques without a rank, "
-        "because they answer nearly everybody the same at some β on some of these datasets."
+        f"because they answer {SAME_ANSWER} at some β on some of these datasets."
     )
     rows = list(_rank_rows(statistics))
     if any(BELOW_CONSTANT in row[4] for row in rows):
         yield (
-            f"{BELOW_CONSTANT} marks techniques that are less accurate than the best constant answer at some "
-            "β on some of these datasets."
+            f"{BELOW_CONSTANT}: less accurate than the best constant answer at the β in brackets, on at "
+            "least one of these datasets. Such techniques have a rank, and are no choice there."
         )
     yield ""
     yield markdown.table(["Datasets", "Metric", "Techniques", "Degenerate", "Best mean ranks", "p"], rows)
@@ -368,31 +420,47 @@ def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
             & (standing["bias"] == bias)
             & (standing["classifier"] == classifier)
         ]
-        degenerate, below = (
-            set(there.loc[flags, "technique"])
-            for flags in (there["n_degenerate"] > 0, there["below_constant"].eq(True))
-        )
+        degenerate = set(there.loc[there["n_degenerate"] > 0, "technique"])
         left_out = sum(technique in degenerate for technique in own["technique"])
-        best = own.dropna(subset="mean_rank").nsmallest(_MOST_RANKED, "mean_rank", keep="first")
-        best = best if len(best) > 1 else best[:0]  # one technique alone has no rank
-        ranked = zip(best["technique"], best["mean_rank"], strict=True)
         p = own["p_f"].iloc[0]
         yield [
             markdown.plain(", ".join(datasets.split())),
             markdown.plain(statistics.title(name)),
             f"{own['mean_rank'].count()} of {len(own)}",
             str(left_out) if left_out else "none",
-            "; ".join(
-                f"{markdown.plain(titles[t])}{f' {BELOW_CONSTANT}' if t in below else ''} {rank:.2f}"
-                for t, rank in ranked
-            )
-            or "–",
+            markdown.plain(_best_ranks(own.dropna(subset="mean_rank"), titles)),
             "–" if pd.isna(p) else f"{p:.2g}",
         ]
 
 
+def _best_ranks(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    """Name the best of one ranking; then those less accurate than a constant that would be among them."""
+    if len(ranked) < 2:  # one technique alone has no rank
+        return "–"
+    flag, at = BELOW_COLUMNS
+    of_use = ranked[~ranked[flag]].nsmallest(_MOST_RANKED, "mean_rank", keep="first")
+    last = of_use["mean_rank"].max()  # NaN where none is of use
+    others = ranked[ranked[flag] & ~(ranked["mean_rank"] > last)].nsmallest(
+        _MOST_RANKED, "mean_rank", keep="first"
+    )
+    named = [
+        f"{titles[name]} {rank:.2f}"
+        for name, rank in zip(of_use["technique"], of_use["mean_rank"], strict=True)
+    ]
+    marked = [
+        f"{titles[name]} {BELOW_CONSTANT} {rank:.2f} (β = {', '.join(betas.split())})"
+        for name, rank, betas in zip(others["technique"], others["mean_rank"], others[at], strict=True)
+    ]
+    if not named:
+        return f"none without {BELOW_CONSTANT}. Lowest ranks: {'; '.join(marked)}"
+    return "; ".join(named) + (f". Among them would rank: {'; '.join(marked)}" if marked else "")
+
+
 def _figures_section(figures: Sequence[str]) -> Iterator[str]:
-    yield "Each is there as PNG, PDF and SVG. The first of each kind is shown."
+    yield (
+        "Shown is the first of each kind. `betabench report` draws each as PNG, PDF and SVG into `figures/`; "
+        "of results that are kept in betabench's own repository, only the PNG files are there."
+    )
     for kind, text in _FIGURES.items():
         own = [path for path in figures if path.startswith(f"figures/{kind}_")]
         if own:

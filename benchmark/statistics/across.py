@@ -386,11 +386,11 @@ def too_few_datasets(n_datasets: int, n_blocks: int, n_tests: int, alpha: float 
     sentences = []
     if n_tests and n_datasets < (needed := repetitions_needed(n_tests, alpha)):
         tests = "one signed-rank test" if n_tests == 1 else f"any of {n_tests} signed-rank tests"
-        datasets = "1 dataset is" if n_datasets == 1 else f"{n_datasets} datasets are"
+        datasets, them = ("1 dataset is", "it") if n_datasets == 1 else (f"{n_datasets} datasets are", "them")
         sentences.append(
-            f"{datasets} too few for a claim beyond them: the smallest two-sided p-value from n datasets is "
-            f"2/2^n, here {smallest_p_value(n_datasets):.3g}, and for {tests} to be significant at {alpha:g} "
-            f"there must be at least {needed}."
+            f"{datasets} too few for a claim beyond {them}: the smallest two-sided p-value from n datasets "
+            f"is 2/2^n, here {smallest_p_value(n_datasets):.3g}, and for {tests} to be significant at "
+            f"{alpha:g} there must be at least {needed}."
         )
     if n_blocks > n_datasets:
         sentences.append(

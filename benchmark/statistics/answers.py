@@ -28,6 +28,7 @@ __all__ = [
     "STANDING_COLUMNS",
     "ConstantAnswer",
     "answer_table",
+    "incomparable",
     "judged",
     "standings",
     "underpowered_families",
@@ -49,7 +50,8 @@ _WHERE = (*SCENARIO, "beta", "technique")
 
 STANDING_COLUMNS = (
     *_WHERE,
-    *("constant_accuracy", "constant_answer", "n_degenerate", "degenerate", "below_constant"),
+    *("constant_accuracy", "constant_answer"),
+    *("n_degenerate", "degenerate", "mostly_constant", "below_constant"),
 )
 """Columns of :func:`standings`."""
 
@@ -65,6 +67,7 @@ ANSWER_COLUMNS = (
         "change_high",
         "tested",
         "better",
+        "candidate",
         "worse",
     ),
     *("accuracy", "accuracy_low", "accuracy_high"),
@@ -125,16 +128,22 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     DataFrame
         Columns :data:`STANDING_COLUMNS`, one row for each technique at each level of bias. ``n_degenerate``
         counts the degenerate repetitions, and ``degenerate`` says what the classifiers do there; empty where
-        there are none. ``below_constant`` is whether the mean accuracy is below that of the best constant
-        answer, of which ``constant_accuracy`` and ``constant_answer`` speak; NaN and empty if unknown.
+        there are none. ``mostly_constant`` is whether they give more than :data:`NEARLY_ALL` of all rows the
+        same answer in more than half of the repetitions in which that is known: nothing can be compared with
+        such a baseline (:func:`incomparable`). ``below_constant`` is whether the mean accuracy is below that
+        of the best constant answer, of which ``constant_accuracy`` and ``constant_answer`` speak; NaN and
+        empty if unknown.
     """
     cells = results.pivot(index=[*_WHERE, "repetition"], columns="metric", values="value")
     cells = cells.reindex(columns=[ACCURACY, *ACCEPTANCE])
     kinds = _kinds(cells)
     groups = cells.groupby(level=list(_WHERE), sort=False)
     found = groups[ACCURACY].mean().rename("accuracy_mean").to_frame()
-    found["n_degenerate"] = (kinds != "").groupby(level=list(_WHERE), sort=False).sum()
+    found["n_degenerate"] = (kinds.notna() & (kinds != "")).groupby(level=list(_WHERE), sort=False).sum()
     found["degenerate"] = kinds.groupby(level=list(_WHERE), sort=False).agg(_in_words)
+    # Not known where a repetition has no value: NaN is neither below nor above.
+    constant = _is_constant(cells[ACCEPTANCE[0]]).astype(float).mask(cells[ACCEPTANCE[0]].isna())
+    found["mostly_constant"] = constant.groupby(level=list(_WHERE), sort=False).mean() > 0.5
     found = found.reset_index()
     known = found["dataset"].map(constants)
     found["constant_accuracy"] = [c.accuracy if isinstance(c, ConstantAnswer) else math.nan for c in known]
@@ -144,18 +153,14 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
 
 
 def _kinds(cells: pd.DataFrame) -> pd.Series:
-    """Say of each cell how it is degenerate; empty where it is not, or where the shares are unknown."""
+    """Say of each cell how it is degenerate; empty where it is not, NaN where the shares are unknown."""
     everybody, deprived, favored = (cells[name] for name in ACCEPTANCE)
     low, high = 1 - NEARLY_ALL, NEARLY_ALL
-
-    def constant(share: pd.Series) -> pd.Series:
-        return (share < low) | (share > high)
-
     kinds = np.select(
         [
             everybody < low,
             everybody > high,
-            constant(deprived) & constant(favored),
+            _is_constant(deprived) & _is_constant(favored),
         ],
         [
             f"refuses more than {100 * NEARLY_ALL:.0f} % of everybody",
@@ -164,18 +169,58 @@ def _kinds(cells: pd.DataFrame) -> pd.Series:
         ],
         "",
     )
-    return pd.Series(kinds, index=cells.index)
+    return pd.Series(kinds, index=cells.index, dtype=object).mask(everybody.isna())
+
+
+def _is_constant(share: pd.Series) -> pd.Series:
+    return (share < 1 - NEARLY_ALL) | (share > NEARLY_ALL)
 
 
 def _in_words(kinds: pd.Series) -> str:
     """Say how many of a technique's repetitions are degenerate in which way."""
-    counts = kinds[kinds != ""].value_counts(sort=False)
-    return "; ".join(f"{kind} in {n} of {len(kinds)} samples" for kind, n in counts.items())
+    known = kinds.dropna()
+    counts = known[known != ""].value_counts(sort=False)
+    return "; ".join(f"{kind} in {n} of {len(known)} samples" for kind, n in counts.items())
 
 
-def without_degenerate(results: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    """Return results in which a technique has no values at the levels of bias at which it is degenerate."""
-    left_out = pd.MultiIndex.from_frame(standing.loc[standing["n_degenerate"] > 0, list(_WHERE)])
+def incomparable(frame: pd.DataFrame, standing: pd.DataFrame) -> pd.Series[bool]:
+    """Return of each row whether nothing is compared with its baseline: that is mostly constant there.
+
+    A baseline that is degenerate in fewer samples, or that decides by group alone, is compared with like any
+    other, and marked.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Has dataset, bias, classifier, level of bias and ``baseline``.
+    standing : DataFrame
+        From :func:`standings`.
+    """
+    useless = pd.MultiIndex.from_frame(standing.loc[standing["mostly_constant"], list(_WHERE)])
+    keys = frame[[*SCENARIO, "beta", "baseline"]].rename(columns={"baseline": "technique"})
+    return pd.Series(pd.MultiIndex.from_frame(keys).isin(useless), index=frame.index)
+
+
+def without_degenerate(
+    results: pd.DataFrame, standing: pd.DataFrame, baselines: Mapping[str, str] | None = None
+) -> pd.DataFrame:
+    """Return results in which a technique has no values at the levels of bias at which it is degenerate.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+    standing : DataFrame
+        From :func:`standings`.
+    baselines : mapping of str to str, optional
+        The technique that those of each dataset are compared with: it keeps its values unless it is mostly
+        constant.
+    """
+    gone = standing["n_degenerate"] > 0
+    if baselines is not None:
+        is_baseline = standing["technique"] == standing["dataset"].map(dict(baselines))
+        gone &= ~is_baseline | standing["mostly_constant"]
+    left_out = pd.MultiIndex.from_frame(standing.loc[gone, list(_WHERE)])
     keys = pd.MultiIndex.from_frame(results[list(_WHERE)])
     return results.assign(value=results["value"].mask(keys.isin(left_out)))
 
@@ -219,19 +264,26 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
     Returns
     -------
     DataFrame
-        The comparisons with ``better`` and ``worse``: significantly (``tested``) or, in families of tests of
-        which none can be significant, by more than the region of practical equivalence.
+        The comparisons with ``better``, ``candidate`` and ``worse``. Better and worse are significant where
+        that is ``tested``. In families of tests of which none can be significant, worse is a mean that is
+        worse by more than the region of practical equivalence, so that no cost is hidden; better is one that
+        is better by more than that and whose intervals, of difference and improvement, both leave out 0. A
+        single pair has no interval: it is a candidate at most.
     """
     out_of_reach = pd.MultiIndex.from_frame(underpowered_families(comparisons, alpha)[list(FAMILY)])
     repeated = comparisons.groupby(list(FAMILY), sort=False)["n"].transform("max") > 1
     tested = repeated & ~pd.MultiIndex.from_frame(comparisons[list(FAMILY)]).isin(out_of_reach)
     significant = tested & (comparisons["p_permutation_holm"] <= alpha)
-    practical = ~tested & (comparisons["improvement"].abs() > rope)
-    differs = significant | practical
+    improvement = comparisons["improvement"]
+    gains = ~tested & (improvement > rope)
+    apart = (comparisons["improvement_low"] > 0) & (
+        (comparisons["difference_low"] > 0) | (comparisons["difference_high"] < 0)
+    )
     return comparisons.assign(
         tested=tested,
-        better=differs & (comparisons["improvement"] > 0),
-        worse=differs & (comparisons["improvement"] < 0),
+        better=(significant & (improvement > 0)) | (gains & apart),
+        candidate=gains & (comparisons["n"] == 1),
+        worse=(significant & (improvement < 0)) | (~tested & (improvement < -rope)),
     )
 
 
@@ -271,15 +323,15 @@ def answer_table(
             differs from repetition to repetition.
         ``change``, ``accuracy_change``
             Mean differences to the baseline on the same samples; 0 for the baseline itself.
-        ``better``, ``worse``, ``less_accurate``
-            Whether the metric is better or worse than the baseline's, and the accuracy worse, by
-            :func:`judged`.
+        ``better``, ``candidate``, ``worse``, ``less_accurate``
+            Whether the metric is better or worse than the baseline's, or might be better by the one sample
+            that there is, and the accuracy worse, by :func:`judged`; none of it where nothing is compared.
         ``baseline_degenerate``
-            Whether the baseline itself is degenerate there, so that nothing is compared with it.
+            Whether nothing is compared with the baseline there (:func:`incomparable`).
         ``recommendable``
-            Whether the technique may be named as a good choice: it is better than a baseline that is not
-            degenerate, it and the baseline have a value in every repetition, it is never degenerate and at
-            least as accurate as the best constant answer.
+            Whether the technique may be named as a good choice: it is better than a baseline that can be
+            compared with, it and the baseline have a value in every repetition, it is never degenerate and at
+            least as accurate as the best constant answer. A ``candidate`` is one of which all else is true.
 
         Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
@@ -311,6 +363,7 @@ def answer_table(
                 **{f"difference{end}": f"change{end}" for end in ends},
                 "tested": "tested",
                 "better": "better",
+                "candidate": "candidate",
                 "worse": "worse",
             },
         ),
@@ -328,7 +381,7 @@ def answer_table(
     for part in parts:
         table = table.join(part, how="left")
     table = table.reset_index().assign(metric=metric)
-    flags = ["tested", "better", "worse", "less_accurate", "below_constant"]
+    flags = ["tested", "better", "candidate", "worse", "less_accurate", "mostly_constant", "below_constant"]
     table[flags] = table[flags].eq(True)
     table["n_degenerate"] = table["n_degenerate"].fillna(0).astype(int)
     table[["degenerate", "constant_answer"]] = table[["degenerate", "constant_answer"]].fillna("")
@@ -337,19 +390,17 @@ def answer_table(
     table["pairs"] = table["pairs"].mask(is_baseline, table["n"]).fillna(0).astype(int)
     for name, change in (("value", "change"), ("accuracy", "accuracy_change")):
         table[change] = table[change].mask(is_baseline & table[name].notna(), 0.0)
-    spot = [*SCENARIO, "beta"]
-    useless = table.loc[is_baseline & (table["n_degenerate"] > 0), spot]
-    table["baseline_degenerate"] = pd.MultiIndex.from_frame(table[spot]).isin(
-        pd.MultiIndex.from_frame(useless)
-    )
-    table["recommendable"] = (
-        table["better"]
-        & ~table["baseline_degenerate"]
-        & (table["missing"] == 0)
+    table["baseline_degenerate"] = incomparable(table, standing)
+    judgements = ["better", "candidate", "worse", "less_accurate"]
+    table[judgements] = table[judgements].mul(~table["baseline_degenerate"], axis=0)
+    of_use = (
+        (table["missing"] == 0)
         & (table["pairs"] == table["n"])
         & (table["n_degenerate"] == 0)
         & ~table["below_constant"]
         & table["accepted"].notna()
         & table["accuracy"].notna()
     )
+    table["recommendable"] = table["better"] & of_use
+    table["candidate"] &= of_use
     return table[list(ANSWER_COLUMNS)]

@@ -212,9 +212,12 @@ def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
     assert headline_metrics(world(tmp_path, "auc_gap", "auc").experiment) == ("auc_gap",)
     chosen = plain.model_copy(update={"headline": ("demographic_parity_ratio",)})
     assert headline_metrics(chosen) == ("demographic_parity_ratio",)
-    for wrong in ("auc_gap", "rates"):
-        with pytest.raises(ExperimentError, match="cannot be shown"):
+    # What is among the metrics already need not be added to them.
+    for wrong, remedy in (("auc_gap", "add it to 'metrics'"), ("rates", "its values are in metrics.csv")):
+        with pytest.raises(ExperimentError, match="cannot be shown") as raised:
             headline_metrics(plain.model_copy(update={"headline": (wrong,), "metrics": ("paper", "rates")}))
+        assert remedy in str(raised.value)
+        assert str(raised.value).count("add it to") == (wrong == "auc_gap")
     with pytest.raises(UnknownNameError, match="did you mean 'accuracy'"):
         metric_names(["acuracy"])
 

@@ -14,6 +14,7 @@ from benchmark.report.answers_text import (
     answer_counts,
     answer_rows,
     answer_sentences,
+    baseline_notes,
     change_text,
     in_order,
     mark_notes,
@@ -102,12 +103,13 @@ def test_what_is_not_recommended_is_counted_by_reason() -> None:
     text = said(found)
     assert "No technique is recommended." in text
     assert (
-        "Not recommended: 1 that answers nearly everybody the same (Alpha); 1 that is less accurate than "
-        "refusing everybody (Beta, with a comma); 1 not compared in every sample (Gamma); 1 without "
-        "significantly less discrimination."
+        "Not recommended: 1 that answers nearly everybody, or each group, the same in at least one sample "
+        "(Alpha); 1 that is less accurate than refusing everybody (Beta, with a comma); 1 not compared in "
+        "every sample (Gamma); 1 without significantly less discrimination."
     ) in text
     assert answer_counts(found) == (
-        "none of 4 techniques recommended; 1 ‡; 1 †; 1 without all values; 1 without less discrimination"
+        "none of 4 techniques recommended; 1 ‡; 1 †; 1 not compared in every sample; 1 without less "
+        "discrimination"
     )
     rows = {row.technique: row for row in found.itertuples(index=False)}
     assert remarks(rows["a"]) == "refuses more than 99 % of everybody in 6 of 12 samples"
@@ -125,18 +127,60 @@ def test_what_is_not_recommended_is_counted_by_reason() -> None:
     [
         ((0.005, 0.0, 0.01), "refuses more than 99 % of everybody"),
         ((0.995, 1.0, 0.99), "accepts more than 99 % of everybody"),
-        ((0.5, 0.0, 1.0), "decides by group alone"),
     ],
 )
-def test_nothing_is_compared_with_a_degenerate_baseline(
-    shares: tuple[float, float, float], words: str
-) -> None:
+def test_nothing_is_compared_with_a_constant_baseline(shares: tuple[float, float, float], words: str) -> None:
     found = answers_of({"none": (0.4, 0.8, *shares), "a": (0.1, 0.9, 0.3, 0.25, 0.35)})
     text = said(found)
     assert f"It {words} in 12 of 12 samples: no technique is compared with it here" in text
     assert "Alpha" not in text
     assert "1 not compared with the baseline" in text
     assert not found["recommendable"].any()
+    assert answer_counts(found) == (
+        f"none of 1 technique recommended, because the baseline ‡ {words} in 12 of 12 samples; 1 not compared"
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        # Six of twelve samples are not more than half of them.
+        ([(0.4, 0.8, 0.995, 1.0, 0.99), BASELINE], "accepts more than 99 % of everybody in 6 of 12 samples"),
+        ([(0.4, 0.8, 0.5, 0.0, 1.0)], "decides by group alone in 12 of 12 samples"),
+    ],
+)
+def test_a_baseline_that_is_not_mostly_constant_is_compared_with_and_marked(
+    values: list[Values | None], words: str
+) -> None:
+    found = answers_of({"none": values, "a": (0.1, 0.9, 0.3, 0.25, 0.35)})
+    text = said(found)
+    assert f"‡ It {words}; techniques are compared with it nevertheless." in text
+    assert "It is Alpha: 0.100" in text
+    assert answer_counts(found) == "1 of 1 technique recommended"
+    baseline = next(row for row in found.itertuples(index=False) if row.technique == "none")
+    assert remarks(baseline) == f"baseline; {words}"
+    assert not found["baseline_degenerate"].any()
+
+
+def test_half_of_the_samples_are_those_with_a_value() -> None:
+    refusing = (0.4, 0.8, 0.0, 0.0, 0.0)
+    found = answers_of({"none": [refusing, refusing, BASELINE, None], "a": (0.1, 0.9, 0.3, 0.25, 0.35)})
+    assert found["baseline_degenerate"].all()
+    assert "It refuses more than 99 % of everybody in 6 of 9 samples: no technique" in said(found)
+
+
+def test_notes_on_baselines_say_what_is_true_of_each_level() -> None:
+    own = [(0.0, 3, False), (0.5, 12, True), (1.0, 12, True)]
+    words = "refuses more than 99 % of everybody in"
+    standing = pd.DataFrame(
+        [(beta, n, f"{words} {n} of 12 samples", mostly) for beta, n, mostly in own],
+        columns=["beta", "n_degenerate", "degenerate", "mostly_constant"],
+    )
+    assert baseline_notes(standing, "None") == [
+        f"‡ The baseline, None, {words} 3 of 12 samples at β = 0; techniques are compared with it "
+        "nevertheless.",
+        f"At β = 0.5, 1 nothing is compared with the baseline, None: it {words} 12 of 12 samples.",
+    ]
 
 
 def test_a_baseline_below_the_constant_answer_is_said_to_be() -> None:
@@ -168,16 +212,48 @@ def test_discrimination_of_either_sign_is_not_hidden_by_its_mean() -> None:
 def test_too_few_repetitions_test_nothing() -> None:
     values = {"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35), "b": (0.395, 0.8, 0.4, 0.2, 0.6)}
     text = said(answers_of(values, repetitions=2))
-    assert "leaves less discrimination by more than 0.01 (on average, untested for want of repet" in text
-    assert "1 without less discrimination by more than 0.01." in text
+    assert (
+        "leaves less discrimination, by more than 0.01 on average and with an interval without 0 (untested "
+        "for want of repetitions)"
+    ) in text
+    assert "1 without less discrimination by more than 0.01 and an interval without 0." in text
     assert "significant" not in text
+
+
+def test_an_interval_with_0_recommends_nothing_untested() -> None:
+    apart = [(0.05, 0.75, 0.3, 0.25, 0.35), (0.45, 0.75, 0.3, 0.25, 0.35)]
+    found = answers_of({"none": BASELINE, "a": apart}, repetitions=2)
+    row = found.set_index("technique").loc["a"]
+    assert row["change"] < -0.1
+    assert row["change_low"] < 0 < row["change_high"]
+    assert not row["better"]
+    assert not row["recommendable"]
+    assert "No technique is recommended. Not recommended: 1 without less" in said(found)
+    # A cost is no smaller for being uncertain.
+    dear = [(0.1, 0.6, 0.3, 0.25, 0.35), (0.1, 0.81, 0.3, 0.25, 0.35)]
+    assert answers_of({"none": BASELINE, "a": dear}, repetitions=2)["less_accurate"].any()
 
 
 def test_one_repetition_has_no_interval() -> None:
     text = said(answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35)}, repetitions=1))
-    assert "(one repetition, untested)" in text
+    assert (
+        "No technique is recommended. 1 of 1 technique is a candidate: it leaves less discrimination by more "
+        "than 0.01 (one sample, no interval) and is at least as accurate as refusing everybody."
+    ) in text
     assert "[" not in text
     assert "0.100 (0.300 less) at accuracy 0.750 (0.050 less); it accepts" in text
+    found = answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35), "b": BASELINE}, repetitions=1)
+    assert answer_counts(found) == (
+        "none of 2 techniques recommended; 1 candidate (one sample, no interval); 1 without less "
+        "discrimination"
+    )
+    assert not found[["better", "recommendable"]].any(axis=None)
+    assert in_order(found)["technique"].tolist() == ["a", "none", "b"]
+    rows = {row.technique: row for row in found.itertuples(index=False)}
+    assert remarks(rows["a"]) == "candidate: one sample, no interval"
+    # What is of no use is no candidate either.
+    poor = answers_of({"none": BASELINE, "a": (0.1, 0.65, 0.3, 0.25, 0.35)}, repetitions=1)
+    assert not poor["candidate"].any()
 
 
 def test_unknown_shares_recommend_nothing() -> None:
@@ -204,7 +280,11 @@ def test_baselines_without_values_or_rows() -> None:
     )
     found = answers_of({"a": (0.1, 0.75, 0.3, 0.25, 0.35)})
     assert said(found).startswith("The baseline was not run")
-    assert "no baseline to compare with" in answer_counts(found)
+    assert "because the baseline was not run" in answer_counts(found)
+    found = answers_of({"none": [None], "a": (0.1, 0.75, 0.3, 0.25, 0.35)})
+    assert answer_counts(found) == (
+        "none of 1 technique recommended, because the baseline has no value to compare with; 1 not compared"
+    )
     assert said(answers_of({"none": BASELINE})).endswith("No other technique was run.")
 
 

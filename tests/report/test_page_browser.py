@@ -24,6 +24,7 @@ from benchmark.metrics import get_metric, list_metrics
 from benchmark.report.answers_text import (
     UNKNOWN_SHARES,
     answer_sentences,
+    baseline_notes,
     mark,
     mark_notes,
     remarks,
@@ -40,7 +41,7 @@ from benchmark.report.statistics_numbers import (
     constant_answers,
     folder_statistics,
 )
-from benchmark.report.statistics_text import survivors
+from benchmark.report.statistics_text import incomplete_survivors, survivors
 from benchmark.report.summary import csv_text
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import answer_table, judged, standings
@@ -296,7 +297,10 @@ def test_what_has_no_result_is_shown_with_the_reason(visit: Visits, made_up: Pat
         assert row[3:6] == ["–", "–", "0"]
         assert row[6] == f"6 (6 skipped: {REASON})"
     assert drawn(page, "tradeoff") == drawn(page, "curves") == ["gone"]
-    assert "None of the techniques shown is better" in (page.locator("#answer").text_content() or "")
+    assert page.locator("#answer").text_content() == (
+        "Nothing could be compared with Plain, with a comma: technique and baseline have no value of "
+        "discrimination in the same sample."
+    )
 
 
 def test_filters_change_what_is_shown(visit: Visits, made_up: Path) -> None:
@@ -423,6 +427,14 @@ def test_those_that_hold_up_are_those_of_the_statistics(visit: Visits, made_up: 
         assert sorted(found) == sorted(expected)
         assert len(expected) == (8 if alpha == 0.3 else 4)
         assert {row[5] for row in expected} == {alpha == 0.3}
+    # Plain has no accuracy in one sample at the greatest level.
+    incomplete = page.evaluate(
+        "run.scenarios.flatMap(s => run.metrics.flatMap(m => holdingUp(s, 'hostile', m).techniques"
+        ".filter(t => t.incomplete).map(t => [s.dataset, m.name, t.technique.name])))"
+    )
+    columns = ["dataset", "metric", "technique"]
+    assert sorted(incomplete) == sorted(incomplete_survivors(statistics)[columns].values.tolist())
+    assert ["adult", "accuracy", "plain"] in incomplete
 
 
 def test_the_answer_and_its_table(visit: Visits, made_up: Path) -> None:
@@ -448,9 +460,10 @@ def test_the_answer_and_its_table(visit: Visits, made_up: Path) -> None:
     assert rows[2][1:4] == ["–"] * 3
     # Better in the end only: then the levels at which it is not are named.
     said_of_one = page.evaluate(
-        "() => headline({ baselineTitle: 'B', over: { title: 'Accuracy' } }, { testable: true, traded: false,"
+        "() => headline({ baselineTitle: 'B', over: { title: 'Accuracy', direction: 'higher' } },"
+        " { testable: true, traded: false,"
         " techniques: [{ technique: { title: 'T' }, usefulAt: [1], lessAccurateAt: [],"
-        "  cells: [0, 0.5, 1].map(beta => ({ row: { beta, improvement: beta / 8 } })) }] })"
+        "  cells: [0, 0.5, 1].map(beta => ({ row: { beta, improvement: beta / 8, pairs: 6 } })) }] })"
     )
     assert said_of_one == "Better than B in accuracy up to β = 1: T (by 0.125 there; not at 0, 0.5)."
 
@@ -490,6 +503,80 @@ def test_the_answers_are_in_the_words_of_the_statistics(
             row.technique: [verdict(row), remarks(row), mark(row)] for row in rows.itertuples(index=False)
         }
     assert n_spots == 6
+
+
+@pytest.mark.parametrize("baseline", ["nearly", "by_group", "constant", "poor"])
+def test_useless_baselines_are_in_the_words_of_the_statistics(
+    visit: Visits, planted: Path, baseline: str
+) -> None:
+    page = visit(planted)
+    statistics = folder_statistics(planted.parent, baseline=baseline)
+    for (dataset, _, _), beta, rows in spots(statistics.answers):
+        said = page.evaluate(
+            "([dataset, beta, baseline]) => {"
+            " const scenario = run.scenarios.find(s => s.dataset === dataset);"
+            " return answerSentences(answersOf(scenario, baseline, beta), scenario); }",
+            [dataset, beta, baseline],
+        )
+        assert said == answer_sentences(rows, statistics.run.techniques, rope=statistics.rope)
+        words = " ".join(said)
+        assert ("techniques are compared with it nevertheless" in words) == (
+            baseline in ("nearly", "by_group")
+        )
+        assert ("no technique is compared with it here" in words) == (baseline == "constant")
+
+
+def test_one_sample_makes_candidates_on_the_page_too(visit: Visits, tmp_path: Path) -> None:
+    """On one of two datasets, there is one repetition."""
+    folder = write_planted_folder(tmp_path / "run")
+    results = pd.read_csv(folder / "results.csv")
+    kept = results[(results["dataset"] != "adult") | (results["repetition"] == 1)]
+    (folder / "results.csv").write_text(csv_text(kept))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["cells"]["planned"] = len(kept) // 5
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    statistics = folder_statistics(folder)
+    page = visit.open(write_made_up_page(folder), "at=1")
+    (rows,) = (
+        own for (dataset, *_), beta, own in spots(statistics.answers) if (dataset, beta) == ("adult", 1)
+    )
+    said = page.locator("#answers-told li").all_text_contents()
+    assert said == answer_sentences(rows, statistics.run.techniques, rope=statistics.rope)
+    assert "No technique is recommended." in said
+    assert any("are candidates: they leave less discrimination by more than 0.01 (one" in own for own in said)
+    answers = {row[0]: row[-1] for row in table(page, "answers")}
+    assert answers[PLANTED["useful"]].startswith("candidate: one sample, no interval")
+    assert not any("✔" in text for text in answers.values())
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download this table").click()
+    found = pd.read_csv(waiting.value.path()).set_index("technique")
+    flags = ["better", "candidate", "worse", "recommendable"]
+    expected = rows.set_index("technique").loc[found.index, flags]
+    assert (found[flags] == expected).all(axis=None)
+    assert (page.locator("#answer").text_content() or "").startswith("None of the techniques shown is better")
+
+
+def test_all_answers_of_a_level_are_in_sight(visit: Visits, planted: Path) -> None:
+    page = visit(planted)
+    inner, outer = page.evaluate(
+        "(() => { const box = document.querySelector('#answers').closest('.box');"
+        " return [box.scrollHeight, box.clientHeight]; })()"
+    )
+    assert inner == outer
+
+
+def test_what_has_no_better_values_is_compared_with_nothing(visit: Visits, made_up: Path) -> None:
+    page = visit(made_up, "over=from_elsewhere&baseline=none")
+    assert page.locator("#answer").text_content() == (
+        "Nothing could be compared with No technique: no value of from_elsewhere is better than another."
+    )
+    caption = page.locator("#holding caption").text_content() or ""
+    assert caption.endswith("Means; no value is better than another.")
+    assert "Infinity" not in caption
+    page = visit(made_up, "over=discrimination&baseline=none&technique=")
+    assert page.locator("#answer").text_content() == (
+        "Nothing could be compared with No technique: no other technique is shown."
+    )
 
 
 def test_useless_classifiers_are_marked_and_never_recommended(visit: Visits, planted: Path) -> None:
@@ -577,13 +664,33 @@ def test_nothing_is_compared_with_a_useless_baseline(visit: Visits, planted: Pat
     headline = page.locator("#answer").text_content() or ""
     assert "up to β = 0.5: Useful" in headline
     said = page.locator("#left-out li").all_text_contents()
-    assert said[0] == "At β = 1 the baseline answers nearly everybody the same: nothing is compared there."
+    words = "it refuses more than 99 % of everybody in 12 of 12 samples"
+    assert said[0] == f"At β = 1 nothing is compared with the baseline, {PLANTED['none']}: {words}."
+    statistics = folder_statistics(planted.parent)
+    standing = statistics.standing.query("dataset == 'dutch:embedded' and technique == 'none'")
+    assert said[0] == baseline_notes(standing, PLANTED["none"])[0]
     assert not any("✔" in row[-1] for row in table(page, "answers"))
     page.locator("#baseline").select_option("constant")
-    assert (page.locator("#answer").text_content() or "").startswith("None of the techniques shown is better")
-    assert "At β = 0, 0.5, 1 the baseline answers nearly everybody the same" in (
-        page.locator("#left-out li").first.text_content() or ""
+    constant = PLANTED["constant"]
+    why = "refuses more than 99 % of everybody in 12 of 12 samples"
+    assert page.locator("#answer").text_content() == (
+        f"Nothing could be compared with {constant}: the baseline {why} (β = 0, 0.5, 1)."
     )
+    assert page.locator("#left-out li").first.text_content() == (
+        f"At β = 0, 0.5, 1 nothing is compared with the baseline, {constant}: it {why}."
+    )
+    # Degenerate in one sample, or by group: compared with, and marked.
+    for name, words in (
+        ("nearly", f"{USELESS['nearly']} in 1"),
+        ("by_group", f"{USELESS['by_group']} in 12"),
+    ):
+        page.locator("#baseline").select_option(name)
+        assert not (page.locator("#answer").text_content() or "").startswith("Nothing could be compared")
+        assert page.locator("#left-out li").first.text_content() == (
+            f"‡ The baseline, {PLANTED[name]}, {words} of 12 samples at β = 0, 0.5, 1; techniques are "
+            "compared with it nevertheless."
+        )
+        assert any("✔" in row[-1] for row in table(page, "answers")) == (name == "by_group")
     page.locator("#baseline").select_option("poor")
     assert "The baseline itself is less accurate than refusing everybody at β = 0, 0.5, 1." in (
         page.locator("#left-out li").all_text_contents()
@@ -622,7 +729,7 @@ def test_figures_have_a_line_for_the_constant_answer_and_hollow_marks(visit: Vis
         assert hollow == set(USELESS)
         legend = page.locator(f"#{figure} .legendtext").all_text_contents()
         assert legend == [
-            "‡ hollow: nearly everybody gets the same answer",
+            "‡ hollow: nearly the same answer for all, or for each group",
             "refusing everybody: accuracy 0.680",
         ]
     assert page.locator("#constant-told").text_content() == ""

@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from benchmark.report.answers_text import SAME_ANSWER
+
 ROOT = Path(__file__).resolve().parents[2]
 
 CARD = """
@@ -210,7 +212,7 @@ def test_pages_name_them_only_to_say_what_they_are(run: tuple[Path, str, str]) -
         elif "PLANTED" in line:
             recommended, _, rest = line.partition("Not recommended: ")
             assert "PLANTED" not in recommended
-            counts = "3 that answer nearly everybody the same (PLANTED "
+            counts = f"3 that answer {SAME_ANSWER} (PLANTED "
             assert rest.startswith(counts)
             assert "; 1 that is less accurate than refusing everybody (PLANTED worse)" in rest
     assert page.count("Not recommended: ") == 2

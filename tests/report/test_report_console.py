@@ -105,8 +105,9 @@ def test_each_beta_says_what_to_choose_at_what_cost_and_whom_it_accepts(text: st
 def test_one_repetition_has_no_interval_and_no_test() -> None:
     text = " ".join(printed(sample_run(datasets=(ADULT,), repetitions=1, shares=True)).split())
     assert "±" not in text
-    assert "techniques recommended" in text
-    assert "one repetition: no test" in text
+    assert re.search(r"none of 8 techniques recommended; \d candidates \(one sample, no interval\)", text)
+    assert "candidate: " in text
+    assert "Candidates, none of them recommended: less discrimination by more than 0.01 (one sample" in text
 
 
 def test_techniques_that_answer_nearly_everybody_the_same_are_counted_not_shown() -> None:
@@ -131,3 +132,10 @@ def test_a_degenerate_baseline_is_compared_with_nothing() -> None:
     text = printed(replace(run, results=run.results.assign(value=run.results["value"].mask(own, 1.0))))
     shown = " ".join(text.split())
     assert "none of 8 techniques recommended, because the baseline ‡ accepts more than 99 %" in shown
+    once = own & (run.results["repetition"] == 0)
+    shown = " ".join(
+        printed(replace(run, results=run.results.assign(value=run.results["value"].mask(once, 1.0)))).split()
+    )
+    assert "because the baseline" not in shown
+    assert re.search(r"β = 0.5: \d of 8 techniques recommended", shown)
+    assert re.search(r"baseline: Sensitive feature [^β]*‡", shown)

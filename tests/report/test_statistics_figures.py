@@ -349,11 +349,29 @@ def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) 
         assert {names[row] for row, marker in marks.items() if marker == "x"} == set(USELESS)
 
 
+def test_nothing_is_drawn_against_a_mostly_constant_baseline(planted: RunStatistics) -> None:
+    place = places(planted)[1]
+    forest = draw_forest(planted, place, "discrimination")
+    effects = [sum(line.get_gid() == "effect" for line in axes.lines) for axes in panels(forest)]
+    assert effects == [7, 7, 0]
+    heat = draw_heat(planted, "discrimination")
+    texts = {tuple(text.get_position()): text.get_text() for text in heat.axes[0].texts}
+    useful = list(PLANTED).index("useful")
+    assert [texts[column, useful].endswith("+") for column in range(6)] == [True] * 5 + [False]
+    note = (
+        "At β = 1 nothing is compared with the baseline, No technique: it refuses more than 99 % of everybody"
+    )
+    assert all(note in texts_of(figure) for figure in (forest, heat))
+
+
 def test_what_is_degenerate_has_no_rank(planted: RunStatistics) -> None:
     figure = draw_ranks(planted, planted.ranks)
     for axes in panels(figure):
         ranked = {label.get_text() for label in axes.get_yticklabels()}
         assert ranked == {"Useful", "Useful, at a cost", "As the baseline", "Worse than a constant †"}
+    assert "adult: † Less accurate than refusing everybody: Worse than a constant at β = 0, 0.5, 1." in (
+        texts_of(figure)
+    )
     # The baseline of the second dataset is degenerate at the greatest level of bias.
     assert "dutch:embedded, nor over all β, as it refuses more than 99 % of everybody: No technique" in (
         texts_of(figure)

@@ -24,9 +24,19 @@ from benchmark.experiment.plan import PublishedEntry
 from benchmark.report.compare_inputs import read_results, read_run
 from benchmark.report.markup import to_csv, to_latex, to_markdown
 from benchmark.report.statistics_files import print_statistics, write_statistics
-from benchmark.report.statistics_numbers import RunStatistics, folder_statistics
+from benchmark.report.statistics_numbers import (
+    BELOW_COLUMNS,
+    RunStatistics,
+    _with_below,
+    folder_statistics,
+)
 from benchmark.report.statistics_tables import statistics_tables
-from benchmark.report.statistics_text import statistics_page, survivors
+from benchmark.report.statistics_text import (
+    incomplete_survivors,
+    left_out_notes,
+    statistics_page,
+    survivors,
+)
 from benchmark.report.summary import SUMMARY_COLUMNS, csv_text
 from benchmark.report.tables import ReportTable
 
@@ -164,9 +174,167 @@ def test_who_survives_which_bias_is_what_was_planted(statistics: RunStatistics) 
     rows = found[["technique", "up_to", "not_at", "tested", "keeps_accuracy"]]
     assert sorted(rows.itertuples(index=False, name=None)) == [
         ("massaging", 0.5, "", True, False),
-        ("repair_0.5", 1.0, "", True, True),
         ("reweighing", 1.0, "0", True, True),
     ]
+    # Repair is better at all levels, but has no value in two samples at the smallest one.
+    incomplete = incomplete_survivors(statistics)
+    own = incomplete[(incomplete["dataset"] == "one") & (incomplete["metric"] == "discrimination")]
+    assert own["technique"].tolist() == ["repair_0.5"]
+
+
+def test_a_technique_holds_up_as_far_as_its_values_are_complete(tmp_path: Path) -> None:
+    path = write_folder(tmp_path / "run", repetitions=10)
+    for name in ("results", "failures"):
+        table = pd.read_csv(path / f"{name}.csv", keep_default_na=False)
+        own = (table["technique"] == "repair_0.5") & (table["dataset"] == "one")
+        # What is missing at β = 0 is missing at β = 1 in its place.
+        swapped = table["beta"].mask(own, 1 - table["beta"])
+        (path / f"{name}.csv").write_text(csv_text(table.assign(beta=swapped)))
+    found = folder_statistics(path)
+    key = {"dataset": "one", "metric": "discrimination", "technique": "repair_0.5"}
+    assert only(survivors(found), **key)["up_to"] == 0.5
+    assert only(incomplete_survivors(found), **key)["technique"] == "repair_0.5"
+
+
+def useless_baseline(folder: Path, accepted: dict[str, float], share: float) -> RunStatistics:
+    """Return the statistics of a run whose baseline accepts such shares in some of its samples at β = 1."""
+    path = write_folder(folder, names=("one",), repetitions=10)
+    table = pd.read_csv(path / "results.csv")
+    own = (table["technique"] == "none") & (table["beta"] == 1) & (table["repetition"] < 10 * share)
+    changed = table["metric"].map(accepted).where(own)
+    (path / "results.csv").write_text(csv_text(table.assign(value=changed.fillna(table["value"]))))
+    return folder_statistics(path)
+
+
+EVERYBODY = {"accepted": 1.0, "accepted_deprived": 1.0, "accepted_favored": 1.0}
+ONE_GROUP = {"accepted": 0.5, "accepted_deprived": 0.0, "accepted_favored": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("accepted", "share", "words"),
+    [
+        (EVERYBODY, 0.1, "accepts more than 99 % of everybody in 1 of 10 samples"),
+        (EVERYBODY, 0.5, "accepts more than 99 % of everybody in 5 of 10 samples"),
+        (ONE_GROUP, 1.0, "decides by group alone in 10 of 10 samples"),
+    ],
+)
+def test_a_baseline_that_is_seldom_constant_is_compared_with(
+    tmp_path: Path, accepted: dict[str, float], share: float, words: str
+) -> None:
+    found = useless_baseline(tmp_path / "run", accepted, share)
+    assert not found.answers["baseline_degenerate"].any()
+    assert ("reweighing", 1.0) in set(
+        survivors(found)[["technique", "up_to"]].itertuples(index=False, name=None)
+    )
+    assert left_out_notes(found) == [
+        f"one: ‡ The baseline, None, {words} at β = 1; techniques are compared with it nevertheless."
+    ]
+    lines = found.robustness[found.robustness["technique"] == "reweighing"]
+    assert lines["stops_at"].notna().any()
+    regions = found.fairea[found.fairea["technique"] == "reweighing"]
+    assert (regions["reason"] == "").all()
+    page = statistics_page(found, [])
+    assert f"‡ It {words}; techniques are compared with it nevertheless." in page
+    table = statistics_tables(found)[0]
+    cells = {row.heading: row.cells for row in table.blocks[0].rows}
+    assert cells["Reweighing"][2].mark == "+"
+
+
+def test_nothing_is_compared_with_a_mostly_constant_baseline(tmp_path: Path) -> None:
+    found = useless_baseline(tmp_path / "run", EVERYBODY, 0.6)
+    at_one = found.answers["beta"] == 1
+    assert (found.answers["baseline_degenerate"] == at_one).all()
+    assert (survivors(found)["up_to"] < 1).all()
+    words = "accepts more than 99 % of everybody in 6 of 10 samples"
+    assert left_out_notes(found) == [
+        f"one: At β = 1 nothing is compared with the baseline, None: it {words}."
+    ]
+    stops = found.robustness.set_index("technique")["stops_reason"]
+    assert set(stops["reweighing"]) == {f"the baseline {words} at beta 1"}
+    page = statistics_page(found, [])
+    assert f"It {words}: no technique is compared with it here" in page
+    table = statistics_tables(found)[0]
+    cells = {row.heading: row.cells for row in table.blocks[0].rows}
+    assert cells["Reweighing"][2].mark == ""
+    assert cells["Reweighing"][1].mark == "+"
+
+
+def test_where_nothing_is_compared_nothing_is_called_none(tmp_path: Path) -> None:
+    path = write_folder(tmp_path / "run", names=("one",), repetitions=10)
+    table = pd.read_csv(path / "results.csv")
+    own = table["technique"] == "none"
+    changed = table["metric"].map(EVERYBODY).where(own)
+    (path / "results.csv").write_text(csv_text(table.assign(value=changed.fillna(table["value"]))))
+    found = folder_statistics(path)
+    assert "| one | Discrimination | – | nothing could be compared | – |" in statistics_page(found, [])
+    console = Console(width=80, record=True, file=io.StringIO())
+    print_statistics(console, found, output=tmp_path, written=[])
+    shown = " ".join(console.export_text().split())
+    assert "none of 3 techniques recommended, because the baseline ‡ accepts more than 99 %" in shown
+    assert "1 without any value; 2 not compared" in shown
+    assert "one Discrimination – nothing could be compared" in shown
+
+
+def test_ranks_and_fronts_say_who_is_below_the_constant_answer_and_where(statistics: RunStatistics) -> None:
+    # The best constant answer scores .65, and the baseline .8 - .1 β + noise.
+    assert not statistics.ranks["below_constant"].any()
+    constants = statistics.standing.assign(
+        below_constant=(statistics.standing["technique"] == "massaging")
+        & (statistics.standing["dataset"] == "two")
+        & (statistics.standing["beta"] > 0)
+    )
+    ranks = _with_below(statistics.ranks.drop(columns=list(BELOW_COLUMNS)), constants)
+    own = ranks[(ranks["technique"] == "massaging") & ranks["datasets"].str.contains("two")]
+    assert set(own.loc[own["over"] == "dataset beta", "below_constant_betas"]) == {"0.5 1"}
+    single = own[own["over"] == "dataset"]
+    assert set(single.loc[single["beta"] == 0.5, "below_constant_betas"]) == {"0.5"}
+    assert not single.loc[single["beta"] == 0, "below_constant"].any()
+    assert not ranks.loc[ranks["technique"] != "massaging", "below_constant"].any()
+    fronts = _with_below(statistics.pareto.drop(columns=list(BELOW_COLUMNS)), constants)
+    marked = fronts[fronts["below_constant"]]
+    assert set(marked["dataset"]) == {"two"}
+    assert set(marked["technique"]) == {"massaging"}
+    assert (marked["below_constant_betas"] == marked["beta"].map("{:g}".format)).all()
+    page = statistics_page(replace(statistics, ranks=ranks), [])
+    (line,) = (line for line in page.splitlines() if line.startswith("| one, two | Discrimination |"))
+    first, _, rest = line.partition(". Among them would rank: ")
+    assert "Massaging" not in first
+    assert re.match(r"Massaging † \d\.\d\d \(β = 0\.5, 1\)", rest)
+    assert "†: less accurate than the best constant answer at the β in brackets" in page
+
+
+def test_bold_goes_by_the_mean_distance(tmp_path: Path) -> None:
+    path = write_folder(tmp_path / "run", names=("one",), repetitions=10)
+    table = pd.read_csv(path / "results.csv")
+    own = (table["technique"] == "massaging") & (table["metric"] == "discrimination")
+    # Fair on average, and in no single sample.
+    either = (-1.0) ** table["repetition"] * 0.6
+    (path / "results.csv").write_text(csv_text(table.assign(value=table["value"].mask(own, either))))
+    found = {own.name: own for own in statistics_tables(folder_statistics(path))}
+    table_of = found["significance_discrimination"]
+    cells = {row.heading: row.cells for row in table_of.blocks[0].rows}
+    assert cells["Massaging"][0].mean == pytest.approx(0)
+    assert [cell.best for cell in cells["Massaging"][:2]] == [False, False]
+    assert "by its mean distance to the ideal over the samples" in table_of.notes[0]
+    areas = {row.heading: row.cells[0] for row in found["robustness_discrimination"].blocks[0].rows}
+    assert not areas["Massaging"].best
+
+
+def test_long_tables_are_said_to_be_cut_only_where_they_are(
+    statistics: RunStatistics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Long tables are cut" not in statistics_page(statistics, [])
+    # Four techniques and the constant answer.
+    monkeypatch.setattr("benchmark.report.statistics_text._MOST_ROWS", 5)
+    assert "Long tables are cut" not in statistics_page(statistics, [])
+    monkeypatch.setattr("benchmark.report.statistics_text._MOST_ROWS", 4)
+    assert "Long tables are cut" in statistics_page(statistics, [])
+
+
+def test_the_page_promises_no_figure_that_is_not_kept(statistics: RunStatistics) -> None:
+    page = statistics_page(statistics, [], ["figures/heat_accuracy.png"])
+    assert "Each is there as" not in page
+    assert "only the PNG files are there" in page
 
 
 def test_p_values_are_those_of_ten_signs_and_nine_tests(statistics: RunStatistics) -> None:
@@ -426,8 +594,9 @@ def test_the_page_answers_in_order(statistics: RunStatistics) -> None:
         "## Where the numbers are",
     ]
     assert [page.index(heading) for heading in order] == sorted(page.index(heading) for heading in order)
-    assert "| one | Discrimination | 1 | **Reweighing (not at 0)**; **Repair 0.5** |" in page
-    assert "|  |  | 0.5 | Massaging |" in page
+    assert "| one | Discrimination | 1 | **Reweighing (not at 0)** | Repair 0.5 |" in page
+    assert "|  |  | 0.5 | Massaging |  |" in page
+    assert "Incomplete: techniques that are better at some β, but lack values" in page
     assert "one: of the test rows, 20 of 100 deprived and 50 of 100 favored ones" in page
     assert "2 datasets are too few" in page
     assert "Repair 0.5 32" in page, "two at one level and ten at three"
@@ -470,7 +639,8 @@ def test_the_console_shows_the_short_form(statistics: RunStatistics, tmp_path: P
     print_statistics(console, statistics, output=tmp_path, written=[tmp_path / "README.md"])
     shown = console.export_text()
     assert max(map(len, shown.splitlines())) <= 80 + len(str(tmp_path))
-    assert "Reweighing (not at 0); Repair 0.5" in " ".join(shown.split())
+    assert "one Discrimination 1 Reweighing (not at 0); 1 incomplete" in " ".join(shown.split())
+    assert "Incomplete: better at some β, but without all values" in " ".join(shown.split())
     assert "too few for a claim beyond them" in " ".join(shown.split())
 
 

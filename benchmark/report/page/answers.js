@@ -6,7 +6,7 @@ const LEAST = "discrimination";
 
 // In the order in which rows are shown.
 const VERDICTS = [
-  ...["recommendable", "baseline", "no_less", "worse", "not_compared", "unknown"],
+  ...["recommendable", "candidate", "baseline", "no_less", "worse", "not_compared", "unknown"],
   ...["below_constant", "incomplete", "missing", "degenerate"],
 ];
 
@@ -41,17 +41,21 @@ function verdictOf(row) {
   if (row.below) return "below_constant";
   if (Number.isNaN(row.accepted[0])) return "unknown";
   if (row.baselineDegenerate || Number.isNaN(row.change)) return "not_compared";
+  if (row.candidate) return "candidate";
   return row.better ? "recommendable" : row.worse ? "worse" : "no_less";
 }
 
-// One row for each technique at a level of bias, recommendable ones first, degenerate ones last. Nothing where the
+// Whether a row is named as a choice.
+const isChosen = ({ verdict }) => verdict === "recommendable" || verdict === "candidate";
+
+// One row for each technique at a level of bias, recommendable ones and candidates first, degenerate ones last. Nothing where the
 // page lacks one of the two metrics.
 function answersOf(scenario, baseline, beta) {
   const [metric, accuracy] = [LEAST, ACCURACY].map((name) => run.metrics.find((own) => own.name === name));
   if (!metric || !accuracy) return [];
   const [main, cost] = [metric, accuracy].map((own) => marksOf(scenario, baseline, own));
   const costs = new Map(cost.marks.filter(({ row }) => row.beta === beta).map((found) => [found.row.technique, found]));
-  const found = main.marks.filter(({ row }) => row.beta === beta).map(({ row, mark }) => {
+  const found = main.marks.filter(({ row }) => row.beta === beta).map(({ row, mark, candidate }) => {
     const { row: own, mark: lost } = costs.get(row.technique);
     const change = (of) => (of.isBaseline ? (of.n ? 0 : NaN) : of.difference);
     const answer = {
@@ -64,6 +68,7 @@ function answersOf(scenario, baseline, beta) {
       changeHigh: row.differenceHigh,
       tested: main.testable && !row.isBaseline,
       better: mark === "better",
+      candidate,
       worse: mark === "worse",
       accuracy: own.mean,
       accuracyLow: own.low,
@@ -83,6 +88,7 @@ function answersOf(scenario, baseline, beta) {
 // Why a technique is not recommended, and what its mean discrimination hides.
 function remarksOf(row) {
   const found = row.verdict === "baseline" ? ["baseline"] : [];
+  if (row.verdict === "candidate") found.push(`candidate: ${run.candidate}`);
   if (row.degenerate) found.push(row.degenerate);
   if (row.below) found.push(row.below);
   if (row.missing > 0) found.push(`a value in ${row.n} of ${row.n + row.missing} samples`);
@@ -103,7 +109,7 @@ function signNotes(rows) {
   if (rows.some((row) => row.degenerate)) {
     const most = (100 * run.nearlyAll).toFixed(0);
     notes.push(
-      `${run.signs.degenerate} answers nearly everybody, or each group, the same in at least one sample (accepts less than ` +
+      `${run.signs.degenerate} answers ${run.sameAnswer} (accepts less than ` +
         `${(100 - 100 * run.nearlyAll).toFixed(0)} % or more than ${most} % of all, or of each group): not ranked, ` +
         `and never recommended.`,
     );
@@ -152,23 +158,46 @@ function titlesOf(rows, most = MOST_LISTED) {
   return shown.join("; ") + (rows.length > most ? `; and ${rows.length - most} more` : "");
 }
 
-// What recommendable techniques leave, and what others do not.
+// What techniques to choose leave, and what others do not.
 function wordsForLess(rows) {
   if (rows.some((row) => row.tested)) {
     return ["significantly less discrimination", "without significantly less discrimination"];
   }
-  const several = Math.max(...rows.map((row) => row.n)) > 1;
-  const why = several ? "on average, untested for want of repetitions" : "one repetition, untested";
+  if (Math.max(...rows.map((row) => row.n)) > 1) {
+    return [
+      `less discrimination, by more than ${run.rope} on average and with an interval without 0 ` +
+        "(untested for want of repetitions)",
+      `without less discrimination by more than ${run.rope} and an interval without 0`,
+    ];
+  }
   return [
-    `less discrimination by more than ${run.rope} (${why})`,
+    `less discrimination by more than ${run.rope} (${run.candidate})`,
     `without less discrimination by more than ${run.rope}`,
   ];
+}
+
+const NEVERTHELESS = "techniques are compared with it nevertheless";
+
+// Where nothing is compared with the baseline, and where it is degenerate nevertheless, and why; of its cells of a metric.
+function baselineNotes(rows) {
+  const found = new Map();
+  for (const row of rows.filter((own) => own.degenerate)) {
+    const key = `${row.mostlyConstant} ${row.degenerate}`;
+    found.set(key, [...(found.get(key) ?? []), row]);
+  }
+  return [...found.values()].map((own) => {
+    const [{ technique, degenerate, mostlyConstant }] = own;
+    const betas = `β = ${own.map(({ beta }) => beta).join(", ")}`;
+    return mostlyConstant
+      ? `At ${betas} nothing is compared with the baseline, ${technique.title}: it ${degenerate}.`
+      : `${run.signs.degenerate} The baseline, ${technique.title}, ${degenerate} at ${betas}; ${NEVERTHELESS}.`;
+  });
 }
 
 function ofTheRest(rows, nor) {
   const of = (...verdicts) => rows.filter((row) => verdicts.includes(row.verdict));
   const named = [
-    ["degenerate", ["that answers", "that answer"], "nearly everybody the same"],
+    ["degenerate", ["that answers", "that answer"], run.sameAnswer],
     ["below_constant", ["that is", "that are"], of("below_constant")[0]?.below],
     ["incomplete", ["", ""], "not compared in every sample"],
     ["missing", ["", ""], "without any value"],
@@ -198,24 +227,31 @@ function answerSentences(rows, scenario) {
     const below = baseline.below ? `, ${baseline.below} (${number(scenario.constant.accuracy)})` : "";
     sentences.push(`The baseline, ${name}, leaves a discrimination of ${number(baseline.value)}${better}${at}${below}.`);
   }
-  if (baseline.degenerate) {
+  if (baseline.baselineDegenerate) {
     sentences.push(`It ${baseline.degenerate}: no technique is compared with it here, and none is recommended.`);
+  } else if (baseline.degenerate) {
+    sentences.push(`${run.signs.degenerate} It ${baseline.degenerate}; ${NEVERTHELESS}.`);
   }
   if (!others.length) return [...sentences, "No other technique was run."];
   if (rows.every((row) => Number.isNaN(row.accepted[0]))) {
     return [...sentences, run.unknownShares, "No technique is recommended."];
   }
   const [less, nor] = wordsForLess(rows);
-  const chosen = others.filter((row) => row.verdict === "recommendable");
-  const rest = ofTheRest(others.filter((row) => row.verdict !== "recommendable"), nor);
+  const chosen = others.filter(isChosen);
+  const rest = ofTheRest(others.filter((row) => !isChosen(row)), nor);
   if (!chosen.length) {
-    if (!baseline.degenerate && !Number.isNaN(baseline.value)) sentences.push("No technique is recommended.");
+    if (!baseline.baselineDegenerate && !Number.isNaN(baseline.value)) sentences.push("No technique is recommended.");
     return [...sentences, ...rest];
   }
   const one = chosen.length === 1;
   const useful = scenario.constant ? ` and ${one ? "is" : "are"} at least as accurate as ${scenario.constant.words}` : "";
   const techniques = `${others.length} technique${others.length === 1 ? "" : "s"}`;
-  sentences.push(`${chosen.length} of ${techniques} ${one ? "leaves" : "leave"} ${less}${useful}.`);
+  let leave = one ? "leaves" : "leave";
+  if (chosen[0].verdict === "candidate") {
+    leave = one ? `is a candidate: it ${leave}` : `are candidates: they ${leave}`;
+    sentences.push("No technique is recommended.");
+  }
+  sentences.push(`${chosen.length} of ${techniques} ${leave} ${less}${useful}.`);
   if (!scenario.constant) sentences.push("What a constant answer would score is not recorded.");
   const [fairest] = chosen;
   const best = chosen.reduce((found, row) => (row.accuracy > found.accuracy ? row : found));

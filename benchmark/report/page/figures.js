@@ -67,7 +67,7 @@ const symbolsOf = (technique, rows) => rows.map((row) => technique.symbol + (row
 function hollowTrace(view, look) {
   const x = [null];
   const marker = { symbol: "circle-open", color: look.soft, size: 9, line: { width: 2 } };
-  const name = `${run.signs.degenerate} hollow: nearly everybody gets the same answer`;
+  const name = `${run.signs.degenerate} hollow: nearly the same answer for all, or for each group`;
   return view.all.some((row) => row.degenerate) ? [{ x, y: x, name, marker, mode: "markers", hoverinfo: "skip" }] : [];
 }
 

@@ -92,7 +92,8 @@ function compareHere(scenario, baseline) {
   const [T, M, R] = [scenario.techniques.length, run.metrics.length, scenario.width];
   const own = scenario.techniques.findIndex((t) => run.techniques[t].name === baseline);
   const size = scenario.betas.length * T * M;
-  const found = { n: [], difference: [], low: [], high: [], improvement: [], p: Array(size).fill(NaN) };
+  const names = ["n", "difference", "low", "high", "improvement", "improvementLow", "improvementHigh"];
+  const found = { ...Object.fromEntries(names.map((name) => [name, []])), p: Array(size).fill(NaN) };
   const at = (b, t, m) => ((b * T + t) * M + m) * R;
   const raw = [];
   for (let cell = 0; cell < size; cell++) {
@@ -110,7 +111,10 @@ function compareHere(scenario, baseline) {
     found.difference.push(mean);
     found.low.push(low);
     found.high.push(high);
-    found.improvement.push(differences.length ? sum(improvements) / improvements.length : NaN);
+    const [gain, gainLow, gainHigh] = studentInterval(improvements);
+    found.improvement.push(gain);
+    found.improvementLow.push(gainLow);
+    found.improvementHigh.push(gainHigh);
     raw.push(signFlipP(improvements));
   }
   run.metrics.forEach((_, m) => {
@@ -135,11 +139,12 @@ function rowsOf(scenario, baseline) {
   const found = compare(scenario, baseline);
   const [T, M] = [scenario.techniques.length, run.metrics.length];
   const own = scenario.techniques.findIndex((t) => run.techniques[t].name === baseline);
-  const below = new Set(scenario.below);
+  const [below, mostlyConstant] = [new Set(scenario.below), new Set(scenario.mostlyConstant)];
   const rows = [...cells.mean.keys()].map((cell) => {
     const [b, t, m] = [Math.floor(cell / (T * M)), Math.floor(cell / M) % T, cell % M];
     const technique = run.techniques[scenario.techniques[t]];
-    const significant = found.p[cell] <= run.alpha;
+    const baselineDegenerate = mostlyConstant.has(`${b},${own}`); // nothing is compared with it there
+    const significant = !baselineDegenerate && found.p[cell] <= run.alpha;
     return {
       technique,
       metric: run.metrics[m],
@@ -154,6 +159,8 @@ function rowsOf(scenario, baseline) {
       isBaseline: technique.name === baseline,
       difference: found.difference[cell],
       improvement: found.improvement[cell],
+      improvementLow: found.improvementLow[cell],
+      improvementHigh: found.improvementHigh[cell],
       differenceLow: found.low[cell],
       differenceHigh: found.high[cell],
       pairs: Number.isNaN(found.n[cell]) ? 0 : found.n[cell],
@@ -164,7 +171,8 @@ function rowsOf(scenario, baseline) {
       degenerate: scenario.degenerate[`${b},${t}`]?.[1] ?? "",
       timesDegenerate: scenario.degenerate[`${b},${t}`]?.[0] ?? 0,
       below: below.has(`${b},${t}`) ? `less accurate than ${scenario.constant.words}` : "",
-      baselineDegenerate: `${b},${own}` in scenario.degenerate,
+      mostlyConstant: mostlyConstant.has(`${b},${t}`),
+      baselineDegenerate,
       reason: scenario.reasons[`${b},${t},${m}`] ?? scenario.reasons[`${b},${t}`] ?? "",
     };
   });
@@ -181,21 +189,29 @@ function isTestable(rows) {
   return { testable: pairs > 1 && inReach, pairs, tests: tested.length, needed };
 }
 
-// Which cells of a metric differ from the baseline's. Where no test can tell: by more than the region of practical
-// equivalence.
+// Which cells of a metric differ from the baseline's: benchmark.statistics.answers.judged. Where no test can tell, a worse
+// mean by more than the region of practical equivalence is worse, and a better one by more is better if the intervals of
+// difference and improvement leave out 0; one pair has no interval, and is a candidate. Nothing differs from a baseline
+// that cannot be compared with.
 function marksOf(scenario, baseline, metric) {
   const rows = rowsOf(scenario, baseline).filter((row) => row.metric === metric);
   const reach = isTestable(rows);
   const marks = rows.map((row) => {
-    const differs = reach.testable ? row.p <= run.alpha : Math.abs(row.improvement) > run.rope;
-    return { row, mark: !differs || row.isBaseline ? "" : row.improvement > 0 ? "better" : "worse" };
+    const practical = (gain) => !reach.testable && gain > run.rope;
+    const apart = row.improvementLow > 0 && (row.differenceLow > 0 || row.differenceHigh < 0);
+    const significant = reach.testable && row.p <= run.alpha;
+    const better = (significant && row.improvement > 0) || (practical(row.improvement) && apart);
+    const worse = (significant && row.improvement < 0) || practical(-row.improvement);
+    if (row.isBaseline || row.baselineDegenerate) return { row, mark: "", candidate: false };
+    return { row, mark: better ? "better" : worse ? "worse" : "", candidate: row.pairs === 1 && practical(row.improvement) };
   });
   return { ...reach, marks };
 }
 
 // Which techniques are better than the baseline up to which level of bias, and what that costs in accuracy: those first
-// that are better longest, without losing accuracy, and by most. A technique is better at no level of bias at which it
-// or the baseline is degenerate, and recommended at none at which it is less accurate than a constant answer.
+// that are better longest, without losing accuracy, and by most. A technique is better at no level of bias at which it is
+// degenerate, holds up only as far as it and the baseline have all values (else it is incomplete), and is recommended at
+// no level at which it is less accurate than a constant answer.
 function holdingUp(scenario, baseline, metric) {
   const { marks, ...reach } = marksOf(scenario, baseline, metric);
   const accuracy = run.metrics.find(({ name }) => name === ACCURACY);
@@ -203,14 +219,17 @@ function holdingUp(scenario, baseline, metric) {
   const techniques = scenario.techniques.map((t) => {
     const technique = run.techniques[t];
     const cells = marks.filter(({ row }) => row.technique === technique);
-    const holds = cells.filter(({ row, mark }) => mark === "better" && !row.degenerate && !row.baselineDegenerate);
+    const all = cells.filter(({ row, mark }) => mark === "better" && !row.degenerate);
+    const gaps = cells.filter(({ row }) => !row.isBaseline && row.pairs < row.n + row.missing).map(({ row }) => row.beta);
+    const holds = all.filter(({ row }) => row.beta < Math.min(...gaps));
     const better = holds.map(({ row }) => row.beta);
-    const useful = holds.filter(({ row }) => !row.below && row.missing === 0 && !Number.isNaN(row.accepted[0]));
+    const useful = holds.filter(({ row }) => !row.below && !Number.isNaN(row.accepted[0]));
     const own = lost.filter(({ row }) => row.technique === technique);
     const costs = own.filter(({ row, mark }) => mark === "worse" && better.includes(row.beta));
     return {
       technique,
       cells,
+      incomplete: all.length > holds.length,
       upTo: better.length ? Math.max(...better) : null,
       notAt: cells.filter(({ row }) => row.beta < Math.max(...better) && !better.includes(row.beta)).map(({ row }) => row.beta),
       lessAccurateAt: costs.map(({ row }) => row.beta),

@@ -15,7 +15,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from benchmark.report.answers_text import BELOW_CONSTANT, DEGENERATE, READING, UNKNOWN_SHARES
+from benchmark.report.answers_text import (
+    BELOW_CONSTANT,
+    CANDIDATE,
+    DEGENERATE,
+    READING,
+    SAME_ANSWER,
+    UNKNOWN_SHARES,
+)
 from benchmark.report.compare_inputs import FinishedRun, RunDataset
 from benchmark.report.statistics_numbers import RunStatistics
 from benchmark.statistics import paired_comparisons
@@ -70,6 +77,8 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
         "nearlyAll": NEARLY_ALL,
         "reading": READING,
         "unknownShares": UNKNOWN_SHARES,
+        "sameAnswer": SAME_ANSWER,
+        "candidate": CANDIDATE,
         # Of Student's distribution, by degrees of freedom from 1.
         "quantiles": [round(float(stdtrit(df, (1 + CONFIDENCE) / 2)), 6) for df in range(1, max(2, n_most))],
         "techniques": [
@@ -115,8 +124,8 @@ def _comparisons(statistics: RunStatistics) -> list[pd.DataFrame]:
     own = results[results["dataset"].isin(others)]
     if UNTREATED not in set(own["technique"]):
         return [statistics.comparisons]
-    goals = {metric.name: metric for metric in statistics.metrics.values()}
-    return [statistics.comparisons, paired_comparisons(own, UNTREATED, goals, alpha=statistics.alpha)]
+    others_compared = paired_comparisons(own, UNTREATED, statistics.goals, alpha=statistics.alpha)
+    return [statistics.comparisons, others_compared]
 
 
 def _keys(run: FinishedRun, dataset: RunDataset, results: pd.DataFrame) -> list[tuple[str, str, str]]:
@@ -192,9 +201,10 @@ def _standing(
             for cell, n, why in zip(where, standing["n_degenerate"], standing["degenerate"], strict=True)
             if n > 0
         },
-        "below": [
-            cell for cell, below in zip(where, standing["below_constant"].eq(True), strict=True) if below
-        ],
+        **{
+            name: [cell for cell, flag in zip(where, standing[column].eq(True), strict=True) if flag]
+            for name, column in (("below", "below_constant"), ("mostlyConstant", "mostly_constant"))
+        },
     }
 
 
@@ -224,6 +234,8 @@ def _compared(frame: pd.DataFrame) -> dict[str, str]:
         "low": "difference_low",
         "high": "difference_high",
         "improvement": "improvement",
+        "improvementLow": "improvement_low",
+        "improvementHigh": "improvement_high",
         "p": "p_permutation_holm",
     }
     return {name: _packed(frame[column]) for name, column in columns.items()}

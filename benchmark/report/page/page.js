@@ -287,17 +287,45 @@ const namedAt = (items, betasOf) => {
   return shown.join("; ") + (items.length > MOST_NAMED ? `; and ${items.length - MOST_NAMED} more` : "");
 };
 
+const listedBetas = (rows) => [...new Set(rows.map(({ beta }) => beta))].join(", ");
+
+// Why nothing could be compared with the baseline; null where something was.
+function whyNothing(view, others) {
+  const metric = inSentence(view.over.title);
+  if (!others.length) return "no other technique is shown";
+  if (view.over.direction === "none") return `no value of ${metric} is better than another`;
+  const rows = others.flatMap(({ cells }) => cells.map(({ row }) => row));
+  if (rows.every((row) => !row.pairs)) return `technique and baseline have no value of ${metric} in the same sample`;
+  const known = rows.filter((row) => row.pairs && !row.baselineDegenerate);
+  if (known.some((row) => !row.degenerate)) return null;
+  const reasons = [];
+  const useless = rowsOf(view.scenario, state.baseline).filter((row) => row.isBaseline && row.baselineDegenerate);
+  if (useless.length) {
+    const why = [...new Set(useless.map((row) => row.degenerate))].join(", or ");
+    reasons.push(`the baseline ${why} (β = ${listedBetas(useless)})`);
+  }
+  if (known.length) {
+    const betas = reasons.length ? ` (β = ${listedBetas(known)})` : "";
+    reasons.push(`all other techniques answer ${run.sameAnswer}${betas}`);
+  }
+  return reasons.join(", and ");
+}
+
 // In short: who is better than the baseline up to the greatest level of bias, by how much, and at what cost.
 function headline(view, found) {
   const compared = `than ${view.baselineTitle} in ${inSentence(view.over.title)}`;
   const others = found.techniques.filter(({ technique }) => technique.name !== state.baseline);
+  const why = whyNothing(view, others);
+  if (why !== null) return `Nothing could be compared with ${view.baselineTitle}: ${why}.`;
   const upTo = Math.max(...others.flatMap(({ usefulAt }) => usefulAt));
   if (!Number.isFinite(upTo)) {
     const holding = others.filter((item) => item.upTo !== null);
-    if (!holding.length) return `None of the techniques shown is better ${compared} at any β.`;
-    const known = view.all.some((row) => !Number.isNaN(row.accepted[0]));
-    const why = known ? "" : ` ${run.unknownShares}`;
-    return `Of the ${holding.length} shown that are better ${compared}, none can be recommended.${why}`;
+    const gone = others.some(({ cells }) => cells.some(({ row }) => row.baselineDegenerate));
+    if (!holding.length) {
+      return `None of the techniques shown is better ${compared} at any β${gone ? " at which they could be compared" : ""}.`;
+    }
+    const unknown = view.all.every((row) => Number.isNaN(row.accepted[0])) ? ` ${run.unknownShares}` : "";
+    return `Of the ${holding.length} shown that are better ${compared}, none can be recommended.${unknown}`;
   }
   const best = others.filter(({ usefulAt }) => usefulAt.includes(upTo));
   const loses = ({ usefulAt, lessAccurateAt }) => usefulAt.some((beta) => lessAccurateAt.includes(beta));
@@ -325,18 +353,23 @@ function leftOut(view, found) {
   const betas = (item, test) => item.cells.filter(({ row }) => test(row)).map(({ row }) => row.beta);
   const degenerateAt = (item) => betas(item, (row) => row.degenerate);
   const said = [];
-  const own = baseline ? degenerateAt(baseline) : [];
-  if (own.length) {
-    said.push(`At β = ${own.join(", ")} the baseline answers nearly everybody the same: nothing is compared there.`);
-  }
+  const own = rowsOf(view.scenario, state.baseline).filter((row) => row.isBaseline && row.metric === view.over);
+  said.push(...baselineNotes(own));
   const words = view.scenario.constant?.words;
   const poor = baseline ? betas(baseline, (row) => row.below && !row.degenerate) : [];
   if (poor.length) said.push(`The baseline itself is less accurate than ${words} at β = ${poor.join(", ")}.`);
   const degenerate = others.filter((item) => degenerateAt(item).length);
   if (degenerate.length) {
     said.push(
-      `${run.signs.degenerate} Left out where nearly everybody gets the same answer, at these β: ` +
+      `${run.signs.degenerate} Left out where they answer ${run.sameAnswer}, at these β: ` +
         `${degenerate.length} of ${others.length} techniques: ${namedAt(degenerate, degenerateAt)}.`,
+    );
+  }
+  const incomplete = others.filter((item) => item.incomplete);
+  if (incomplete.length) {
+    said.push(
+      `Incomplete, better at some β but without all values there or at a smaller β: ` +
+        `${incomplete.length} of ${others.length} techniques: ${titlesOf(incomplete)}.`,
     );
   }
   const below = others.filter(({ belowAt }) => belowAt.length);
@@ -349,6 +382,19 @@ function leftOut(view, found) {
   return said;
 }
 
+// What the signs of the table mean, and why there are none.
+function signsOfHolding(view, found) {
+  if (view.over.direction === "none") return "no value is better than another.";
+  const signs = `▲ better and ▼ worse than ${view.baselineTitle}, `;
+  if (found.testable) return `${signs}where the corrected p is at most ${run.alpha}.`;
+  const told = `${signs}by more than ${run.rope} on average, better with an interval without 0: `;
+  if (!found.tests) return `${told}there is no test.`;
+  return (
+    `${told}with ${found.pairs} pairs and ${found.tests} tests, no corrected p can be at most ${run.alpha}; ` +
+    `it takes ${found.needed} repetitions.`
+  );
+}
+
 function drawHolding(view) {
   const all = holdingUp(view.scenario, state.baseline, view.over);
   const shown = new Set(view.techniques);
@@ -356,12 +402,7 @@ function drawHolding(view) {
   $("answer").textContent = headline(view, found);
   $("left-out").replaceChildren(...leftOut(view, found).map((text) => make("li", {}, text)));
   $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.title)}`;
-  $("holding").caption.textContent =
-    `${view.title}, all β. Means; ▲ better and ▼ worse than ${view.baselineTitle}, ` +
-    (found.testable
-      ? `where the corrected p is at most ${run.alpha}.`
-      : `by more than ${run.rope} on average: with ${found.pairs} pairs and ${found.tests} tests, no corrected p can be ` +
-        `at most ${run.alpha}; it takes ${found.needed} repetitions.`);
+  $("holding").caption.textContent = `${view.title}, all β. Means; ${signsOfHolding(view, found)}`;
   const head = ["Technique", ...view.scenario.betas.map((beta) => `β = ${beta}`), "Better up to β"];
   $("holding").tHead.rows[0].replaceChildren(...head.map((title) => make("th", { scope: "col" }, title)));
   if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy there"));
@@ -372,7 +413,7 @@ function drawHolding(view) {
         const cell = make("td", { class: which, title: linesOf(row, view.baselineTitle).join("\n") }, fixed(row.mean));
         if (row.degenerate) cell.className = "useless";
         const [sign, word] = MARKED[which] ?? ["", ""];
-        if (sign && !row.degenerate && !row.baselineDegenerate) {
+        if (sign && !row.degenerate) {
           cell.append(make("span", { "aria-hidden": "true" }, ` ${sign}`), make("span", { class: "unseen" }, ` ${word}`));
         }
         cell.append(...signs(row));
@@ -410,7 +451,7 @@ function answerRow(row) {
     const [size, ...interval] = (row.isBaseline ? "–" : changeText(which, low, high)).split(" [");
     return make("td", { class: look }, size, ...interval.map((ends) => make("span", { class: "interval" }, ` [${ends}`)));
   };
-  const sign = (good, bad) => (row.degenerate || row.baselineDegenerate ? null : good ? "better" : bad ? "worse" : null);
+  const sign = (good, bad) => (row.degenerate ? null : good ? "better" : bad ? "worse" : null);
   return make(
     "tr",
     { class: [state.highlight === row.technique.name ? "picked" : "", row.degenerate ? "useless" : ""].join(" ").trim() || null },
@@ -458,7 +499,9 @@ function drawAnswers(view) {
   $("answers-told").replaceChildren(...answerSentences(inOrder, view.scenario).map((text) => make("li", {}, text)));
   $("answers").caption.textContent = [
     `${view.title}, β = ${state.at}. Changes are to ${view.baselineTitle}; intervals: Student's.`,
-    `✔ ${wordsForLess(rows)[0]} than the baseline, and useful.`,
+    ...(rows.some(({ verdict }) => verdict === "recommendable")
+      ? [`✔ ${wordsForLess(inOrder)[0]} than the baseline, and useful.`]
+      : []),
     ...signNotes(rows),
   ].join(" ");
   $("answers").tHead.rows[0].replaceChildren(...headings(ANSWER_COLUMNS, "by"));
@@ -597,21 +640,21 @@ function answersCsv() {
   const { dataset, bias, classifier, constant } = view.scenario;
   const head =
     "dataset,bias,classifier,beta,technique,baseline,n,missing,pairs,metric,value,value_low,value_high,distance,change," +
-    "change_low,change_high,tested,better,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
+    "change_low,change_high,tested,better,candidate,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
     "accuracy_change_high,less_accurate,accepted,accepted_deprived,accepted_favored,constant_accuracy," +
-    "constant_answer,n_degenerate,degenerate,below_constant,baseline_degenerate,recommendable";
+    "constant_answer,n_degenerate,degenerate,mostly_constant,below_constant,baseline_degenerate,recommendable";
   const lines = shownAnswers(view).map((row) => [
     ...[dataset, bias, classifier, String(row.beta), row.technique.name, state.baseline, String(row.n)],
     ...[String(row.missing), String(row.isBaseline ? row.n : row.pairs), row.metric.name],
     ...[row.value, row.low, row.high, row.distance, row.change, row.changeLow, row.changeHigh].map(digits),
-    ...[row.tested, row.better, row.worse].map(truth),
+    ...[row.tested, row.better, row.verdict === "candidate", row.worse].map(truth),
     ...[row.accuracy, row.accuracyLow, row.accuracyHigh].map(digits),
     ...[row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh].map(digits),
     truth(row.lessAccurate),
     ...row.accepted.map(digits),
     ...(constant ? [digits(constant.accuracy), constant.words] : ["", ""]),
-    ...[String(row.timesDegenerate), row.degenerate, truth(row.below), truth(row.baselineDegenerate)],
-    truth(row.verdict === "recommendable"),
+    ...[String(row.timesDegenerate), row.degenerate, truth(row.mostlyConstant), truth(row.below)],
+    ...[truth(row.baselineDegenerate), truth(row.verdict === "recommendable")],
   ]);
   downloadCsv(head, lines, `${view.file}_beta_${state.at}`);
 }
