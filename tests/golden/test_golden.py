@@ -46,9 +46,9 @@ def same_files(folder: Path, section: str) -> None:
     long = sorted(recorded.keys() - texts.keys())
     gone = [name for name in long if name not in found]
     changed = [name for name in long if exact and name in found and digest(found[name]) != recorded[name]]
-    assert not (said or gone or changed), (
-        f"{section}: {AGAIN}\n{said}\nToo long to keep, gone: {gone}, changed: {changed}"
-    )
+    said += "".join(f"\n{name}, too long to be kept: is no longer written" for name in gone)
+    said += "".join(f"\n{name}, too long to be kept: has another digest" for name in changed)
+    assert not said, f"{section}: {AGAIN}\n{said}"
 
 
 def test_cells_of_every_technique_have_the_recorded_values(tmp_path: Path) -> None:
