@@ -1,7 +1,7 @@
 """Classifiers: an own C4.5, any scikit-learn classifier by name, and the ranker."""
 
+from benchmark.classifiers.built_in import ClassifierDeclaration
 from benchmark.classifiers.factories import (
-    ClassifierDeclaration,
     ClassifierFactory,
     list_classifiers,
     make_classifier,

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.classifiers.built_in import BUILT_IN, ClassifierDeclaration
 from benchmark.data.table import Table
 from benchmark.errors import ClassifierError
 from benchmark.registry import Registry
 
 __all__ = [
-    "ClassifierDeclaration",
     "ClassifierFactory",
     "OneHotClassifier",
     "list_classifiers",
@@ -31,62 +31,10 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class ClassifierDeclaration:
-    """A classifier that has a short name.
-
-    Parameters
-    ----------
-    name : str
-        Short name.
-    path : str
-        Dotted path of the class.
-    summary : str
-        One line for lists.
-    cardinality_parameter : str, optional
-        The class's parameter for the numbers of states, shape (n_features,), if it reads codes as
-        categories; otherwise codes are one-hot encoded.
-    """
-
-    name: str
-    path: str
-    summary: str
-    cardinality_parameter: str | None = None
-
-
 _REGISTRY: Registry[ClassifierDeclaration] = Registry(
     "classifier", ClassifierError, entry_points="betabench.classifiers"
 )
-for _entry in (
-    ClassifierDeclaration(
-        "c45",
-        "benchmark.classifiers.c45.C45Classifier",
-        "C4.5 decision tree with pruning and subtree raising, as Weka's J48",
-        "categories",
-    ),
-    ClassifierDeclaration(
-        "naive_bayes", "sklearn.naive_bayes.CategoricalNB", "Naive Bayes on categories", "min_categories"
-    ),
-    ClassifierDeclaration(
-        "logistic_regression",
-        "sklearn.linear_model.LogisticRegression",
-        "Logistic regression on one-hot columns",
-    ),
-    ClassifierDeclaration(
-        "linear_svm", "sklearn.svm.LinearSVC", "Linear support vector machine on one-hot columns"
-    ),
-    ClassifierDeclaration(
-        "decision_tree", "sklearn.tree.DecisionTreeClassifier", "CART decision tree on one-hot columns"
-    ),
-    ClassifierDeclaration(
-        "random_forest", "sklearn.ensemble.RandomForestClassifier", "Random forest on one-hot columns"
-    ),
-    ClassifierDeclaration(
-        "gradient_boosting",
-        "sklearn.ensemble.HistGradientBoostingClassifier",
-        "Histogram gradient boosting on one-hot columns",
-    ),
-):
+for _entry in BUILT_IN:
     _REGISTRY.add(_entry.name, _entry)
 
 

@@ -24,6 +24,7 @@ from benchmark.errors import (
     UnknownNameError,
     where,
 )
+from benchmark.experiment.draws import axes, observe_test_rows
 from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
 from benchmark.experiment.score import Answers, Scorer, pack, scoring_digest
 from benchmark.experiment.store import CellResult, MetricValue, Status
@@ -101,8 +102,8 @@ def describe_technique(technique: Technique) -> dict[str, Any]:
 def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
     """Return what identifies a classifier in a cell's key; raises if it cannot be built.
 
-    The versions of scikit-learn and of this package's own code are in every key; a class of the user's own
-    counts by its source.
+    The version of scikit-learn is in every key; a class of this package or of the user's own counts by its
+    source.
     """
     factory = make_classifier(entry.classifier, entry.parameters)
     try:
@@ -113,9 +114,14 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
             got=f"{type(error).__name__}: {error}",
             remedy="correct its parameters in the experiment file",
         ) from error
-    root = factory.estimator_class.__module__.partition(".")[0]
-    own = {} if root in {"sklearn", "benchmark"} else {"source": source_digest(factory.estimator_class)}
-    return {**factory.describe(), **own}
+    found = factory.estimator_class
+    root = found.__module__.partition(".")[0]
+    described = {**factory.describe(), "categories": factory.entry.cardinality_parameter}
+    if root == "sklearn":
+        return described
+    # In which file of the package a class lies shall not count.
+    name = found.__qualname__ if root == "benchmark" else described["class"]
+    return {**described, "class": name, "source": source_digest(found)}
 
 
 def classifier_mismatch(technique: Technique, factory: ClassifierFactory) -> str | None:
@@ -182,19 +188,10 @@ class Evaluator:
     def __call__(self, block: Block, cells: tuple[Cell, ...]) -> Iterator[CellResult]:
         """Yield the result of each cell, in order; a cell that fails yields why."""
         scene = self.world.scenes[block.dataset]
-        axes: dict[str, str | int | float] = {
-            "dataset": scene.name,
-            "beta": block.beta,
-            "repetition": block.repetition,
-        }
-        seed = self.world.experiment.seed
+        own_axes, seed = axes(scene, block), self.world.experiment.seed
         try:
-            planted, _ = scene.planted(block.bias, block.beta)
-            train = _sealed(planted.draw(scene.n_train, generator(seed, purpose="sample", **axes)))
-            test = scene.test
-            if planted.observe is not None:
-                test = planted.observe(test, generator(seed, purpose="observe", **axes))
-            hidden = _sealed(test.hide_label())
+            train = _sealed(self.world.training_sample(block))
+            hidden = _sealed(observe_test_rows(scene, block, seed).hide_label())
         except Exception as error:
             reason = f"the training sample could not be drawn: {_in_words(error)}"
             yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
@@ -205,10 +202,10 @@ class Evaluator:
             factory = self.classifiers[cell.classifier]
             own = json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
             tools = Tools(
-                classifier=_Builder(factory, axis_seed(seed, purpose="classifier", **axes)),
+                classifier=_Builder(factory, axis_seed(seed, purpose="classifier", **own_axes)),
                 ranker=ranker,
                 # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
-                rng=generator(seed, purpose="technique", technique=own, **axes),
+                rng=generator(seed, purpose="technique", technique=own, **own_axes),
             )
             # Tables of its own for each: what a table derives from its codes can be written to.
             own_train, own_test = (Table(table.schema, table.codes) for table in (train, hidden))

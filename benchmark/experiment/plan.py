@@ -522,7 +522,7 @@ class Block:
     bias: str
     beta: float
     repetition: int
-    cells: tuple[tuple[str, str], ...]
+    cells: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

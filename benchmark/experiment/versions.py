@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 __all__ = [
     "HARNESS",
@@ -32,29 +32,31 @@ __all__ = [
 
 PACKAGE = Path(__file__).resolve().parent.parent
 
-# What every cell's predictions pass through. Learning, biasing and loading are not among it: the keys hold
-# digests of the biased network and of the test table themselves. Nor are metrics: they are computed from what
-# is stored of the predictions, and the store says by which code.
+# What every cell's predictions pass through. Learning and loading are not among it: the keys hold digests of
+# the biased network and of the test table themselves. Kinds of bias, classifiers, techniques count by their
+# own code: a new one leaves the keys of all others as they are. Nor are metrics among it: they are computed
+# from what is stored of the predictions, and the store says by which code.
 HARNESS = (
     "seeding.py",
     "compiling.py",
     "data/table.py",
     "network/model.py",
     "network/sample.py",
-    "bias",
-    "classifiers",
+    "classifiers/factories.py",
+    "experiment/draws.py",
     "experiment/evaluate.py",
 )
 
 # What else makes the numbers of some cells; their keys, or the store, name it.
-_PLUGGED_IN = ("techniques", "metrics", "experiment/score.py")
+_PLUGGED_IN = ("bias", "classifiers", "techniques", "metrics", "experiment/score.py")
 
-# Packages whose versions can change a cell's numbers.
-_COMPUTING = ("numpy", "scipy", "scikit-learn", "numba", "fairlearn", "aif360")
+# Packages whose versions can change any cell's numbers. Techniques name those that they alone need.
+_COMPUTING = ("numpy", "scipy", "scikit-learn", "numba")
 
 _MANIFEST = (
     "betabench",
     *_COMPUTING,
+    "fairlearn",
     "pandas",
     "matplotlib",
     "networkx",
@@ -75,19 +77,48 @@ def _file_digest(path: Path) -> str:
                 and isinstance(first.value.value, str)
             ):
                 node.body = node.body[1:] or [ast.Pass()]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+        elif _takes_from_the_package(node):
+            node.module = PACKAGE.name
+    names = sorted(_taken_from_the_package(tree))
+    return hashlib.sha256(f"{names} {ast.dump(tree)}".encode()).hexdigest()
+
+
+def _takes_from_the_package(node: ast.AST) -> TypeGuard[ast.ImportFrom]:
+    return isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == PACKAGE.name
+
+
+def _taken_from_the_package(tree: ast.Module) -> Iterable[tuple[str, str]]:
+    """Take the imports of this package's modules out of a program; yield what they bind: name, original name.
+
+    Which file of the package has a name, and in which order names are imported, changes no number, and a file
+    that is moved or renamed must change no key.
+    """
+    kept: list[ast.stmt] = []
+    for node in tree.body:
+        if _takes_from_the_package(node):
+            yield from ((alias.asname or alias.name, alias.name) for alias in node.names)
+        else:
+            kept.append(node)
+    tree.body = kept
 
 
 def source_digest(item: type) -> str:
-    """Return the digest of the code of a class: a technique or a classifier, built in or a user's own.
+    """Return the digest of the code of a technique, a classifier or a kind of bias, built in or a user's own.
 
-    It covers the files of the class and its bases and, from there, every imported file of
-    ``benchmark.techniques`` and of the folder that the class's own file lies in, so that a helper module
-    counts as well. Other packages count by their version alone.
+    It covers the files of the class and its bases and, from there, every imported file of the folders that
+    the class's own file and those of its bases in this package lie in, so that a helper module counts as
+    well. Other packages count by their version alone.
     """
     files = _files_of_modules(base.__module__ for base in item.__mro__)
-    folders = (PACKAGE / "techniques", Path(inspect.getfile(item)).resolve().parent)
-    return code_digest(_imported(files, folders))
+    own = Path(inspect.getfile(item)).resolve()
+    folders = {own.parent, *(file.parent for file in files if file.is_relative_to(PACKAGE))}
+    # Which names a registry knows, and what a package shows of its modules, makes no number.
+    return code_digest(_imported(files, tuple(folders)) - _indices(folders))
+
+
+def _indices(folders: Iterable[Path]) -> set[Path]:
+    names = ("__init__.py", "registry.py")
+    return {folder / name for folder in folders if folder.is_relative_to(PACKAGE) for name in names}
 
 
 def closure_digest(always: Iterable[Path], *files: Path) -> str:
@@ -125,8 +156,15 @@ def _counts(file: Path, folders: tuple[Path, ...]) -> bool:
 
 
 def _imported_files(file: Path) -> list[Path]:
-    """Return the files of the modules that a file imports, as far as they are loaded."""
-    return _files_of_modules(_imported_names(file))
+    """Return the files of the modules that a file imports.
+
+    Those of this package and those beside the file are found without being loaded: what a function imports
+    when it is called counts before the call as well as after it.
+    """
+    names = _imported_names(file)
+    paths = [folder.joinpath(*name.split(".")) for name in names for folder in (PACKAGE.parent, file.parent)]
+    beside = [p for path in paths for p in (path.with_suffix(".py"), path / "__init__.py") if p.is_file()]
+    return [*_files_of_modules(names), *beside]
 
 
 @functools.cache
@@ -148,9 +186,7 @@ def _files_of_modules(names: Iterable[str]) -> list[Path]:
 @functools.cache
 def harness_digest() -> str:
     """Return the digest of the shared code that every number passes through, and of its packages."""
-    h = hashlib.sha256()
-    for file in _files_of_parts(HARNESS):
-        h.update(f"{file.relative_to(PACKAGE).as_posix()} {_file_digest(file)}\n".encode())
+    h = hashlib.sha256(code_digest(_files_of_parts(HARNESS)).encode())
     for name in _COMPUTING:
         h.update(f"{name} {_version(name)}\n".encode())
     return h.hexdigest()

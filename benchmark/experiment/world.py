@@ -20,9 +20,10 @@ from benchmark.data.load import Dataset, group_notes, load_dataset
 from benchmark.data.source import DataNotFoundError
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import ExperimentError
+from benchmark.experiment.draws import draw_training_sample
 from benchmark.experiment.plan import Block, DatasetEntry, Experiment
 from benchmark.experiment.pool import leave_if_imported_by_a_worker
-from benchmark.experiment.versions import harness_digest
+from benchmark.experiment.versions import harness_digest, source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network, merge_settings
 from benchmark.network.model import Network
@@ -36,6 +37,7 @@ __all__ = [
     "World",
     "build_world",
     "cell_key",
+    "describe_bias",
     "embedded_network_path",
     "learned_network",
     "load_plugins",
@@ -122,6 +124,10 @@ class World:
     def embedded(self) -> bool:
         """Whether an embedded network stands in for any dataset's real data."""
         return any(scene.embedded for scene in self.scenes.values())
+
+    def training_sample(self, block: Block) -> Table:
+        """Return the rows that the techniques of a block are trained on: the very same, whoever asks."""
+        return draw_training_sample(self.scenes[block.dataset], block, self.experiment.seed)
 
     def __getstate__(self) -> dict[str, Any]:
         # First, because scenes may hold kinds of bias that plugins declare.
@@ -326,6 +332,11 @@ def network_digest(network: Network) -> str:
     return h.hexdigest()
 
 
+def describe_bias(kind: BiasKind) -> dict[str, str]:
+    """Return what identifies a kind of bias in a cell's key; its edits are in the biased network."""
+    return {"name": kind.name, "version": kind.version, "source": source_digest(type(kind))}
+
+
 def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
     """Return the identity of a cell in the store.
 
@@ -347,7 +358,7 @@ def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifie
     identity = {
         "code": harness_digest(),
         "test": scene.test.digest,
-        "bias_kind": (scene.biases[block.bias].name, scene.biases[block.bias].version),
+        "bias_kind": describe_bias(scene.biases[block.bias]),
         "network": scene.planted(block.bias, block.beta)[1],
         "train_rows": scene.n_train,
         "seed": world.experiment.seed,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from benchmark.experiment.plan import Block
 from benchmark.experiment.world import Scene, World
 from benchmark.report.describe import RunDescription, file_name
-from benchmark.seeding import generator
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,7 +35,7 @@ def draw_world(world: World, description: RunDescription) -> Iterator[tuple[str,
     from benchmark.report.label_table_figure import draw_label_table
 
     betas = world.experiment.betas
-    for scene, dataset in zip(world.scenes.values(), description.datasets, strict=True):
+    for (name_there, scene), dataset in zip(world.scenes.items(), description.datasets, strict=True):
         for bias, kind in scene.biases.items():
             several = [bias] if len(scene.biases) > 1 else []
             name = "__".join(map(file_name, [scene.name, *several]))
@@ -51,19 +51,7 @@ def draw_world(world: World, description: RunDescription) -> Iterator[tuple[str,
                 )
             samples = [
                 # The very sample that the techniques met in their first repetition.
-                (
-                    beta,
-                    scene.planted(bias, beta)[0].draw(
-                        scene.n_train,
-                        generator(
-                            world.experiment.seed,
-                            purpose="sample",
-                            dataset=scene.name,
-                            beta=beta,
-                            repetition=0,
-                        ),
-                    ),
-                )
+                (beta, world.training_sample(Block(name_there, bias, beta, repetition=0)))
                 for beta in dict.fromkeys((betas[0], betas[-1]))
             ]
             yield (

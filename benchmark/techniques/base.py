@@ -154,8 +154,8 @@ class Technique(ABC):
         Why it may be right no more often than the better one of the two constant answers even where one
         feature tells the label; empty if it may not.
     packages : tuple of str, default ()
-        Packages of an optional extra that it needs. Their versions, or their absence, are part of what
-        identifies its results.
+        Packages that it computes with besides NumPy, SciPy, scikit-learn and numba. Their versions, or their
+        absence, are part of what identifies its results.
 
     Raises
     ------

@@ -46,6 +46,7 @@ class Reduction(Technique):
     stage = "in"
     needs_weights = True
     produces_scores = False
+    packages = ("fairlearn",)
 
     constraint: Constraint = "demographic_parity"
     use_sensitive: bool = False

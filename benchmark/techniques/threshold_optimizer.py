@@ -45,6 +45,7 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
     )
     summary = "Give each group its own, partly random, thresholds of equal rates"
     version = "1"
+    packages = ("fairlearn",)
 
     constraint: Literal[
         "demographic_parity", "equalized_odds", "true_positive_rate_parity", "false_positive_rate_parity"

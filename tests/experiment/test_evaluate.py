@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmark.classifiers import make_classifier
 from benchmark.data import Table
 from benchmark.errors import BiasError, CardError, DeclinedError, ExperimentError, UnknownNameError
+from benchmark.experiment import versions
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import (
     Evaluator,
@@ -120,6 +121,52 @@ def test_a_key_changes_exactly_with_what_can_change_the_numbers(
         assert (before[where] != after[where]) == expected, where
 
 
+QUIET = """
+from functools import partial
+
+from benchmark.bias import BiasKind, Planted, register
+from benchmark.network.sample import sample
+
+SHIFT = 0
+
+
+@register
+class Quiet(BiasKind):
+    name, summary, reference, version = "quiet", "Plants nothing", "none", "1"
+
+    def _plant(self, network, beta):
+        return Planted(network, partial(sample, network), 0.0)
+"""
+
+
+def test_a_key_changes_with_the_code_of_a_plugins_kind_of_bias(tmp_path: Path) -> None:
+    plugin = tmp_path / "quiet.py"
+    plugin.write_text(QUIET)
+    text = TEXT.replace("seed = 3", f'seed = 3\nplugins = ["{plugin}"]').replace(
+        'edits = [{ attribute = "race", group = "African-American" }]', 'kind = "quiet"'
+    )
+    before = keys(world(tmp_path, text))
+    plugin.write_text(QUIET.replace("SHIFT = 0", "SHIFT = 1"))
+    versions._file_digest.cache_clear()
+    after = keys(world(tmp_path, text))
+    assert not set(before.values()) & set(after.values())
+
+
+def test_a_store_of_a_version_with_other_keys_is_computed_again_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = world(tmp_path)
+    with Store(tmp_path / "s.sqlite") as store:
+        with monkeypatch.context() as former:
+            former.setattr("benchmark.experiment.world.harness_digest", lambda: "of a former version")
+            before = compute(found, store, engine=LocalEngine(1))
+        after = compute(found, store, engine=LocalEngine(1))
+        assert (before.computed, after.computed) == (12, 12)
+        assert [cell.metrics for cell in after.cells] == [cell.metrics for cell in before.cells]
+        assert len(store.statuses()) == 24
+        assert compute(found, store, engine=LocalEngine(1)).computed == 0
+
+
 def test_a_fit_that_optimises_says_how_it_converged(tmp_path: Path) -> None:
     more = '[[techniques]]\ntechnique = "zafar_2015"\n[[techniques]]\ntechnique = "zafar_2017"\n'
     found = results(world(tmp_path, TEXT + more))
@@ -208,6 +255,7 @@ def test_the_sample_is_the_same_for_all_techniques_and_differs_between_repetitio
         where = (block.beta, block.repetition)
         seen[where] = set()
         found.update({(*where, r.technique): r for r in evaluator(block, cells)})
+        assert seen[where] == {evaluator.world.training_sample(block).digest}
     assert all(len(digests) == 1 for digests in seen.values())
     assert len(set.union(*seen.values())) == 4
     assert found[0.0, 0, "none"].metrics != found[0.0, 1, "none"].metrics

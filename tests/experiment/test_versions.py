@@ -3,6 +3,8 @@ import inspect
 import json
 import os
 import platform
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -10,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.experiment import evaluate, versions  # noqa: F401  # evaluate loads what its numbers pass through
-from benchmark.techniques import get_technique
+from benchmark.experiment import evaluate, versions  # evaluate loads what its numbers pass through
+from benchmark.techniques import get_technique, list_techniques
 
 
 def digest(folder: Path, text: str) -> str:
@@ -46,6 +48,8 @@ NOT_HARNESS = {
     "errors.py": "messages only",
     "declarations.py": "finds files; their content is in the keys",
     "registry.py": "finds classes; their code is in the keys",
+    "bias": "each kind's own closure is in its cells' keys",
+    "classifiers": "each classifier's own closure is in its cells' keys; classifiers/factories.py is harness",
     "data": "loads the test table, whose digest is in the keys; data/table.py is harness",
     "network": "learns and biases the network, whose digest is in the keys; the rest is harness",
     "techniques": "each technique's own closure is in its cells' keys",
@@ -120,6 +124,149 @@ def test_a_plugins_digest_covers_its_helper(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "helper_of_mine.py").write_text("SHARE = 2\n")
     versions._file_digest.cache_clear()
     assert versions.source_digest(item) != before
+
+
+def test_what_a_function_imports_counts_before_it_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = "benchmark.techniques._representation_kernels"
+    monkeypatch.delitem(sys.modules, kernels, raising=False)
+    before = versions.source_digest(type(get_technique("lfr")))
+    importlib.import_module(kernels)
+    assert versions.source_digest(type(get_technique("lfr"))) == before
+
+
+DIGESTS = """
+import json
+from benchmark.bias import list_bias_kinds
+from benchmark.classifiers import list_classifiers, make_classifier
+from benchmark.experiment import versions
+from benchmark.experiment.evaluate import describe_classifier, describe_technique
+from benchmark.experiment.plan import ClassifierEntry
+from benchmark.experiment.world import describe_bias
+from benchmark.techniques import get_technique, list_techniques
+
+print(json.dumps({
+    "harness": versions.harness_digest(),
+    **{name: describe_technique(get_technique(name)) for name in list_techniques()},
+    **{name: describe_classifier(ClassifierEntry(classifier=name)) for name in list_classifiers()},
+    **{name: describe_bias(kind()) for name, kind in list_bias_kinds().items() if name != "cpt"},
+}))
+"""
+
+NEW_KIND = """
+from benchmark.bias import BiasKind, Planted, register
+
+
+@register
+class Quiet(BiasKind):
+    name, summary, reference, version = "quiet", "nothing", "none", "1"
+
+    def _plant(self, network, beta):
+        raise NotImplementedError
+"""
+
+NEW_TECHNIQUE = """
+from benchmark.techniques.base import PreProcessing, Prepared
+from benchmark.techniques.registry import register
+
+
+@register
+class Quiet(PreProcessing):
+    name, summary, reference, version = "quiet_technique", "nothing", "none", "1"
+
+    def _prepare(self, train, tools):
+        return Prepared(train)
+"""
+
+
+def digests(root: Path) -> dict[str, object]:
+    """Return all that keys hold of code, as a copy of the package computes it."""
+    done = subprocess.run(
+        [sys.executable, "-c", DIGESTS],
+        env={**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=root,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, object] = json.loads(done.stdout)
+    return found
+
+
+def rename(package: Path, old: str, new: str) -> None:
+    """Rename a module of a package, and correct all that imports it."""
+    (package / old).rename(package / new)
+    dotted = [name.removesuffix(".py").replace("/", ".") for name in (old, new)]
+    for path in package.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if dotted[0] in text or old in text:
+            text = text.replace(f"benchmark.{dotted[0]}", f"benchmark.{dotted[1]}").replace(old, new)
+            path.write_text(text, encoding="utf-8")
+
+
+def test_keys_outlive_new_files_and_renamed_ones_and_change_with_their_own_code(tmp_path: Path) -> None:
+    package = tmp_path / "benchmark"
+    shutil.copytree(versions.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    before = digests(tmp_path)
+    assert {"lfr", "c45", "naive_bayes", "label", "harness"} <= before.keys()
+
+    (package / "bias" / "quiet.py").write_text(NEW_KIND, encoding="utf-8")
+    (package / "techniques" / "quiet.py").write_text(NEW_TECHNIQUE, encoding="utf-8")
+    (package / "classifiers" / "quiet.py").write_text("X = 1\n", encoding="utf-8")
+    declared = package / "classifiers" / "built_in.py"
+    entry = (
+        '    ClassifierDeclaration("quiet_tree", "sklearn.tree.ExtraTreeClassifier", "Another tree"),\n)\n'
+    )
+    declared.write_text(
+        declared.read_text(encoding="utf-8").replace("\n)\n", f"\n{entry}", 1), encoding="utf-8"
+    )
+    rename(package, "network/sample.py", "network/ancestral_sampling.py")
+    rename(package, "bias/label.py", "bias/wrong_labels.py")
+    rename(package, "classifiers/c45.py", "classifiers/a_tree.py")
+    rename(package, "techniques/smote.py", "techniques/a_smote.py")
+    after = digests(tmp_path)
+    assert after.keys() - before.keys() == {"quiet", "quiet_technique", "quiet_tree"}
+    assert {name: after[name] for name in before} == before
+
+    for name, old, new in (
+        ("bias/wrong_labels.py", "< beta", "<= beta"),
+        ("classifiers/_c45_kernels.py", "math.log2(", "1 * math.log2("),
+        ("techniques/_representation_kernels.py", "return ", "return 1 * "),
+    ):
+        text = (package / name).read_text(encoding="utf-8")
+        assert old in text, name
+        (package / name).write_text(text.replace(old, new, 1), encoding="utf-8")
+    edited = digests(tmp_path)
+    assert {name for name in before if edited[name] != before[name]} == {"label", "c45", "lfr"}
+
+
+def test_only_techniques_that_call_a_package_depend_on_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    def computed_with(changed: str) -> dict[str, object]:
+        newer = {changed: "99.0"}
+        monkeypatch.setattr(versions, "_version", lambda name: newer.get(name, "1.0"))
+        versions.harness_digest.cache_clear()
+        techniques = {name: evaluate.describe_technique(get_technique(name)) for name in list_techniques()}
+        return {"harness": versions.harness_digest(), **techniques}
+
+    before = computed_with("nothing")
+    affected = {
+        package: {name for name, what in computed_with(package).items() if what != before[name]}
+        for package in ("aif360", "fairlearn", "numpy")
+    }
+    monkeypatch.undo()
+    versions.harness_digest.cache_clear()
+    assert affected == {
+        "aif360": set(),
+        "fairlearn": {"exponentiated_gradient", "grid_search", "threshold_optimizer"},
+        "numpy": {"harness"},
+    }
+    importing = {
+        name
+        for name, technique in list_techniques().items()
+        if re.search(
+            r"^\s+from fairlearn", Path(inspect.getfile(technique)).read_text(encoding="utf-8"), re.M
+        )
+    }
+    assert importing == affected["fairlearn"]
 
 
 def test_versions_name_the_installed_packages() -> None:

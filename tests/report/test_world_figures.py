@@ -10,7 +10,7 @@ from figure_checks import flaws, panels, texts_of
 from sklearn.metrics import mutual_info_score
 
 from benchmark.data.table import Column, Schema, Table
-from benchmark.experiment.plan import load_experiment
+from benchmark.experiment.plan import Block, load_experiment
 from benchmark.experiment.world import World, build_world
 from benchmark.network.bias import BiasEdit, apply_bias
 from benchmark.network.model import Network
@@ -198,13 +198,9 @@ def test_a_run_draws_the_table_where_the_network_is_edited_and_fidelity_for_each
 
 
 def test_the_sample_is_the_one_that_techniques_met(world: World, tmp_path: Path) -> None:
-    from benchmark.seeding import generator
-
-    scene = world.scenes["dutch"]
-    axes = {"dataset": scene.name, "beta": 1.0, "repetition": 0}
-    planted, _ = scene.planted("cpt", 1.0)
-    table = planted.draw(scene.n_train, generator(1, purpose="sample", **axes))
-    expected = shares(table, scene.test.schema.names)
+    # What techniques meet is this very table: tests/experiment/test_evaluate.py
+    table = world.training_sample(Block("dutch", "cpt", 1.0, repetition=0))
+    expected = shares(table, world.scenes["dutch"].test.schema.names)
     figure = dict(draw_world(world, describe_run(world)))["fidelity/dutch_embedded__cpt"]
     drawn = np.asarray(panels(figure)[1].collections[0].get_offsets())[:, 1]
     np.testing.assert_allclose(sorted(drawn), sorted(expected.values()))

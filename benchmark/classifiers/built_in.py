@@ -1,0 +1,63 @@
+"""The classifiers that have a short name. What is declared of one is in its cells' keys, and in no others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["BUILT_IN", "ClassifierDeclaration"]
+
+
+@dataclass(frozen=True)
+class ClassifierDeclaration:
+    """A classifier that has a short name.
+
+    Parameters
+    ----------
+    name : str
+        Short name.
+    path : str
+        Dotted path of the class.
+    summary : str
+        One line for lists.
+    cardinality_parameter : str, optional
+        The class's parameter for the numbers of states, shape (n_features,), if it reads codes as
+        categories; otherwise codes are one-hot encoded.
+    """
+
+    name: str
+    path: str
+    summary: str
+    cardinality_parameter: str | None = None
+
+
+BUILT_IN = (
+    ClassifierDeclaration(
+        "c45",
+        "benchmark.classifiers.c45.C45Classifier",
+        "C4.5 decision tree with pruning and subtree raising, as Weka's J48",
+        "categories",
+    ),
+    ClassifierDeclaration(
+        "naive_bayes", "sklearn.naive_bayes.CategoricalNB", "Naive Bayes on categories", "min_categories"
+    ),
+    ClassifierDeclaration(
+        "logistic_regression",
+        "sklearn.linear_model.LogisticRegression",
+        "Logistic regression on one-hot columns",
+    ),
+    ClassifierDeclaration(
+        "linear_svm", "sklearn.svm.LinearSVC", "Linear support vector machine on one-hot columns"
+    ),
+    ClassifierDeclaration(
+        "decision_tree", "sklearn.tree.DecisionTreeClassifier", "CART decision tree on one-hot columns"
+    ),
+    ClassifierDeclaration(
+        "random_forest", "sklearn.ensemble.RandomForestClassifier", "Random forest on one-hot columns"
+    ),
+    ClassifierDeclaration(
+        "gradient_boosting",
+        "sklearn.ensemble.HistGradientBoostingClassifier",
+        "Histogram gradient boosting on one-hot columns",
+    ),
+)
+"""Those of this package, in the order in which they are registered."""
