@@ -111,7 +111,7 @@ def _audit(options: argparse.Namespace) -> int:
         for path in _write_tables(result, options.out):
             print(f"written: {path}")
     if options.html is not None:
-        from benchmark.report.audit_page import audit_page
+        from benchmark.pages.audit import audit_page
         from benchmark.report.files import write_atomically
 
         print(f"written: {write_atomically(options.html, audit_page(result, options.file.name))}")

@@ -69,9 +69,9 @@ def add(commands: Any) -> None:
 def _report(options: argparse.Namespace) -> int:
     from rich.console import Console
 
+    from benchmark.pages.index import refresh_index
     from benchmark.report.manifests import unfinished_run
     from benchmark.report.page import write_page
-    from benchmark.report.run_index import refresh_index
     from benchmark.report.statistics_files import print_statistics, write_statistics
     from benchmark.report.statistics_numbers import folder_statistics
     from benchmark.techniques import load_plugin

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.cli import main
-from benchmark.report.run_index import find_runs, index_page, refresh_index
+from benchmark.pages.index import find_runs, index_page, refresh_index
 from tests.report.made_up_folder import write_made_up_folder
 
 HOSTILE = "<script>alert(1)</script>"

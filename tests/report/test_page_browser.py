@@ -20,6 +20,7 @@ import pytest
 
 from benchmark.experiment.plan import PAPER_METRICS
 from benchmark.metrics import get_metric, list_metrics
+from benchmark.pages.index import refresh_index
 from benchmark.report.answers_text import (
     UNKNOWN_SHARES,
     answer_sentences,
@@ -32,7 +33,6 @@ from benchmark.report.answers_text import (
 from benchmark.report.compare_inputs import read_results, read_run
 from benchmark.report.describe import GroupSizes
 from benchmark.report.page import write_page
-from benchmark.report.run_index import refresh_index
 from benchmark.report.statistics_numbers import (
     RunStatistics,
     Undeclared,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import shlex
@@ -13,16 +12,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from benchmark.report.audit_text import printable
+from markupsafe import Markup
+
+from benchmark.pages.html import render
 from benchmark.report.files import write_atomically
 from benchmark.report.folder import MANIFEST_NAME
+from benchmark.report.page.document import PAGE_NAME
 
 __all__ = ["INDEX_NAME", "RunEntry", "find_runs", "index_page", "refresh_index"]
 
 INDEX_NAME = "index.html"
 """Name of the index in the folder that holds the runs' folders."""
 
-_REPORT = "report.html"
 _COUNTED_ELSEWHERE = ("planned", "computed_in_this_run")
 _OURS = '<meta name="generator" content="betabench">'
 
@@ -115,7 +116,7 @@ def _entry(place: Path) -> RunEntry:
         name=place.name,
         title=title,
         facts=facts,
-        has_report=(place / _REPORT).is_file(),
+        has_report=(place / PAGE_NAME).is_file(),
         can_report=all((place / f"{part}.csv").is_file() for part in ("results", "summary", "failures")),
         documents=tuple(sorted(documents)),
         finished=finished,
@@ -154,40 +155,14 @@ def index_page(folder: str, runs: Sequence[RunEntry]) -> str:
         From :func:`find_runs`.
     """
     style = files("benchmark.report.page").joinpath("page.css").read_text(encoding="utf-8")
-    shown = "".join(_article(folder, run) for run in runs)
-    title = f"Runs in {_text(folder)}"
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'{_OURS}\n<link rel="icon" href="data:,">\n'
-        f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f'<header><div><h1>{title}</h1><p class="soft">{_counted(len(runs), "run")}, the last finished first'
-        f"</p></div></header>\n<main>\n{shown}</main>\n</body>\n</html>\n"
+    return render(
+        "index.html",
+        folder=folder,
+        runs=runs,
+        ours=Markup(_OURS),
+        style=Markup(style),
+        report=PAGE_NAME,
+        address=quote,
+        command=lambda run: shlex.join(["betabench", "report", f"{folder}/{run.name}"]),
+        counted=_counted,
     )
-
-
-def _article(folder: str, run: RunEntry) -> str:
-    title = _text(run.title)
-    if run.has_report:
-        title = _link(run.name, _REPORT, run.title)
-        told = ""
-    elif run.can_report:
-        command = shlex.join(["betabench", "report", f"{folder}/{run.name}"])
-        told = f"<p>No report yet: <code>{_text(command)}</code> writes it.</p>"
-    else:
-        told = "<p>It has not the files that a report is made from.</p>"
-    facts = " · ".join(_text(fact) for fact in (run.name, *run.facts))
-    links = " · ".join(_link(run.name, name, name) for name in run.documents)
-    return (
-        f'<article class="dataset"><h2>{title}</h2><p class="soft">{facts}</p>{told}'
-        f"{f'<p>{links}</p>' if links else ''}</article>\n"
-    )
-
-
-def _link(name: str, file: str, shown: str) -> str:
-    # A name with a colon would be an address of its own without the dot before it.
-    return f'<a href="./{quote(f"{name}/{file}")}">{_text(shown)}</a>'
-
-
-def _text(value: object) -> str:
-    return html.escape(printable(value))

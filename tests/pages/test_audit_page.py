@@ -14,7 +14,7 @@ from rich.console import Console
 
 from benchmark.audit.table_audit import AuditResult, audit_predictions
 from benchmark.metrics import get_metric
-from benchmark.report.audit_page import audit_page
+from benchmark.pages.audit import audit_page
 from benchmark.report.audit_text import print_audit
 
 SCRIPT = "<script>alert(1)</script>"
@@ -167,7 +167,7 @@ def test_without_a_value_there_is_a_reason_and_no_bar() -> None:
     assert not re.search(r"\b(nan|None|<NA>)\b", text)
     assert "Precision" not in "".join(re.findall(r'scope="rowgroup"[^>]*>([^<]*)', text))
     page = audit_page(made_up(("f",), metrics=["paper"]))
-    assert "there is no row of the groups other than &#x27;f&#x27;" in page
+    assert "there is no row of the groups other than &#39;f&#39;" in page
 
 
 def test_the_console_shows_rates_marks_verdicts_and_reasons() -> None:
