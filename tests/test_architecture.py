@@ -16,13 +16,13 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # Each layer may import itself and the layers before it; the three in one row never import each other.
 LAYERS = (
     ("errors",),
-    ("seeding", "compiling", "declarations", "registry"),
+    ("seeding", "columns", "compiling", "declarations", "registry"),
     ("data",),
     ("network",),
     ("bias",),
     ("classifiers", "techniques", "metrics"),
-    ("experiment", "audit", "skeleton"),
     ("statistics",),
+    ("experiment", "audit", "skeleton"),
     ("report",),
     ("pages",),
     ("cli",),

@@ -21,7 +21,7 @@ from benchmark.audit.disparity import (
 )
 from benchmark.audit.guide import TREE, Answer, Question, Recommendation, walk
 from benchmark.audit.influence import LEVELS, audit_features, rank_features
-from benchmark.audit.predictions import read_predictions
+from benchmark.audit.predictions import Columns, read_predictions
 from benchmark.audit.table_audit import AuditResult, audit_predictions
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "TREE",
     "Answer",
     "AuditResult",
+    "Columns",
     "Question",
     "Recommendation",
     "Selection",

@@ -83,28 +83,31 @@ def _audit(options: argparse.Namespace) -> int:
 
     from rich.console import Console
 
-    from benchmark.audit.predictions import read_predictions
+    from benchmark.audit.predictions import Columns, read_predictions
     from benchmark.audit.table_audit import audit_predictions
     from benchmark.report.audit_text import print_audit
 
-    result = audit_predictions(
-        read_predictions(options.file),
+    columns = Columns(
+        sensitive=_names(options.sensitive),
         label=options.label,
         prediction=options.prediction,
         score=options.score,
-        sensitive=_names(options.sensitive),
-        reference=_reference(options.reference),
-        tau=options.tau,
-        metrics=None if options.metrics is None else _names(options.metrics),
-        conventions=options.conventions,
+        weight=options.weight,
+        strata=options.strata,
+        features=[] if options.features is None else _names(options.features),
         favorable=options.favorable,
         threshold=options.threshold,
         k=options.top_k,
         percent=options.top_percent,
-        weight=options.weight,
-        strata=options.strata,
-        features=[] if options.features is None else _names(options.features),
         intersections=options.intersections,
+    )
+    result = audit_predictions(
+        read_predictions(options.file),
+        columns,
+        reference=_reference(options.reference),
+        tau=options.tau,
+        metrics=None if options.metrics is None else _names(options.metrics),
+        conventions=options.conventions,
     )
     print_audit(Console(), result)
     if options.out is not None:
