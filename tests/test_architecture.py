@@ -16,7 +16,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # Each layer may import itself and the layers before it; the three in one row never import each other.
 LAYERS = (
     ("errors",),
-    ("seeding", "columns", "compiling", "declarations", "registry"),
+    ("seeding", "columns", "compiling", "declarations", "models", "registry"),
     ("data",),
     ("network",),
     ("bias",),

@@ -1,12 +1,5 @@
 """Audits: of predictions, whoever made them, and of what a trained model depends on."""
 
-from benchmark.audit.alternation import (
-    alternate,
-    alternation_test,
-    gaussian_kl,
-    polynomial_regression,
-    summarise_alternation,
-)
 from benchmark.audit.disparity import (
     AEQUITAS_COUNTS,
     PARITIES,
@@ -35,21 +28,16 @@ __all__ = [
     "Question",
     "Recommendation",
     "Selection",
-    "alternate",
-    "alternation_test",
     "audit_features",
     "audit_predictions",
     "by_group",
     "disparities",
-    "gaussian_kl",
     "group_table",
     "intersect",
     "overall_parity",
     "parity",
-    "polynomial_regression",
     "rank_features",
     "read_predictions",
     "select",
-    "summarise_alternation",
     "walk",
 ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -122,13 +121,12 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _write_tables(result: AuditResult, folder: Path) -> Iterator[Path]:
-    from benchmark.report.files import write_atomically
+    from benchmark.report.files import write_atomically, write_json
     from benchmark.report.summary import csv_text
 
     for name in _TABLES:
         yield write_atomically(folder / f"{name}.csv", csv_text(getattr(result, name)))
-    facts = json.dumps({**result.facts, "notes": result.notes}, indent=2, ensure_ascii=False)
-    yield write_atomically(folder / "facts.json", facts + "\n")
+    yield write_json(folder / "facts.json", {**result.facts, "notes": result.notes})
 
 
 def _names(text: str) -> list[str]:

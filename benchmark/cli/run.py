@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, add_data_options, command
-from benchmark.cli.run_alternation import run_alternation_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -95,7 +94,6 @@ def add(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from benchmark.audit.alternation_experiment import is_alternation
     from benchmark.experiment.engine import open_engine
     from benchmark.experiment.plan import WHOLE, Shard, load_experiment, narrow, plan_blocks
     from benchmark.experiment.run import STORE_NAME, check_experiment, compute
@@ -108,8 +106,6 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.report.manifests import other_experiment
     from benchmark.techniques import list_techniques
 
-    if is_alternation(options.experiment):
-        return run_alternation_file(options)
     started = time.perf_counter()
     console = Console()
 

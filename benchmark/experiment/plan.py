@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     StrictInt,
     field_validator,
@@ -21,14 +20,9 @@ from pydantic import (
 
 from benchmark.bias import BiasKind, make_bias
 from benchmark.data.card import Edges, NetworkSettings
-from benchmark.declarations import (
-    check_experiment_file,
-    find_declaration,
-    list_declarations,
-    read_declaration,
-    title_of,
-)
+from benchmark.declarations import list_declarations, load_experiment_file, title_of
 from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.models import STRICT, Identifier
 from benchmark.network.bias import BiasEdit
 
 __all__ = [
@@ -49,7 +43,6 @@ __all__ = [
     "plan_blocks",
 ]
 
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Beta = Annotated[float, Field(ge=0, le=1)]
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Parameters = dict[str, bool | int | float | str]
@@ -63,7 +56,7 @@ fair answers nearly everybody the same."""
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
 
 class EditEntry(_Strict):
@@ -514,20 +507,10 @@ def load_experiment(name_or_path: str | Path) -> Experiment:
     UnknownNameError
         If it is neither.
     ExperimentError
-        If the file is not TOML or breaks a rule; the message names file, field, rule and value.
+        If the file is not TOML, is of another kind, or breaks a rule; the message names file, field, rule and
+        value.
     """
-    path = find_declaration("experiments", str(name_or_path))
-    content = read_declaration("experiments", path)
-    for entry in content.get("datasets", ()):
-        card = entry.get("card") if isinstance(entry, dict) else None
-        if isinstance(card, str) and (path.parent / card).is_file():
-            entry["card"] = str(path.parent / card)
-    plugins = content.get("plugins")
-    if isinstance(plugins, list):
-        content["plugins"] = [
-            str(path.parent / Path(file).expanduser()) if isinstance(file, str) else file for file in plugins
-        ]
-    return check_experiment_file(Experiment, content, path, "smoke")
+    return load_experiment_file(Experiment, name_or_path)
 
 
 @contextlib.contextmanager
