@@ -18,12 +18,12 @@ if TYPE_CHECKING:  # so that finding a file does not wait for it
 __all__ = [
     "Kind",
     "broken_rules",
-    "check_experiment_file",
     "count_of",
     "declaration_dir",
     "find_declaration",
     "indented",
     "list_declarations",
+    "load_experiment_file",
     "read_declaration",
     "title_of",
 ]
@@ -36,6 +36,9 @@ _READ_AS: dict[Kind, tuple[str, type[BetabenchError]]] = {
     "datasets": ("dataset card", CardError),
     "experiments": ("experiment file", ExperimentError),
 }
+
+_COMMANDS = {None: "betabench run --experiment", "alternation": "betabench alternation"}
+"""What runs an experiment file, by its kind."""
 
 # What other programs call a field.
 _SYNONYMS = {"sep": "delimiter", "separator": "delimiter", "header": "column_names", "na_values": "missing"}
@@ -112,35 +115,54 @@ def read_declaration(kind: Kind, path: Path) -> dict[str, Any]:
         ) from None
 
 
-def check_experiment_file(
+def load_experiment_file(
     model: type[M],
-    content: dict[str, Any],
-    path: Path,
-    example: str,
+    name_or_path: str | Path,
+    kind: str | None = None,
     more: Callable[[dict[str, Any]], list[str]] = lambda _: [],
 ) -> M:
-    """Return an experiment file's content as its model.
+    """Read and check an experiment file; cards and plugins that lie beside it are found from anywhere.
 
     Parameters
     ----------
     model : type of pydantic.BaseModel
-        What the content is to be.
-    content : dict
-        What the file says.
-    path : Path
-        The file.
-    example : str
-        Name of a shipped experiment to learn from, for the remedy.
+        What its content is to be.
+    name_or_path : str or Path
+        A shipped experiment's name (``smoke``), or the path of a TOML file.
+    kind : str, optional
+        Its field ``kind``; None for experiments of planted bias, which have none.
     more : callable(dict) -> list of str, optional
         Asked for what else is wrong with a content that breaks a rule, a line each.
 
     Raises
     ------
+    UnknownNameError
+        If there is no such file.
     ExperimentError
-        If a rule is broken; the message names file, field, rule and value.
+        If the file is not TOML, is of another kind, or breaks a rule; the message names file, field, rule and
+        value.
     """
     from pydantic import ValidationError
 
+    path = find_declaration("experiments", str(name_or_path))
+    content = read_declaration("experiments", path)
+    found = content.get("kind")
+    if found != kind and found in tuple(_COMMANDS):
+        raise ExperimentError(
+            f"The experiment file {path} is of another kind",
+            expected=f"kind = {kind!r}" if kind else "an experiment of planted bias, without a field 'kind'",
+            got=f"kind = {found!r}" if found else "no field 'kind'",
+            remedy=f"{_COMMANDS[found]} {name_or_path}",
+        )
+    datasets, plugins = content.get("datasets"), content.get("plugins")
+    for entry in (content, *(datasets if isinstance(datasets, list) else ())):
+        card = entry.get("card") if isinstance(entry, dict) else None
+        if isinstance(card, str) and (path.parent / card).is_file():
+            entry["card"] = str(path.parent / card)
+    if isinstance(plugins, list):
+        content["plugins"] = [
+            str(path.parent / Path(file).expanduser()) if isinstance(file, str) else file for file in plugins
+        ]
     try:
         return model.model_validate(content)
     except ValidationError as error:
@@ -148,7 +170,7 @@ def check_experiment_file(
         raise ExperimentError(
             f"The experiment file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules),
             remedy="correct these fields; docs/adding/experiment.md explains each, and "
-            f"{list_declarations('experiments')[example]} is an example",
+            f"{list_declarations('experiments')[kind or 'smoke']} is an example",
         ) from None
 
 

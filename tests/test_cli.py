@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark.audit.alternation_experiment import is_alternation, load_alternation
+from benchmark.audit.alternation.experiment import is_alternation, load_alternation
 from benchmark.cli import main
 from benchmark.data.card import list_cards, load_card
 from benchmark.experiment.plan import load_experiment
@@ -38,7 +38,7 @@ def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["run"], ["merge"], ["list"], ["learn"], ["sample"], ["compare"], ["report"], ["serve"], ["check"]],
+    [[], ["run"], ["merge"], ["list"], ["learn"], ["sample"], ["compare"], ["report"], ["check"]],
 )
 def test_help_shows_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
@@ -295,7 +295,8 @@ def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.Ca
     assert not (output / "statistics").exists()
     assert main(["report", str(output), "--metrics", "accuracy", "discrimination"]) == 0
     printed = capsys.readouterr().out
-    assert printed.endswith(f"The interactive page: {output / 'report.html'}\n")
+    page, index = output / "report.html", output.parent / "index.html"
+    assert printed.endswith(f"The interactive page: {page}\nAll runs beside it: {index}\n")
     assert 'href="./statistics/README.md"' in (output / "report.html").read_text(encoding="utf-8")
     shown = " ".join(printed.split())
     assert "begin with README.md" in shown

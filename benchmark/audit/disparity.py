@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Group, GroupCounts, Predictions, list_families, measure
+from benchmark.statistics.hypothesis_tests import holm
 
 __all__ = [
     "AEQUITAS_COUNTS",
@@ -459,7 +460,7 @@ def disparities(
         compared = row["group"] != row["reference"] and math.isfinite(row["value"] + row["reference_value"])
         if compared and test not in p_values and predictions.sample_weight is None:
             p_values[test] = _p_value(row["metric"], groups[row["group"]], groups[row["reference"]])
-    adjusted = _holm(p_values)
+    adjusted = dict(zip(p_values, holm(np.array(list(p_values.values()))), strict=True))
     frame = pd.DataFrame(found)
     frame["p_value"] = [p_values.get(test, math.nan) for test in tests]
     frame["p_adjusted"] = [adjusted.get(test, math.nan) for test in tests]
@@ -490,15 +491,6 @@ def _p_value(metric: str, group: Group, other: Group) -> float:
         return float(binomtest(own, own + theirs).pvalue) if own + theirs else 1.0
     cells = np.array([[getattr(g, cell) for cell in _COUNTED[metric]] for g in (group, other)])
     return float(fisher_exact(cells)[1])
-
-
-def _holm(p_values: Mapping[Hashable, float]) -> dict[Hashable, float]:
-    """Adjust p-values for how many there are, by Holm's step-down method."""
-    adjusted, floor = {}, 0.0
-    for done, (test, p_value) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
-        floor = max(floor, min(1.0, (len(p_values) - done) * p_value))
-        adjusted[test] = floor
-    return adjusted
 
 
 def parity(

@@ -23,7 +23,7 @@ from benchmark.audit.disparity import by_group, intersect, select
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Predictions
 
-__all__ = ["MISSING", "Prepared", "prepare", "read_predictions"]
+__all__ = ["MISSING", "Columns", "Prepared", "prepare", "read_predictions"]
 
 MISSING = "(missing)"
 """Group of those whose sensitive attribute is not known."""
@@ -36,6 +36,7 @@ _MOST_NUMBERS = 20
 _CLEAR = (("0", "1"), ("false", "true"), ("no", "yes"))
 """Unfavorable and favorable values that need no explanation, in upper or lower case."""
 _OUTCOMES = ("label", "prediction")
+_ROLES = (*_OUTCOMES, "score", "weight", "strata")
 
 
 def read_predictions(path: Path | str) -> pd.DataFrame:
@@ -166,52 +167,84 @@ class Prepared:
     facts: Mapping[str, Any]
 
 
-def prepare(
-    frame: pd.DataFrame,
-    *,
-    label: str | None = None,
-    prediction: str | None = None,
-    score: str | None = None,
-    sensitive: Sequence[str] | str,
-    favorable: object = None,
-    threshold: float | None = None,
-    k: int | None = None,
-    percent: float | None = None,
-    weight: str | None = None,
-    strata: str | None = None,
-    features: Sequence[str] = (),
-    intersections: bool = False,
-) -> Prepared:
-    """Make a table of predictions ready for metrics.
-
-    Rows whose label, prediction, score, weight, stratum or feature is missing are left out. Whose sensitive
-    attribute is missing is in a group of its own, :data:`MISSING`.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Columns:
+    """What the columns of a table of predictions are, and how they are to be read.
 
     Parameters
     ----------
-    frame : DataFrame
-        One row per person.
+    sensitive : str or sequence of str
+        Columns whose values are the groups; numbers of at most 20 values.
     label, prediction : str, optional
         Columns with two values, or with more if ``favorable`` says which one counts: all others are then
         unfavorable. Values may be numbers, text, bools or categories. Without a label, only who is selected
         can be compared.
     score : str, optional
         Column of numbers, higher for those held more likely to have the favorable label.
-    sensitive : str or sequence of str
-        Columns whose values are the groups; numbers of at most 20 values.
+    weight : str, optional
+        Column of non-negative weights.
+    strata : str, optional
+        Column to stratify by.
+    features : str or sequence of str, default ()
+        Columns of numbers, for metrics that look for similar rows.
     favorable : object, optional
         The favorable value, compared as text. May be left out where values are 0 and 1, false and true, or no
         and yes. A column that lacks it is read by these pairs, unless it has only values of the other column.
     threshold, k, percent : float, int, float, optional
         Without predictions, whom to select by score: one of them, as in :func:`benchmark.audit.select`.
-    weight : str, optional
-        Column of non-negative weights.
-    strata : str, optional
-        Column to stratify by.
-    features : sequence of str, default ()
-        Columns of numbers, for metrics that look for similar rows.
     intersections : bool, default False
         Whether the cross of all sensitive columns is an attribute, too.
+    """
+
+    sensitive: Sequence[str] | str
+    label: str | None = None
+    prediction: str | None = None
+    score: str | None = None
+    weight: str | None = None
+    strata: str | None = None
+    features: Sequence[str] | str = ()
+    favorable: object = None
+    threshold: float | None = None
+    k: int | None = None
+    percent: float | None = None
+    intersections: bool = False
+
+    @property
+    def attributes(self) -> list[str]:
+        """The sensitive columns, each once."""
+        return list(dict.fromkeys(_names(self.sensitive)))
+
+    @property
+    def roles(self) -> list[tuple[str, str]]:
+        """Role and name of every other column that is used."""
+        single = [(role, getattr(self, role)) for role in _ROLES]
+        return [(role, name) for role, name in single if name is not None] + [
+            ("feature", name) for name in _names(self.features)
+        ]
+
+    @property
+    def selection(self) -> dict[str, float]:
+        """How those to be selected are found by score, as far as it is said."""
+        rules = {"threshold": self.threshold, "k": self.k, "percent": self.percent}
+        return {name: value for name, value in rules.items() if value is not None}
+
+
+def _names(columns: Sequence[str] | str) -> Sequence[str]:
+    return [columns] if isinstance(columns, str) else columns
+
+
+def prepare(frame: pd.DataFrame, columns: Columns) -> Prepared:
+    """Make a table of predictions ready for metrics.
+
+    Rows whose label, prediction, score, weight, stratum or feature is missing are left out. Rows without a
+    sensitive attribute form a group of their own, :data:`MISSING`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per person.
+    columns : Columns
+        What its columns are.
 
     Returns
     -------
@@ -228,16 +261,12 @@ def prepare(
     """
     _check_names(frame, "The table")
     frame = frame.set_axis(frame.columns.astype(str), axis=1)
-    features = [features] if isinstance(features, str) else features
-    attributes = list(dict.fromkeys([sensitive] if isinstance(sensitive, str) else sensitive))
-    _check_selection(prediction, score, {"threshold": threshold, "k": k, "percent": percent})
-    roles = {"label": label, "prediction": prediction, "score": score, "weight": weight, "strata": strata}
-    used = [(role, name) for role, name in roles.items() if name is not None]
-    used += [("feature", name) for name in features]
+    used, attributes, favorable = columns.roles, columns.attributes, columns.favorable
+    _check_selection(columns)
     _check_roles(frame, used, attributes)
 
-    columns = [_read(frame[name], role) for role, name in used]
-    lacking = [column.isna().to_numpy() for column in columns]
+    read = [_read(frame[name], role) for role, name in used]
+    lacking = [column.isna().to_numpy() for column in read]
     kept = ~np.any(lacking, axis=0)
     if not kept.any():
         raise DataError(
@@ -248,10 +277,10 @@ def prepare(
     notes = []
     if n_lost := int((~kept).sum()):
         notes.append(f"{n_lost:,} of {len(frame):,} rows are left out: a value is missing")
-    given = {role: column[kept] for (role, _), column in zip(used, columns, strict=True)}
-    similar = [column[kept] for (role, _), column in zip(used, columns, strict=True) if role == "feature"]
+    given = {role: column[kept] for (role, _), column in zip(used, read, strict=True)}
+    similar = [column[kept] for (role, _), column in zip(used, read, strict=True) if role == "feature"]
     outcomes = {role: given[role] for role in _OUTCOMES if role in given}
-    counted = _favorable_values(outcomes, roles, None if favorable is None else _outcome_name(favorable))
+    counted = _favorable_values(outcomes, dict(used), None if favorable is None else _outcome_name(favorable))
     for role, good in counted.items():
         others = set(outcomes[role]) - good
         if len(others) > 1:
@@ -261,15 +290,15 @@ def prepare(
     truth = {role: outcomes[role].isin(good).to_numpy(dtype=np.bool_) for role, good in counted.items()}
     scores = given["score"].to_numpy() if "score" in given else None
     selection = ""
-    if prediction is None and scores is not None:
-        chosen = select(scores, threshold=threshold, k=k, percent=percent)
+    if columns.prediction is None and scores is not None:
+        chosen = select(scores, threshold=columns.threshold, k=columns.k, percent=columns.percent)
         truth["prediction"] = chosen.selected
-        selection = f"{score} ≥ {chosen.threshold:g}: {chosen.n_selected:,} rows"
+        selection = f"{columns.score} ≥ {chosen.threshold:g}: {chosen.n_selected:,} rows"
         notes.append(f"selected are rows with {selection}")
 
     all_groups = {name: _groups(frame[name], name) for name in attributes}
     groups = {name: texts.fillna(MISSING)[kept] for name, texts in all_groups.items()}
-    if intersections:
+    if columns.intersections:
         crossed = intersect(pd.DataFrame(groups), attributes)
         groups[str(crossed.name)] = crossed
     ready = {
@@ -278,10 +307,10 @@ def prepare(
                 values,
                 y_true=truth.get("label"),
                 y_pred=truth["prediction"],
-                sample_weight=given["weight"].to_numpy() if weight is not None else None,
+                sample_weight=given["weight"].to_numpy() if "weight" in given else None,
             ),
             y_score=scores,
-            strata=pd.factorize(given["strata"])[0] if strata is not None else None,
+            strata=pd.factorize(given["strata"])[0] if "strata" in given else None,
             features=np.column_stack(similar) if similar else None,
         )
         for attribute, values in groups.items()
@@ -290,8 +319,8 @@ def prepare(
         "rows": len(frame),
         "rows_audited": int(kept.sum()),
         "columns": {
-            **{role: name for role, name in roles.items() if name is not None},
-            **({"features": list(features)} if features else {}),
+            **{role: name for role, name in used if role != "feature"},
+            **({"features": [name for role, name in used if role == "feature"]} if similar else {}),
             "sensitive": attributes,
         },
         "favorable": {role: sorted(good) for role, good in counted.items()},
@@ -318,19 +347,20 @@ def _missing(
     )
 
 
-def _check_selection(prediction: str | None, score: str | None, by: Mapping[str, float | None]) -> None:
-    given = [name for name, value in by.items() if value is not None]
-    if prediction is not None and given:
+def _check_selection(columns: Columns) -> None:
+    given = list(columns.selection)
+    if columns.prediction is not None and given:
         raise ExperimentError(
             "It is not clear who is selected",
             expected="either a prediction, or a score with threshold, k (--top-k) or percent (--top-percent)",
-            got=f"the prediction {prediction!r} and {' and '.join(given)}",
+            got=f"the prediction {columns.prediction!r} and {' and '.join(given)}",
         )
-    if prediction is None and (score is None or not given):
+    if columns.prediction is None and (columns.score is None or not given):
+        scored = [] if columns.score is None else [f"the score {columns.score!r}"]
         raise ExperimentError(
             "It is not clear who is selected",
             expected="a prediction, or a score with threshold, k (--top-k) or percent (--top-percent)",
-            got=" and ".join([f"the score {score!r}"] * (score is not None) + given) or "neither",
+            got=" and ".join(scored + given) or "neither",
         )
 
 
@@ -446,7 +476,7 @@ def _numbers(values: pd.Series, role: str) -> pd.Series:
 
 
 def _favorable_values(
-    outcomes: Mapping[str, pd.Series], names: Mapping[str, str | None], favorable: str | None
+    outcomes: Mapping[str, pd.Series], names: Mapping[str, str], favorable: str | None
 ) -> dict[str, set[str]]:
     """Return which values of label and prediction are favorable."""
     values = {role: set(texts) for role, texts in outcomes.items()}
@@ -472,7 +502,7 @@ def _lower(values: Iterable[str]) -> set[str]:
     return {value.lower() for value in values}
 
 
-def _check_classes(role: str, name: str | None, found: set[str]) -> None:
+def _check_classes(role: str, name: str, found: set[str]) -> None:
     numbers = _quantities(found)
     if numbers is None:
         return
@@ -489,7 +519,7 @@ def _check_classes(role: str, name: str | None, found: set[str]) -> None:
         )
 
 
-def _refuse_classes(role: str, name: str | None, found: set[str], favorable: str | None) -> NoReturn:
+def _refuse_classes(role: str, name: str, found: set[str], favorable: str | None) -> NoReturn:
     if favorable is not None:
         raise DataError(
             f"The {role} {name!r} has other values than the other column",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchmark import __version__
 from benchmark.audit.disparity import PARITIES, disparities, group_table, overall_parity, parity
-from benchmark.audit.predictions import prepare
+from benchmark.audit.predictions import Columns, prepare
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Metric, Predictions, list_metrics, measure, metric_names
 
@@ -66,23 +66,12 @@ class AuditResult:
 
 def audit_predictions(
     frame: pd.DataFrame,
+    columns: Columns,
     *,
-    label: str | None = None,
-    prediction: str | None = None,
-    score: str | None = None,
-    sensitive: Sequence[str] | str,
     reference: str | Mapping[str, str] | None = None,
     tau: float = 0.8,
     metrics: Iterable[str] | None = None,
     conventions: Conventions = "betabench",
-    favorable: object = None,
-    threshold: float | None = None,
-    k: int | None = None,
-    percent: float | None = None,
-    weight: str | None = None,
-    strata: str | None = None,
-    features: Sequence[str] = (),
-    intersections: bool = False,
 ) -> AuditResult:
     """Audit a table of predictions.
 
@@ -90,8 +79,8 @@ def audit_predictions(
     ----------
     frame : DataFrame
         One row per person.
-    label, prediction, score, sensitive, favorable, threshold, k, percent, weight, strata, features
-        As in :func:`benchmark.audit.predictions.prepare`, and so is ``intersections``.
+    columns : Columns
+        What its columns are.
     reference : str or mapping of str to str, optional
         Group that others are compared with: ``"majority"`` (default) for the largest, ``"minimum"`` for the
         one in which a rate is smallest, chosen anew for each rate, or a group by attribute. Attributes not
@@ -102,8 +91,6 @@ def audit_predictions(
         Names of metrics and families; all that can be computed from what is given if left out.
     conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
         What a value is where a denominator is zero.
-    intersections : bool, default False
-        Whether the cross of all sensitive columns is an attribute, too.
 
     Returns
     -------
@@ -125,9 +112,8 @@ def audit_predictions(
     Examples
     --------
     >>> frame = pd.DataFrame({"hired": [1, 0, 1, 1], "fit": [1, 1, 0, 1], "sex": ["f", "f", "m", "m"]})
-    >>> found = audit_predictions(
-    ...     frame, label="fit", prediction="hired", sensitive="sex", reference={"sex": "m"}
-    ... )
+    >>> columns = Columns(label="fit", prediction="hired", sensitive="sex")
+    >>> found = audit_predictions(frame, columns, reference={"sex": "m"})
     >>> found.groups[["group", "n", "selection_rate"]].values.tolist()
     [['f', 2, 0.5], ['m', 2, 1.0]]
     """
@@ -140,24 +126,10 @@ def audit_predictions(
             expected="names of metrics or families, or None for all that apply",
             got="an empty list",
         )
-    prepared = prepare(
-        frame,
-        label=label,
-        prediction=prediction,
-        score=score,
-        sensitive=sensitive,
-        favorable=favorable,
-        threshold=threshold,
-        k=k,
-        percent=percent,
-        weight=weight,
-        strata=strata,
-        features=features,
-        intersections=intersections,
-    )
+    prepared = prepare(frame, columns)
     references = _references(reference, prepared.predictions)
     groups, measured, compared, notes = [], [], [], list(prepared.notes)
-    if weight is not None:
+    if columns.weight is not None:
         notes.append("rows have weights: whether differences are due to chance is not tested")
     for attribute, predictions in prepared.predictions.items():
         table = _groups(predictions, attribute)

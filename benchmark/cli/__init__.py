@@ -13,14 +13,26 @@ import sys
 from collections.abc import Sequence
 
 from benchmark import __version__
-from benchmark.cli import audit, check, compare, learn, listing, merge, report, run, sample, serve, techniques
+from benchmark.cli import (
+    alternation,
+    audit,
+    check,
+    compare,
+    learn,
+    listing,
+    merge,
+    report,
+    run,
+    sample,
+    techniques,
+)
 from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from benchmark.errors import BetabenchError
 from benchmark.experiment.pool import leave_if_imported_by_a_worker
 
 __all__ = ["main"]
 
-COMMANDS = (run, merge, listing, learn, sample, compare, report, serve, audit, check, techniques)
+COMMANDS = (run, merge, listing, learn, sample, compare, report, audit, alternation, check, techniques)
 """Modules with a function ``add(commands)`` that adds a command or several, in the order of the help."""
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,35 +82,38 @@ def _audit(options: argparse.Namespace) -> int:
 
     from rich.console import Console
 
-    from benchmark.audit.predictions import read_predictions
+    from benchmark.audit.predictions import Columns, read_predictions
     from benchmark.audit.table_audit import audit_predictions
     from benchmark.report.audit_text import print_audit
 
-    result = audit_predictions(
-        read_predictions(options.file),
+    columns = Columns(
+        sensitive=_names(options.sensitive),
         label=options.label,
         prediction=options.prediction,
         score=options.score,
-        sensitive=_names(options.sensitive),
-        reference=_reference(options.reference),
-        tau=options.tau,
-        metrics=None if options.metrics is None else _names(options.metrics),
-        conventions=options.conventions,
+        weight=options.weight,
+        strata=options.strata,
+        features=[] if options.features is None else _names(options.features),
         favorable=options.favorable,
         threshold=options.threshold,
         k=options.top_k,
         percent=options.top_percent,
-        weight=options.weight,
-        strata=options.strata,
-        features=[] if options.features is None else _names(options.features),
         intersections=options.intersections,
+    )
+    result = audit_predictions(
+        read_predictions(options.file),
+        columns,
+        reference=_reference(options.reference),
+        tau=options.tau,
+        metrics=None if options.metrics is None else _names(options.metrics),
+        conventions=options.conventions,
     )
     print_audit(Console(), result)
     if options.out is not None:
         for path in _write_tables(result, options.out):
             print(f"written: {path}")
     if options.html is not None:
-        from benchmark.report.audit_page import audit_page
+        from benchmark.pages.audit import audit_page
         from benchmark.report.files import write_atomically
 
         print(f"written: {write_atomically(options.html, audit_page(result, options.file.name))}")
@@ -119,13 +121,12 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _write_tables(result: AuditResult, folder: Path) -> Iterator[Path]:
-    from benchmark.report.files import write_atomically
+    from benchmark.report.files import write_atomically, write_json
     from benchmark.report.summary import csv_text
 
     for name in _TABLES:
         yield write_atomically(folder / f"{name}.csv", csv_text(getattr(result, name)))
-    facts = json.dumps({**result.facts, "notes": result.notes}, indent=2, ensure_ascii=False)
-    yield write_atomically(folder / "facts.json", facts + "\n")
+    yield write_json(folder / "facts.json", {**result.facts, "notes": result.notes})
 
 
 def _names(text: str) -> list[str]:

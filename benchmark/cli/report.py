@@ -19,7 +19,7 @@ def add(commands: Any) -> None:
         "report",
         _report,
         "say which techniques of a finished run hold up at which level of bias, with intervals and tests, "
-        "as tables and as one interactive page, FOLDER/report.html",
+        "as tables and as one interactive page, FOLDER/report.html; and list it in index.html beside FOLDER",
         "betabench report results/paper",
     )
     option = parser.add_argument
@@ -69,6 +69,7 @@ def add(commands: Any) -> None:
 def _report(options: argparse.Namespace) -> int:
     from rich.console import Console
 
+    from benchmark.pages.index import refresh_index
     from benchmark.report.manifests import unfinished_run
     from benchmark.report.page import write_page
     from benchmark.report.statistics_files import print_statistics, write_statistics
@@ -101,4 +102,6 @@ def _report(options: argparse.Namespace) -> int:
     if warning:
         console.print(warning, style="yellow", highlight=False, markup=False, soft_wrap=True)
     console.print(f"The interactive page: {page}", highlight=False, markup=False, soft_wrap=True)
+    if index := refresh_index(page.parent.absolute().parent):
+        console.print(f"All runs beside it: {index}", highlight=False, markup=False, soft_wrap=True)
     return EXIT_OK

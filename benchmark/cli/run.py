@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, add_data_options, command
-from benchmark.cli.run_alternation import run_alternation_file
 
 __all__ = ["add"]
 
@@ -87,12 +86,9 @@ def _run(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.api import run
-    from benchmark.audit.alternation_experiment import is_alternation
     from benchmark.experiment.run import STORE_NAME
     from benchmark.report.console import print_report
 
-    if is_alternation(options.experiment):
-        return run_alternation_file(options)
     started = time.perf_counter()
     console = Console()
     finished = run(

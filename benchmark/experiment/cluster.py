@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     StrictBool,
     StrictFloat,
@@ -18,6 +17,7 @@ from pydantic import (
 )
 
 from benchmark.errors import ExperimentError
+from benchmark.models import STRICT
 
 __all__ = ["Cluster", "load_cluster"]
 
@@ -37,7 +37,7 @@ class Cluster(BaseModel):
         What the class is called with, in its own words: plain values, lists of them, and tables of them.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     cluster: Literal["SLURMCluster", "PBSCluster", "SGECluster", "LSFCluster", "LocalCluster"]
     jobs: StrictInt = Field(ge=1)

@@ -6,39 +6,15 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from benchmark.columns import CONVERGENCE_COLUMNS, FAILURE_COLUMNS, METRIC_COLUMNS, RESULT_COLUMNS
 from benchmark.experiment.store import CellResult, MetricValue
 
 __all__ = [
-    "CONVERGENCE_COLUMNS",
-    "FAILURE_COLUMNS",
-    "METRIC_COLUMNS",
-    "RESULT_COLUMNS",
     "convergence_frame",
     "failures_frame",
     "metrics_frame",
     "results_frame",
 ]
-
-RESULT_COLUMNS = (
-    "dataset",
-    "bias",
-    "beta",
-    "technique",
-    "classifier",
-    "repetition",
-    "metric",
-    "value",
-)
-"""Columns of ``results.csv``; ``results/README.md`` says what each holds."""
-
-FAILURE_COLUMNS = (*RESULT_COLUMNS[:-1], "status", "reason")
-"""Columns of ``failures.csv``."""
-
-METRIC_COLUMNS = (*RESULT_COLUMNS, "reason")
-"""Columns of ``metrics.csv``."""
-
-CONVERGENCE_COLUMNS = (*RESULT_COLUMNS[:6], "steps", "residual", "tolerance")
-"""Columns of ``convergence.csv``."""
 
 
 def results_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
@@ -55,7 +31,7 @@ def results_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.Dat
     Returns
     -------
     DataFrame
-        Columns :data:`RESULT_COLUMNS`; an undefined metric has the value NaN.
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`; an undefined metric has the value NaN.
     """
     rows = []
     for cell in cells:
@@ -66,7 +42,7 @@ def results_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.Dat
 def metrics_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
     """Return :func:`results_frame` with the reason of each value that is undefined.
 
-    Columns :data:`METRIC_COLUMNS`.
+    Columns :data:`~benchmark.columns.METRIC_COLUMNS`.
     """
     rows = [(*_where(cell), m.metric, m.value, m.reason) for cell in cells for m in _in_order(cell, metrics)]
     return pd.DataFrame(rows, columns=list(METRIC_COLUMNS)).astype({"beta": float, "value": float})
@@ -75,8 +51,8 @@ def metrics_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.Dat
 def failures_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
     """Return one row per cell without a result, and per metric without a value, with the reason.
 
-    Columns :data:`FAILURE_COLUMNS`; ``metric`` is empty where the whole cell has no result, and ``status``
-    is ``undefined`` where only a metric has none.
+    Columns :data:`~benchmark.columns.FAILURE_COLUMNS`; ``metric`` is empty where the whole cell has no
+    result, and ``status`` is ``undefined`` where only a metric has none.
     """
     rows: list[tuple[object, ...]] = []
     for cell in cells:
@@ -93,7 +69,7 @@ def failures_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.Da
 def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
     """Return one row per finished cell whose technique optimises something, with how it converged.
 
-    Columns :data:`CONVERGENCE_COLUMNS`; a fit that did not converge is among the failures.
+    Columns :data:`~benchmark.columns.CONVERGENCE_COLUMNS`; a fit that did not converge is among the failures.
     """
     rows = [
         (*_where(cell), cell.convergence.steps, cell.convergence.residual, cell.convergence.tolerance)

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
-    ConfigDict,
     Field,
     StrictInt,
     field_validator,
@@ -23,14 +22,9 @@ from pydantic_core import PydanticCustomError
 
 from benchmark.bias import BiasKind, make_bias
 from benchmark.data.card import Card, Edges, NetworkSettings, load_card
-from benchmark.declarations import (
-    check_experiment_file,
-    find_declaration,
-    list_declarations,
-    read_declaration,
-    title_of,
-)
+from benchmark.declarations import list_declarations, load_experiment_file, title_of
 from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.models import STRICT, Identifier
 from benchmark.network.bias import BiasEdit
 
 __all__ = [
@@ -52,8 +46,6 @@ __all__ = [
     "narrow",
     "plan_blocks",
 ]
-
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 
 
 def _require_level(beta: float) -> float:
@@ -79,7 +71,7 @@ fair answers nearly everybody the same."""
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
 
 class EditEntry(_Strict):
@@ -604,21 +596,10 @@ def load_experiment(
     UnknownNameError
         If it is neither.
     ExperimentError
-        If the file is not TOML or breaks a rule; the message names file, field, rule and value.
+        If the file is not TOML, is of another kind, or breaks a rule; the message names file, field, rule and
+        value.
     """
-    path = find_declaration("experiments", str(name_or_path))
-    content = read_declaration("experiments", path)
-    datasets = content.get("datasets")
-    for entry in datasets if isinstance(datasets, list) else ():
-        card = entry.get("card") if isinstance(entry, dict) else None
-        if isinstance(card, str) and (path.parent / card).is_file():
-            entry["card"] = str(path.parent / card)
-    plugins = content.get("plugins")
-    if isinstance(plugins, list):
-        content["plugins"] = [
-            str(path.parent / Path(file).expanduser()) if isinstance(file, str) else file for file in plugins
-        ]
-    return check_experiment_file(_ExperimentFile, content, path, "smoke", more)
+    return load_experiment_file(_ExperimentFile, name_or_path, more=more)
 
 
 PLUGIN_HINT = "registered by a plugin? name its file with plugins = [...] in the experiment file or --plugin"

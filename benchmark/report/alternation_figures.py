@@ -10,8 +10,8 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator, NullLocator
 
-from benchmark.audit.alternation import Variant
-from benchmark.audit.alternation_experiment import AlternationExperiment, AlternationOutcome
+from benchmark.audit.alternation.exchange import Variant
+from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
 from benchmark.report.describe import file_name
 from benchmark.report.style import SIZES, Page, line_style, styled, text_width
 

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 
+from benchmark.columns import FAILURE_COLUMNS, METRIC_COLUMNS, RESULT_COLUMNS
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError, UnknownNameError
-from benchmark.experiment.export import FAILURE_COLUMNS, METRIC_COLUMNS, RESULT_COLUMNS
 from benchmark.experiment.plan import ALWAYS_MEASURED, PublishedEntry
 from benchmark.report.describe import GroupSizes
 from benchmark.report.folder import MANIFEST_NAME
@@ -141,7 +141,7 @@ class FinishedRun:
         Package name to version.
     summary, failures : DataFrame
         Columns :data:`~benchmark.report.summary.SUMMARY_COLUMNS` and
-        :data:`~benchmark.experiment.export.FAILURE_COLUMNS`.
+        :data:`~benchmark.columns.FAILURE_COLUMNS`.
     methods : mapping of str to str
         Technique's name to the name of what it is made from: ``"repair_0.25"`` to ``"repair"``.
     cells : int or None
@@ -282,7 +282,7 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
     Returns
     -------
     DataFrame
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`; sorted by dataset, beta, technique and
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`; sorted by dataset, beta, technique and
         metric as the run names them. A cell that failed has NaN for every metric.
 
     Raises

@@ -11,8 +11,8 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
+from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import ReportError
-from benchmark.experiment.export import RESULT_COLUMNS
 from benchmark.report.compare_inputs import FinishedRun, read_results, read_run
 
 __all__ = ["DIFFERENCE_COLUMNS", "RunsComparison", "compare_runs", "print_runs"]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmark.audit.alternation_experiment import is_alternation, load_alternation
+from benchmark.audit.alternation.experiment import is_alternation, load_alternation
 from benchmark.bias import make_bias
 from benchmark.data.card import load_card
 from benchmark.declarations import list_declarations
@@ -37,14 +37,16 @@ def experiment_page(name: str, folder: Path, root: Path) -> str:
     """Return the page of one experiment as Markdown; further parameters as for :func:`experiment_pages`."""
     if is_alternation(name):
         title, description, body = _alternation(name)
+        command = f"betabench alternation {name}"
     else:
         experiment = load_experiment(name)
         title, description, body = experiment.title, experiment.description, list(_crossed(experiment))
+        command = f"betabench run --experiment {name}"
     path = list_declarations("experiments")[name]
     blocks = [
         f"# {plain(title)}",
         plain(description),
-        f"```\nbetabench run --experiment {name}\n```",
+        f"```\n{command}\n```",
         *body,
         *_results(name, folder, root),
         "## The file",

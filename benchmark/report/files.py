@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from benchmark.errors import ReportError
 
-__all__ = ["require_writable", "write_atomically"]
+__all__ = ["require_writable", "write_atomically", "write_json"]
 
 
 def require_writable(folder: Path) -> None:
@@ -54,3 +57,8 @@ def write_atomically(path: Path, content: bytes | str) -> Path:
     finally:
         temporary.unlink(missing_ok=True)
     return path
+
+
+def write_json(path: Path, facts: Mapping[str, Any]) -> Path:
+    """Write facts as indented JSON in UTF-8, in their order, and return the path."""
+    return write_atomically(path, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")

@@ -8,12 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchmark.experiment.export import (
-    convergence_frame,
-    failures_frame,
-    metrics_frame,
-    results_frame,
-)
+from benchmark.experiment.export import convergence_frame, failures_frame, metrics_frame, results_frame
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.run import Outcome, headline_metrics, manifest
 from benchmark.experiment.world import World

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.errors import ReportError
-from benchmark.experiment.export import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.report.describe import DatasetDescription, RunDescription, file_name
 
 __all__ = [

@@ -354,7 +354,7 @@ def results_answers(
     Parameters
     ----------
     results : DataFrame
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     baselines : mapping of str to str
         Each dataset's baseline; nothing is compared where it has no results.
     constants : mapping of str to ConstantAnswer

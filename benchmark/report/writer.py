@@ -46,9 +46,9 @@ def write_report(
     output_dir : Path
         Made if it does not exist. Gets ``summary.csv``, ``tables/`` and ``figures/``.
     results : DataFrame
-        Columns :data:`benchmark.experiment.export.RESULT_COLUMNS`, one value per row, NaN allowed.
+        Columns :data:`benchmark.columns.RESULT_COLUMNS`, one value per row, NaN allowed.
     failures : DataFrame
-        Columns :data:`benchmark.experiment.export.FAILURE_COLUMNS`: why values are missing.
+        Columns :data:`benchmark.columns.FAILURE_COLUMNS`: why values are missing.
     description : RunDescription
         What the numbers are of.
     figures : bool, default True

@@ -88,7 +88,7 @@ def average_ranks(
     Parameters
     ----------
     results : DataFrame or Cells
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     goals : mapping of str to Goal
         Ideal and direction of each metric in the results.
     over : sequence of str, default ("dataset",)

@@ -118,7 +118,7 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     Parameters
     ----------
     results : DataFrame
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`; of the metrics, accuracy and
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`; of the metrics, accuracy and
         :data:`ACCEPTANCE` are looked at.
     constants : mapping of str to ConstantAnswer
         By name of the dataset; those of other datasets are unknown.
@@ -299,7 +299,7 @@ def answer_table(
     Parameters
     ----------
     results : DataFrame
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     comparisons : DataFrame
         From :func:`judged`.
     standing : DataFrame

@@ -197,7 +197,7 @@ def fairea_regions(
     Parameters
     ----------
     results : DataFrame or Cells
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     original : str
         Technique whose predictions are the original ones, on the same repetition.
     constant_accuracies : mapping of str to float

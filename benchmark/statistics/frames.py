@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import StatisticsError, UnknownNameError
-from benchmark.experiment.export import RESULT_COLUMNS
 
 __all__ = [
     "CELL_KEY",
@@ -148,7 +148,7 @@ def to_cells(results: pd.DataFrame | Cells) -> Cells:
     Parameters
     ----------
     results : DataFrame or Cells
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`; others are ignored. Values that are not
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`; others are ignored. Values that are not
         finite count as missing, as if their rows were not there.
 
     Raises

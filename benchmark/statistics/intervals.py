@@ -99,7 +99,7 @@ def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDE
     Parameters
     ----------
     results : DataFrame or Cells
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     confidence : float, default 0.95
         Coverage of the intervals.
 

@@ -65,7 +65,7 @@ def paired_comparisons(
     Parameters
     ----------
     results : DataFrame or Cells
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     baseline : str
         Name of a technique in the results.
     goals : mapping of str to Goal

@@ -42,7 +42,7 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     Parameters
     ----------
     results : DataFrame or Cells
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     confidence : float, default 0.95
         Coverage of the intervals.
 

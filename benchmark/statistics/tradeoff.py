@@ -67,7 +67,7 @@ def pareto_fronts(
     Parameters
     ----------
     results : DataFrame or Cells
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     metrics : tuple of str
         Names of the two metrics.
     goals : mapping of str to Goal

@@ -22,16 +22,17 @@ from benchmark.audit.alternation import (
     VARIANTS,
     alternate,
     alternation_test,
-    gaussian_kl,
     polynomial_regression,
     summarise_alternation,
 )
-from benchmark.audit.alternation_experiment import is_alternation, load_alternation, run_alternation
+from benchmark.audit.alternation.experiment import is_alternation, load_alternation, run_alternation
 from benchmark.cli import main
 from benchmark.data.card import load_card
 from benchmark.data.source import DataNotFoundError
 from benchmark.declarations import list_declarations
 from benchmark.errors import BetabenchError, ClassifierError, DataError, ExperimentError, UnknownNameError
+from benchmark.experiment.plan import load_experiment
+from benchmark.metrics.alternation import gaussian_kl
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results" / "alternation"
@@ -414,7 +415,7 @@ def shop(tmp_path: Path) -> Path:
 def run(folder: Path, output: str, *words: str) -> int:
     file = str(folder / "pay.toml")
     where = ["--data-dir", str(folder), "--output", str(folder / output), "--offline"]
-    return main(["run", "--experiment", file, *where, *words])
+    return main(["alternation", file, *where, *words])
 
 
 def test_the_command_writes_the_same_bytes_twice(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -439,13 +440,19 @@ def test_the_command_writes_the_same_bytes_twice(shop: Path, capsys: pytest.Capt
     assert retrained["kl"].astype(float).eq(0).all()
 
 
-@pytest.mark.parametrize("words", [["--betas", "1"], ["--datasets", "adult"], ["--fresh"]])
-def test_options_of_other_experiments_are_refused(
-    shop: Path, words: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(shop, "one", *words) == 2
-    assert f"An alternation experiment has no {words[0]}" in capsys.readouterr().err
+def test_each_command_names_the_other_for_its_files(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(shop / "pay.toml")
+    assert main(["run", "--experiment", file, "--output", str(shop / "one")]) == 2
+    said = capsys.readouterr().err
+    assert f"The experiment file {file} is of another kind" in said
+    assert f"Got: kind = 'alternation'. What to do: betabench alternation {file}" in said
+    assert main(["alternation", "smoke", "--output", str(shop / "one")]) == 2
+    said = capsys.readouterr().err
+    assert "Expected: kind = 'alternation'. Got: no field 'kind'" in said
+    assert "betabench run --experiment smoke" in said
     assert not (shop / "one").exists()
+    with pytest.raises(ExperimentError, match="betabench alternation alternation"):
+        load_experiment("alternation")
 
 
 def test_without_data_the_run_says_that_no_network_can_stand_in(tmp_path: Path) -> None:
@@ -493,13 +500,6 @@ def test_a_file_that_does_not_fit_its_data_is_refused(
     (shop / "pay.toml").write_text(changed)
     with pytest.raises(error, match=text):
         run_alternation(load_alternation(shop / "pay.toml"), data_dir=shop, offline=True)
-
-
-def test_the_kind_of_a_file_is_told(shop: Path) -> None:
-    assert is_alternation(shop / "pay.toml")
-    assert not is_alternation("smoke")
-    (shop / "broken.toml").write_text("kind = ")
-    assert not is_alternation(shop / "broken.toml")
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 from benchmark.audit.predictions import read_predictions
-from benchmark.audit.table_audit import AuditResult, audit_predictions
+from benchmark.audit.table_audit import AuditResult
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import list_families, list_metrics
 from benchmark.seeding import generator
+from tests.audit.tables import audited
 
 ROLES: dict[str, Any] = {"label": "y", "prediction": "p", "sensitive": ["sex", "race"]}
 
@@ -55,7 +56,7 @@ def test_rates_and_disparities_by_hand() -> None:
         for _ in range(count)
     ]
     frame = pd.DataFrame(rows, columns=["sex", "y", "p"])
-    result = audit_predictions(frame, label="y", prediction="p", sensitive="sex")
+    result = audited(frame, label="y", prediction="p", sensitive="sex")
     groups = result.groups.set_index("group")
     assert groups.loc["f", ["tp", "fp", "fn", "tn", "n"]].tolist() == [2, 1, 1, 4, 8]
     assert groups["false_positive_rate"].tolist() == [1 / 5, 4 / 8]
@@ -74,7 +75,7 @@ def test_rates_and_disparities_by_hand() -> None:
 
 def test_all_metrics_that_apply_are_computed() -> None:
     def of(**options: Any) -> set[str]:
-        return set(audit_predictions(FRAME, **{**ROLES, "sensitive": "sex", **options}).metrics["metric"])
+        return set(audited(FRAME, **{**ROLES, "sensitive": "sex", **options}).metrics["metric"])
 
     needing = {name: set(item.needs) for name, item in list_metrics().items()}
     assert of() == {n for n, needs in needing.items() if needs <= {"y_true", "y_pred"}}
@@ -84,16 +85,16 @@ def test_all_metrics_that_apply_are_computed() -> None:
     assert of(metrics=["paper", "auc_gap"]) == {
         "accuracy", "discrimination", "overestimation", "underestimation", "auc_gap",
     }  # fmt: skip
-    asked = audit_predictions(FRAME, metrics=["auc_gap"], **ROLES).metrics
+    asked = audited(FRAME, metrics=["auc_gap"], **ROLES).metrics
     assert asked["value"].isna().all()
     assert set(asked["reason"]) == {"it needs scores, not given"}
 
 
 def test_order_and_copies_of_rows_change_nothing() -> None:
     order = generator(2, purpose="audit test").permutation(len(FRAME))
-    first = audit_predictions(FRAME, score="s", strata="job", **ROLES)
+    first = audited(FRAME, score="s", strata="job", **ROLES)
     for other, copies in ((FRAME.iloc[order], 1), (pd.concat([FRAME, FRAME, FRAME]), 3)):
-        again = audit_predictions(other, score="s", strata="job", **ROLES)
+        again = audited(other, score="s", strata="job", **ROLES)
         # Differential fairness smooths its shares by a count, which weighs less among more rows.
         smoothed = first.metrics["metric"].str.contains("differential_fairness") & (copies > 1)
         values = (result.metrics.loc[~smoothed, "value"] for result in (again, first))
@@ -108,8 +109,8 @@ def test_order_and_copies_of_rows_change_nothing() -> None:
 def test_weights_count_as_copies_do() -> None:
     weight = generator(3, purpose="audit test").integers(0, 4, len(FRAME))
     copied = FRAME.loc[FRAME.index.repeat(weight)]
-    weighted = audit_predictions(FRAME.assign(w=weight), weight="w", score="s", **ROLES)
-    expected = audit_predictions(copied, score="s", **ROLES)
+    weighted = audited(FRAME.assign(w=weight), weight="w", score="s", **ROLES)
+    expected = audited(copied, score="s", **ROLES)
     np.testing.assert_allclose(weighted.metrics["value"], expected.metrics["value"], atol=1e-12)
     assert weighted.disparities["p_value"].isna().all()
     assert any("weights" in note for note in weighted.notes)
@@ -117,7 +118,7 @@ def test_weights_count_as_copies_do() -> None:
 
 @pytest.mark.parametrize("reference", ["majority", "minimum", {"sex": "f", "race": "c"}])
 def test_metrics_and_disparities_have_the_same_reference(reference: Any) -> None:
-    result = audit_predictions(FRAME, reference=reference, intersections=True, **ROLES)
+    result = audited(FRAME, reference=reference, intersections=True, **ROLES)
     ours = result.disparities.assign(metric=result.disparities["metric"] + "_disparity")
     keys = ["attribute", "metric", "group"]
     both = ours.merge(result.metrics, on=keys, suffixes=("", "_metric"), validate="one_to_one")
@@ -131,7 +132,7 @@ def test_metrics_and_disparities_have_the_same_reference(reference: Any) -> None
 
 
 def test_references_that_are_not_named_are_the_largest_groups() -> None:
-    result = audit_predictions(FRAME, reference={"race": "c"}, intersections=True, **ROLES)
+    result = audited(FRAME, reference={"race": "c"}, intersections=True, **ROLES)
     assert result.facts["reference"] == {"sex": "majority", "race": "c", "sex × race": "majority"}
     assert set(result.disparities.query("attribute == 'sex'")["reference"]) == {"m"}
 
@@ -149,27 +150,22 @@ def test_references_that_are_not_named_are_the_largest_groups() -> None:
 )
 def test_what_is_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        audit_predictions(FRAME, **{**ROLES, **options})
+        audited(FRAME, **{**ROLES, **options})
 
 
 def test_conventions_and_tau_decide_values_and_verdicts() -> None:
     frame = pd.DataFrame({"p": [1, 0] * 10 + [0] * 20, "sex": ["f"] * 20 + ["m"] * 20})
     roles: dict[str, Any] = {"prediction": "p", "sensitive": "sex", "reference": {"sex": "m"}}
     for conventions, ratio in (("aequitas", 10.0), ("clarify", math.inf), ("betabench", math.nan)):
-        row = disparity(
-            audit_predictions(frame, conventions=conventions, **roles), "sex", "f", "selection_rate"
-        )
+        row = disparity(audited(frame, conventions=conventions, **roles), "sex", "f", "selection_rate")
         assert row["disparity"] == pytest.approx(ratio, nan_ok=True)
     frame.loc[20:33, "p"] = 1  # 0.5 to 0.7
     for tau, verdict in ((0.8, False), (0.7, True)):
-        assert (
-            disparity(audit_predictions(frame, tau=tau, **roles), "sex", "f", "selection_rate")["verdict"]
-            is verdict
-        )
+        assert disparity(audited(frame, tau=tau, **roles), "sex", "f", "selection_rate")["verdict"] is verdict
 
 
 def test_one_group_and_one_class_have_reasons_instead_of_numbers() -> None:
-    result = audit_predictions(FRAME.assign(sex="f", y=1), label="y", prediction="p", sensitive="sex")
+    result = audited(FRAME.assign(sex="f", y=1), label="y", prediction="p", sensitive="sex")
     assert "sex: there is one group, and nothing to compare it with" in result.notes
     lacking = result.metrics[result.metrics["value"].isna()].set_index("metric")["reason"]
     assert lacking["discrimination"] == "there is no row of the groups other than 'f'"
@@ -182,14 +178,14 @@ def test_one_group_and_one_class_have_reasons_instead_of_numbers() -> None:
 
 
 def test_weights_that_are_all_zero_leave_reasons() -> None:
-    result = audit_predictions(FRAME.assign(w=0), weight="w", label="y", prediction="p", sensitive="sex")
+    result = audited(FRAME.assign(w=0), weight="w", label="y", prediction="p", sensitive="sex")
     assert result.groups["selection_rate"].isna().all()
     assert result.parity["verdict"].isna().all()
     assert (result.metrics["reason"].ne("") == result.metrics["value"].isna()).all()
 
 
 def test_without_labels_only_selection_is_judged() -> None:
-    result = audit_predictions(FRAME, score="s", threshold=0.5, sensitive="sex")
+    result = audited(FRAME, score="s", threshold=0.5, sensitive="sex")
     judged = result.parity.dropna(subset="verdict")["parity"]
     assert set(judged) == {"Statistical Parity", "Impact Parity", "Unsupervised Fairness"}
     assert "auc" not in result.groups
@@ -200,9 +196,7 @@ def test_many_groups() -> None:
     rng = generator(4, purpose="audit test")
     frame = pd.DataFrame({"y": rng.integers(0, 2, 4000), "p": rng.integers(0, 2, 4000)})
     frame["g"] = [f"g{i % 200:03}" for i in range(4000)]
-    result = audit_predictions(
-        frame, label="y", prediction="p", sensitive="g", metrics=["paper", "fairlearn"]
-    )
+    result = audited(frame, label="y", prediction="p", sensitive="g", metrics=["paper", "fairlearn"])
     assert len(result.groups) == 200
     assert result.groups["small"].all()
     assert len(result.disparities) == 2000
@@ -221,7 +215,7 @@ def test_many_groups() -> None:
 def test_compas_as_aequitas_audits_it(oracle_dir: Path, file: str, reference: Any) -> None:
     folder = oracle_dir / "metrics"
     attributes = ["race", "sex", "age_cat"]
-    result = audit_predictions(
+    result = audited(
         read_predictions(folder / "compas_input.csv.gz"),
         label="label",
         prediction="prediction",
@@ -239,7 +233,7 @@ def test_compas_as_aequitas_audits_it(oracle_dir: Path, file: str, reference: An
 
 
 def test_one_group_gets_no_verdict() -> None:
-    result = audit_predictions(FRAME.assign(sex="f"), **{**ROLES, "sensitive": "sex"})
+    result = audited(FRAME.assign(sex="f"), **{**ROLES, "sensitive": "sex"})
     assert result.verdicts["verdict"].isna().all()
     assert "there is only one group" in set(result.verdicts["reason"])
     fair = result.metrics[result.metrics["metric"].isin(list_families()["fairlearn"])]
@@ -249,23 +243,21 @@ def test_one_group_gets_no_verdict() -> None:
 def test_a_score_of_the_other_label_is_remarked() -> None:
     frame = pd.DataFrame({"y": [0, 1] * 40, "s": [0.1, 0.9] * 40, "sex": ["f", "f", "m", "m"] * 20})
     for favorable, remarked in ((1, False), (0, True)):
-        result = audit_predictions(
-            frame, label="y", score="s", threshold=0.5, sensitive="sex", favorable=favorable
-        )
+        result = audited(frame, label="y", score="s", threshold=0.5, sensitive="sex", favorable=favorable)
         assert any("below 0.5" in note for note in result.notes) is remarked
 
 
 def test_names_that_could_mean_two_things_are_refused() -> None:
     frame = pd.DataFrame({"p": [0, 1, 0, 1], "a": ["x", "x × y", "x", "x × y"], "b": ["y × z", "z"] * 2})
     with pytest.raises(DataError, match="Crossed groups would have the same name"):
-        audit_predictions(frame, prediction="p", sensitive=["a", "b"], intersections=True)
+        audited(frame, prediction="p", sensitive=["a", "b"], intersections=True)
     frame["c"] = ["majority", "other"] * 2
     with pytest.raises(ExperimentError, match="can mean two things"):
-        audit_predictions(frame, prediction="p", sensitive="c", reference={"c": "majority"})
+        audited(frame, prediction="p", sensitive="c", reference={"c": "majority"})
     frame["d"] = ["(missing)", None, "e", "e"]
     with pytest.raises(DataError, match="and missing values"):
-        audit_predictions(frame, prediction="p", sensitive="d")
+        audited(frame, prediction="p", sensitive="d")
     with pytest.raises(ExperimentError, match="No metric is asked for"):
-        audit_predictions(frame, prediction="p", sensitive="a", metrics=[])
-    by_name = audit_predictions(frame, prediction="p", sensitive="a", metrics="paper").metrics
+        audited(frame, prediction="p", sensitive="a", metrics=[])
+    by_name = audited(frame, prediction="p", sensitive="a", metrics="paper").metrics
     assert set(by_name["metric"]) == set(list_families()["paper"])

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.audit.predictions import MISSING, prepare, read_predictions
+from benchmark.audit.predictions import MISSING, read_predictions
 from benchmark.errors import BetabenchError, DataError, ExperimentError, UnknownNameError
+from tests.audit.tables import prepared
 
 LABEL = [1, 1, 0, 0, 1, 0]
 PREDICTION = [1, 0, 1, 0, 1, 0]
@@ -46,7 +47,7 @@ def test_compressed_csv_and_parquet_hold_the_same(tmp_path: Path) -> None:
     frame.to_parquet(tmp_path / "a.parquet")
     pd.testing.assert_frame_equal(read_predictions(tmp_path / "a.parquet"), frame)
     ready = [
-        prepare(read_predictions(tmp_path / name), score="s", **ROLES) for name in ("a.csv.gz", "a.parquet")
+        prepared(read_predictions(tmp_path / name), score="s", **ROLES) for name in ("a.csv.gz", "a.parquet")
     ]
     assert ready[0].facts == ready[1].facts
     for one, other in zip(*(list(r.predictions.values()) for r in ready), strict=True):
@@ -112,7 +113,7 @@ def test_parquet_without_its_package_names_the_extra(tmp_path: Path, monkeypatch
     ],
 )
 def test_outcomes_of_any_dtype(as_type: Any) -> None:
-    found = prepare(table(y=as_type(LABEL)), **ROLES).predictions["sex"]
+    found = prepared(table(y=as_type(LABEL)), **ROLES).predictions["sex"]
     assert found.y_true is not None
     assert found.y_true.astype(int).tolist() == LABEL
     assert found.counts.rows.tolist() == [[[0, 1], [1, 1]], [[2, 0], [0, 1]]]
@@ -121,16 +122,16 @@ def test_outcomes_of_any_dtype(as_type: Any) -> None:
 
 def test_the_favorable_value_is_named() -> None:
     frame = table(y=["good", "bad", "good", "bad", "bad", "bad"], p=["bad"] * 6)
-    found = prepare(frame, favorable="good", **ROLES).predictions["sex"]
+    found = prepared(frame, favorable="good", **ROLES).predictions["sex"]
     assert (found.y_true == (frame["y"] == "good")).all()
     assert found.y_pred is not None
     assert not found.y_pred.any()
     # A column of 0 and 1 beside one of words is clear by itself.
-    found = prepare(table(y=frame["y"]), favorable="good", **ROLES).predictions["sex"]
+    found = prepared(table(y=frame["y"]), favorable="good", **ROLES).predictions["sex"]
     assert found.y_pred is not None
     assert found.y_pred.astype(int).tolist() == PREDICTION
     # 0 may be the favorable one.
-    found = prepare(table(), favorable=0, **ROLES).predictions["sex"]
+    found = prepared(table(), favorable=0, **ROLES).predictions["sex"]
     assert found.y_true is not None
     assert (~found.y_true).astype(int).tolist() == LABEL
 
@@ -139,7 +140,7 @@ def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
     frame = table(
         y=["low", "high", "mid", "low", "high", "mid"], p=["low", "mid", "mid", "low", "mid", "mid"]
     )
-    found = prepare(frame, favorable="low", **ROLES)
+    found = prepared(frame, favorable="low", **ROLES)
     assert found.predictions["sex"].counts.rows.sum(axis=(0, 2)).tolist() == [4, 2]
     assert "label: 'low' is favorable, 2 other values are not: 'high', 'mid'" in found.notes
 
@@ -169,27 +170,27 @@ def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
 )
 def test_what_is_refused(columns: dict[str, Any], options: dict[str, Any], message: str) -> None:
     with pytest.raises(BetabenchError, match=message) as raised:
-        prepare(table(**columns), **{**ROLES, **options})
+        prepared(table(**columns), **{**ROLES, **options})
     assert isinstance(raised.value, DataError | ExperimentError | UnknownNameError)
 
 
 def test_columns_of_one_name_and_no_rows() -> None:
     twice = pd.concat([table(), table()[["y"]]], axis=1)
     with pytest.raises(DataError, match="'y' more than once"):
-        prepare(twice, **ROLES)
+        prepared(twice, **ROLES)
     with pytest.raises(DataError, match="nobody to audit"):
-        prepare(table().iloc[:0], **ROLES)
+        prepared(table().iloc[:0], **ROLES)
 
 
 def test_scores_become_predictions() -> None:
     frame = table(s=["0.9", "0.1", "0.8", "0.8", "", "0.2"])
     roles = {**ROLES, "prediction": None, "score": "s"}
     for options in ({"threshold": 0.8}, {"k": 2}, {"percent": 50}):
-        found = prepare(frame, **{**roles, **options})
+        found = prepared(frame, **{**roles, **options})
         assert found.predictions["sex"].y_pred is not None
         assert found.predictions["sex"].y_pred.tolist() == [True, False, True, True, False]
         assert found.facts["selection"] == "s ≥ 0.8: 3 rows"
-    without_label = prepare(frame, **{**roles, "label": None, "k": 2})
+    without_label = prepared(frame, **{**roles, "label": None, "k": 2})
     assert without_label.predictions["sex"].given == {"y_pred", "y_score"}
 
 
@@ -203,7 +204,7 @@ def test_missing_values_are_counted_and_groups_of_their_own() -> None:
         w=[1.0, 2.0, np.nan, 4.0, 5.0, 6.0],
         c=pd.array([1, 2, None, 1, 2, 1], dtype="Int64"),
     )
-    found = prepare(frame, weight="w", **{**ROLES, "sensitive": ["sex", "c"]})
+    found = prepared(frame, weight="w", **{**ROLES, "sensitive": ["sex", "c"]})
     assert found.missing.set_index("column")["missing"].to_dict() == {
         "y": 1,
         "p": 0,
@@ -226,22 +227,22 @@ def test_groups_are_text_whatever_they_were() -> None:
         (pd.Categorical(["b", "a"] * 3, categories=["c", "b", "a"]), ("a", "b")),
         (pd.to_datetime(["2020-01-01"] * 6), ("2020-01-01 00:00:00",)),
     ):
-        assert prepare(table(sex=values), **ROLES).predictions["sex"].names == names
+        assert prepared(table(sex=values), **ROLES).predictions["sex"].names == names
 
 
 def test_a_quantity_is_no_group_but_many_names_are() -> None:
     frame = pd.DataFrame({"y": [0, 1] * 100, "p": [1, 0] * 100, "sex": range(200)})
     with pytest.raises(DataError, match=r"200 different numbers.*pandas\.cut"):
-        prepare(frame, **ROLES)
+        prepared(frame, **ROLES)
     named = frame.assign(sex=[f"g{i}" for i in range(200)])
-    assert len(prepare(named, **ROLES).predictions["sex"].names) == 200
+    assert len(prepared(named, **ROLES).predictions["sex"].names) == 200
     joined = frame.assign(sex=[f"{i}_1" for i in range(200)])  # no numbers, though Python would read them so
-    assert len(prepare(joined, **ROLES).predictions["sex"].names) == 200
-    assert len(prepare(frame.assign(sex=frame["sex"] % 20), **ROLES).predictions["sex"].names) == 20
+    assert len(prepared(joined, **ROLES).predictions["sex"].names) == 200
+    assert len(prepared(frame.assign(sex=frame["sex"] % 20), **ROLES).predictions["sex"].names) == 20
 
 
 def test_attributes_are_crossed() -> None:
-    found = prepare(
+    found = prepared(
         table(race=["a", "b", "a", "b", None, "b"]),
         intersections=True,
         **{**ROLES, "sensitive": ["sex", "race"]},
@@ -251,7 +252,7 @@ def test_attributes_are_crossed() -> None:
 
 
 def test_strata_and_features_reach_the_metrics() -> None:
-    found = prepare(
+    found = prepared(
         table(c=list("xyxyxy"), a=range(6), b=[str(i / 2) for i in range(6)]),
         strata="c",
         features=["a", "b"],
@@ -266,7 +267,7 @@ def test_strata_and_features_reach_the_metrics() -> None:
 def test_nothing_is_changed_and_the_digest_tells_tables_apart() -> None:
     frame = table()
     before = frame.copy()
-    digest = prepare(frame, **ROLES).facts["digest"]
+    digest = prepared(frame, **ROLES).facts["digest"]
     pd.testing.assert_frame_equal(frame, before)
-    assert prepare(frame.assign(other=1), **ROLES).facts["digest"] == digest
-    assert prepare(frame.assign(p=1), **ROLES).facts["digest"] != digest
+    assert prepared(frame.assign(other=1), **ROLES).facts["digest"] == digest
+    assert prepared(frame.assign(p=1), **ROLES).facts["digest"] != digest

@@ -10,6 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from benchmark.classifiers import make_classifier
+from benchmark.columns import CONVERGENCE_COLUMNS
 from benchmark.data import Table
 from benchmark.errors import BiasError, CardError, DeclinedError, ExperimentError, UnknownNameError
 from benchmark.experiment import versions
@@ -20,7 +21,7 @@ from benchmark.experiment.evaluate import (
     configured_techniques,
     describe_technique,
 )
-from benchmark.experiment.export import CONVERGENCE_COLUMNS, convergence_frame
+from benchmark.experiment.export import convergence_frame
 from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
 from benchmark.experiment.run import Outcome, _planned_cells, compute
 from benchmark.experiment.store import CellResult, Store

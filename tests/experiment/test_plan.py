@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.audit.alternation_experiment import is_alternation
+from benchmark.audit.alternation.experiment import is_alternation
 from benchmark.declarations import list_declarations, title_of
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks

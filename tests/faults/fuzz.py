@@ -25,8 +25,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmark.audit import audit_predictions, read_predictions
-from benchmark.audit.alternation_experiment import load_alternation
+from benchmark.audit import Columns, audit_predictions, read_predictions
+from benchmark.audit.alternation.experiment import load_alternation
 from benchmark.cli import main
 from benchmark.data.card import load_card
 from benchmark.data.load import load_dataset
@@ -184,8 +184,8 @@ def _fuzz_bif(text: str, folder: Path) -> None:
 def _fuzz_audit(text: str, folder: Path) -> None:
     (folder / "p.csv").write_text(text, encoding="utf-8", errors="replace", newline="")
     frame = read_predictions(folder / "p.csv")
-    roles = {"label": "y", "prediction": "yhat", "score": "p", "sensitive": ["sex", "race"]}
-    found = audit_predictions(frame, metrics=["paper", "auc"], **roles)
+    columns = Columns(label="y", prediction="yhat", score="p", sensitive=["sex", "race"])
+    found = audit_predictions(frame, columns, metrics=["paper", "auc"])
     rates = found.groups["selection_rate"].dropna()
     assert rates.between(0, 1).all()
     assert found.groups.groupby("attribute")["n"].sum().max() <= len(frame)

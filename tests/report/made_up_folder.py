@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmark.experiment.export import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.report.page import write_page
 from benchmark.report.statistics_numbers import folder_statistics
 from benchmark.report.summary import SUMMARY_COLUMNS, csv_text

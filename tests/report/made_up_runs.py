@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from benchmark.experiment.export import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.report.describe import (
     DatasetDescription,
     GroupSizes,

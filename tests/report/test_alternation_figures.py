@@ -12,7 +12,7 @@ from figure_checks import cut_off, legend_overlaps_panels, overlapping, panels, 
 from matplotlib.figure import Figure
 
 from benchmark.audit.alternation import ALTERNATION_COLUMNS
-from benchmark.audit.alternation_experiment import AlternationExperiment, AlternationOutcome
+from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
 from benchmark.report.alternation_figures import draw_divergences, draw_figures, draw_means
 from benchmark.report.style import render
 

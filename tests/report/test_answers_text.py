@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.experiment.export import RESULT_COLUMNS
+from benchmark.columns import RESULT_COLUMNS
 from benchmark.report.answers_text import (
     answer_counts,
     answer_rows,

@@ -22,8 +22,8 @@ import pandas as pd
 import pytest
 
 from benchmark.cli import main
+from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import ReportError
-from benchmark.experiment.export import RESULT_COLUMNS
 from benchmark.metrics import list_metrics
 from benchmark.report.compare_inputs import read_results, read_run
 from benchmark.report.describe import GroupSizes

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
@@ -21,6 +20,7 @@ import pytest
 
 from benchmark.experiment.plan import PAPER_METRICS
 from benchmark.metrics import get_metric, list_metrics
+from benchmark.pages.index import refresh_index
 from benchmark.report.answers_text import (
     UNKNOWN_SHARES,
     answer_sentences,
@@ -34,7 +34,6 @@ from benchmark.report.answers_text import (
 from benchmark.report.compare_inputs import read_results, read_run
 from benchmark.report.describe import GroupSizes
 from benchmark.report.page import write_page
-from benchmark.report.serve import ReportServer, address_of
 from benchmark.report.statistics_numbers import (
     RunStatistics,
     Undeclared,
@@ -933,33 +932,28 @@ def test_the_system_decides_on_dark_until_the_reader_does(visit: Visits, made_up
     assert page.evaluate("document.getElementById('curves').layout.paper_bgcolor") == "#ffffff"
 
 
-# ------------------------------------------------------------------------------------------ on a server
+# --------------------------------------------------------------------------------------- from the index
 
 
-def test_a_phone_reads_reports_from_a_server(visit: Visits, made_up: Path) -> None:
-    with ReportServer(made_up.parent, 0) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            page = visit.load(address_of(server), viewport=PHONE, has_touch=True, is_mobile=True)
-            assert page.title() == f"Runs in {made_up.parent}"
-            assert axe_faults(page) == []
-            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-            page.emulate_media(color_scheme="dark")
-            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 22, 22)"
-            assert axe_faults(page, "color-contrast") == []
-            visit.allowed.add(address_of(server) + "report.html")
-            page.get_by_role("link", name="Made up").click()
-            page.wait_for_selector("html[data-ready]", state="attached")
-            assert len(drawn(page, "tradeoff")) == 4
-            assert not page.locator("#controls").is_visible()
-            for name in TABS:
-                page.get_by_role("tab", name=name).click()
-                assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], name
-            visit.allowed.add(address_of(server) + "failures.csv")
-            with page.expect_download() as waiting:
-                page.get_by_role("link", name="failures.csv").click()
-            assert waiting.value.path().read_bytes() == (made_up.parent / "failures.csv").read_bytes()
-        finally:
-            server.shutdown()
-            thread.join()
+def test_a_phone_comes_to_the_report_from_the_index(visit: Visits, made_up: Path) -> None:
+    index = refresh_index(made_up.parent.parent)
+    assert index is not None
+    page = visit.load(index.as_uri(), viewport=PHONE, has_touch=True, is_mobile=True)
+    assert page.title() == f"Runs in {index.parent.name}"
+    assert axe_faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 22, 22)"
+    assert axe_faults(page, "color-contrast") == []
+    visit.allowed.add(made_up.as_uri())
+    page.get_by_role("link", name="Made up").click()
+    page.wait_for_selector("html[data-ready]", state="attached")
+    assert len(drawn(page, "tradeoff")) == 4
+    assert not page.locator("#controls").is_visible()
+    for name in TABS:
+        page.get_by_role("tab", name=name).click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], name
+    visit.allowed.add((made_up.parent / "failures.csv").as_uri())
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="failures.csv").click()
+    assert waiting.value.path().read_bytes() == (made_up.parent / "failures.csv").read_bytes()

@@ -20,8 +20,8 @@ from figure_checks import colorbars, cut_off, overlapping, panels, texts_of
 from matplotlib.collections import QuadMesh
 from rich.console import Console
 
+from benchmark.columns import FAILURE_COLUMNS
 from benchmark.errors import ExperimentError, ReportError
-from benchmark.experiment.export import FAILURE_COLUMNS
 from benchmark.experiment.plan import PublishedEntry, load_experiment, narrow, plan_blocks
 from benchmark.experiment.world import build_world, cell_key
 from benchmark.report.compare import compare_folder, print_comparison, write_comparison

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.cli import main
-from benchmark.experiment.export import FAILURE_COLUMNS
+from benchmark.columns import FAILURE_COLUMNS
 from benchmark.report.compare_inputs import read_run
 from benchmark.report.figure_files import write_figures
 from benchmark.report.markup import to_csv, to_latex, to_markdown

@@ -18,8 +18,8 @@ import pytest
 from rich.console import Console
 from test_report_tables import check_latex
 
+from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
-from benchmark.experiment.export import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.experiment.plan import PublishedEntry
 from benchmark.report.compare_inputs import read_results, read_run
 from benchmark.report.markup import to_csv, to_latex, to_markdown

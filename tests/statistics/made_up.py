@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from benchmark.experiment.export import RESULT_COLUMNS
+from benchmark.columns import RESULT_COLUMNS
 
 
 @dataclass(frozen=True)

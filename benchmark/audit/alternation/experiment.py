@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+from pydantic import BaseModel, Field, StrictInt, model_validator
 
-from benchmark.audit.alternation import (
+from benchmark.audit.alternation.exchange import (
     VARIANTS,
     Encoding,
     Variant,
@@ -22,8 +22,9 @@ from benchmark.audit.alternation import (
 from benchmark.data.card import load_card
 from benchmark.data.records import read_records
 from benchmark.data.source import DataNotFoundError, Progress, read_sources
-from benchmark.declarations import check_experiment_file, find_declaration, read_declaration
-from benchmark.errors import DataError, ExperimentError, UnknownNameError
+from benchmark.declarations import list_declarations, load_experiment_file, read_declaration
+from benchmark.errors import DataError, UnknownNameError
+from benchmark.models import STRICT, Identifier
 
 __all__ = [
     "AlternationCase",
@@ -34,18 +35,16 @@ __all__ = [
     "run_alternation",
 ]
 
-Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
+
+KIND = "alternation"
+"""What a file of this kind says of itself."""
 
 DECIMALS = 6
 """Of all results: further digits are rounding errors of the fit, which differ between machines."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class AlternationCase(_Strict):
+class AlternationCase(BaseModel):
     """One model on one choice of rows.
 
     Attributes
@@ -64,6 +63,8 @@ class AlternationCase(_Strict):
         See :func:`~benchmark.audit.alternation.alternation_test`.
     """
 
+    model_config = STRICT
+
     name: Identifier
     title: str
     positive_target: bool = True
@@ -73,7 +74,7 @@ class AlternationCase(_Strict):
     variants: tuple[Variant, ...] = Field(default=VARIANTS, min_length=1)
 
 
-class AlternationExperiment(_Strict):
+class AlternationExperiment(BaseModel):
     """The content of an experiment file of kind "alternation".
 
     Attributes
@@ -99,6 +100,8 @@ class AlternationExperiment(_Strict):
     cases : tuple of AlternationCase
         What is measured; figures show the first variant of the first.
     """
+
+    model_config = STRICT
 
     kind: Literal["alternation"]
     name: Identifier
@@ -152,19 +155,9 @@ class AlternationOutcome:
     digest: str
 
 
-def is_alternation(name_or_path: str | Path) -> bool:
-    """Whether an experiment file is of this kind; what else may be wrong with it, loading will tell.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such file.
-    """
-    path = find_declaration("experiments", str(name_or_path))
-    try:
-        return read_declaration("experiments", path).get("kind") == "alternation"
-    except ExperimentError:
-        return False
+def is_alternation(name: str) -> bool:
+    """Whether a shipped experiment is of this kind."""
+    return read_declaration("experiments", list_declarations("experiments")[name]).get("kind") == KIND
 
 
 def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
@@ -180,14 +173,9 @@ def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
     UnknownNameError
         If it is neither.
     ExperimentError
-        If the file is not TOML or breaks a rule; the message names file, field, rule and value.
+        If the file is not TOML, is of another kind, or breaks a rule.
     """
-    path = find_declaration("experiments", str(name_or_path))
-    content = read_declaration("experiments", path)
-    card = content.get("card")
-    if isinstance(card, str) and (path.parent / card).is_file():
-        content["card"] = str(path.parent / card)
-    return check_experiment_file(AlternationExperiment, content, path, "alternation")
+    return load_experiment_file(AlternationExperiment, name_or_path, KIND)
 
 
 def run_alternation(

@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from benchmark.audit.table_audit import AuditResult, audit_predictions
+from benchmark.audit.table_audit import AuditResult
 from benchmark.metrics import get_metric
-from benchmark.report.audit_page import audit_page
+from benchmark.pages.audit import audit_page
 from benchmark.report.audit_text import print_audit
+from tests.audit.tables import audited
 
 SCRIPT = "<script>alert(1)</script>"
 VOID = {"meta", "rect", "line"}
@@ -72,7 +73,7 @@ def made_up(groups: tuple[str, ...], name: str = "sex", **options: Any) -> Audit
         }
     )
     roles = {"label": "y", "prediction": "p", "score": "s", "sensitive": name}
-    return audit_predictions(frame, **{**roles, **options})
+    return audited(frame, **{**roles, **options})
 
 
 RESULT = made_up(("f", "m", "x"))
@@ -149,9 +150,7 @@ def test_the_numbers_are_those_of_the_audit() -> None:
 
 def test_bars_end_at_the_edge_and_take_their_colour_from_tau() -> None:
     frame = pd.DataFrame({"p": [1] * 9 + [0] + [1] + [0] * 9, "sex": ["f"] * 10 + ["m"] * 10})
-    page = Page(
-        audit_page(audit_predictions(frame, prediction="p", sensitive="sex", reference={"sex": "m"}), "t")
-    )
+    page = Page(audit_page(audited(frame, prediction="p", sensitive="sex", reference={"sex": "m"}), "t"))
     bars = [a for a in page.of("rect") if a["class"] != "band"]
     assert [(a["class"], a["x"], a["width"]) for a in bars] == [
         ("outside", "70", "70.0"),  # 9 times the reference, shown as 4 times
@@ -167,7 +166,7 @@ def test_without_a_value_there_is_a_reason_and_no_bar() -> None:
     assert not re.search(r"\b(nan|None|<NA>)\b", text)
     assert "Precision" not in "".join(re.findall(r'scope="rowgroup"[^>]*>([^<]*)', text))
     page = audit_page(made_up(("f",), metrics=["paper"]))
-    assert "there is no row of the groups other than &#x27;f&#x27;" in page
+    assert "there is no row of the groups other than &#39;f&#39;" in page
 
 
 def test_the_console_shows_rates_marks_verdicts_and_reasons() -> None:

@@ -1,8 +1,7 @@
-"""The runs below a folder, and a page that lists them."""
+"""The runs in a folder, and a page that lists them."""
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import shlex
@@ -13,15 +12,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from benchmark.report.audit_text import printable
+from markupsafe import Markup
 
-__all__ = ["MANIFEST", "RunEntry", "find_runs", "index_page"]
+from benchmark.pages.html import render
+from benchmark.report.files import write_atomically
+from benchmark.report.folder import MANIFEST_NAME
+from benchmark.report.page.document import PAGE_NAME
 
-MANIFEST = "manifest.json"
-"""File that makes a folder that of a run."""
+__all__ = ["INDEX_NAME", "RunEntry", "find_runs", "index_page", "refresh_index"]
 
-_REPORT = "report.html"
+INDEX_NAME = "index.html"
+"""Name of the index in the folder that holds the runs' folders."""
+
 _COUNTED_ELSEWHERE = ("planned", "computed_in_this_run")
+_OURS = '<meta name="generator" content="betabench">'
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class RunEntry:
     Parameters
     ----------
     name : str
-        Its folder, relative to the one that was searched, with slashes; ``"."`` for that one itself.
+        Its folder, inside of the one that was searched.
     title : str
         Title of the experiment, or the name of the folder where the manifest has none.
     facts : tuple of str
@@ -55,18 +59,42 @@ class RunEntry:
     finished: str
 
 
-def find_runs(folder: Path) -> list[RunEntry]:
-    """Find the runs in a folder and below it: the last finished first.
+def refresh_index(folder: Path) -> Path | None:
+    """Write the index of the runs in a folder, if there are any.
 
-    Hidden folders and symbolic links are not followed, and no run is looked for inside of another.
+    Parameters
+    ----------
+    folder : Path
+        Folder that holds the folders of runs, such as ``results``.
+
+    Returns
+    -------
+    Path or None
+        ``index.html`` in that folder. None, and nothing is written, where the folder holds no run, cannot be
+        written to, or has an ``index.html`` that is not an index of ours.
     """
-    found = []
-    for place, folders, names in os.walk(folder):
-        # A name that is no text cannot be part of an address.
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and _is_text(name))
-        if MANIFEST in names:
-            folders.clear()
-            found.append(_entry(folder, Path(place)))
+    folder = folder.resolve()
+    index, runs = folder / INDEX_NAME, find_runs(folder)
+    if not runs or not os.access(folder, os.W_OK | os.X_OK):
+        return None
+    if index.exists() and not (index.is_file() and _OURS.encode() in index.read_bytes()):
+        return None
+    return write_atomically(index, index_page(folder.name, runs))
+
+
+def find_runs(folder: Path) -> list[RunEntry]:
+    """Find the runs whose folders lie in a folder: the last finished first.
+
+    Hidden folders and symbolic links are passed over, and folders below are not searched.
+    """
+    # A name that is not text cannot be part of an address.
+    found = [
+        _entry(place)
+        for place in folder.iterdir()
+        if _is_text(place.name)
+        and not (place.name.startswith(".") or place.is_symlink())
+        and (place / MANIFEST_NAME).is_file()
+    ]
     return sorted(sorted(found, key=lambda run: run.name), key=lambda run: run.finished, reverse=True)
 
 
@@ -74,22 +102,21 @@ def _is_text(name: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
-def _entry(folder: Path, place: Path) -> RunEntry:
-    name = place.relative_to(folder).as_posix()
+def _entry(place: Path) -> RunEntry:
     own = place.glob("*.md")
     documents = [path.name for path in own if not (path.name.startswith(".") or path.is_symlink())]
     documents += ["statistics/README.md"] if (place / "statistics" / "README.md").is_file() else []
     try:
-        manifest = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads((place / MANIFEST_NAME).read_text(encoding="utf-8"))
         title, finished = str(manifest["experiment"]["title"]), str(manifest.get("finished", ""))
         facts = tuple(_facts(manifest, finished))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        title, finished, facts = place.resolve().name, "", ("its manifest cannot be read",)
+        title, finished, facts = place.name, "", ("its manifest cannot be read",)
     return RunEntry(
-        name=name,
+        name=place.name,
         title=title,
         facts=facts,
-        has_report=(place / _REPORT).is_file(),
+        has_report=(place / PAGE_NAME).is_file(),
         can_report=all((place / f"{part}.csv").is_file() for part in ("results", "summary", "failures")),
         documents=tuple(sorted(documents)),
         finished=finished,
@@ -115,54 +142,27 @@ def _counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
-def index_page(folder: Path, runs: Sequence[RunEntry]) -> str:
+def index_page(folder: str, runs: Sequence[RunEntry]) -> str:
     """Return a page that lists runs with links to their reports, as HTML without scripts.
+
+    Its links are relative: the page lies beside the runs' folders, and works from a disk.
 
     Parameters
     ----------
-    folder : Path
-        The folder that was searched, as the reader would name it.
+    folder : str
+        Name of the folder that was searched.
     runs : sequence of RunEntry
         From :func:`find_runs`.
     """
     style = files("benchmark.report.page").joinpath("page.css").read_text(encoding="utf-8")
-    shown = "".join(_article(folder, run) for run in runs)
-    empty = (
-        f"<p>There is no run in {_text(folder)} yet. <code>betabench run --experiment smoke</code> makes one "
-        "in seconds; reload this page afterwards.</p>"
+    return render(
+        "index.html",
+        folder=folder,
+        runs=runs,
+        ours=Markup(_OURS),
+        style=Markup(style),
+        report=PAGE_NAME,
+        address=quote,
+        command=lambda run: shlex.join(["betabench", "report", f"{folder}/{run.name}"]),
+        counted=_counted,
     )
-    title = f"Runs in {_text(folder)}"
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n'
-        f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f'<header><div><h1>{title}</h1><p class="soft">{_counted(len(runs), "run")}, the last finished first'
-        f"</p></div></header>\n<main>\n{shown or empty}</main>\n</body>\n</html>\n"
-    )
-
-
-def _article(folder: Path, run: RunEntry) -> str:
-    title = _text(run.title)
-    if run.has_report:
-        title = _link(run.name, _REPORT, run.title)
-        told = ""
-    elif run.can_report:
-        command = shlex.join(["betabench", "report", str(folder / run.name)])
-        told = f"<p>No report yet: <code>{_text(command)}</code> writes it.</p>"
-    else:
-        told = "<p>It has not the files that a report is made from.</p>"
-    facts = " · ".join(_text(fact) for fact in (run.name, *run.facts))
-    links = " · ".join(_link(run.name, name, name) for name in run.documents)
-    return (
-        f'<article class="dataset"><h2>{title}</h2><p class="soft">{facts}</p>{told}'
-        f"{f'<p>{links}</p>' if links else ''}</article>\n"
-    )
-
-
-def _link(name: str, file: str, shown: str) -> str:
-    return f'<a href="/{quote(file if name == "." else f"{name}/{file}")}">{_text(shown)}</a>'
-
-
-def _text(value: object) -> str:
-    return html.escape(printable(value))

@@ -1,11 +1,4 @@
-"""Alternation (Alelyani 2021): what a model's predictions owe to one value of an attribute.
-
-Each row is given another identity, female for male and the other way round, and predicted once more. How far
-the predictions of each group move, as a difference of means and as a Kullback-Leibler divergence, is what
-the model makes of the attribute itself, all other columns being equal. Proxies stay as they are, so an
-attribute that other columns tell can matter more than its alternation shows;
-:mod:`benchmark.audit.influence` measures those.
-"""
+"""The exchange of two values of an attribute, in any frame and for any model."""
 
 from __future__ import annotations
 
@@ -31,7 +24,6 @@ __all__ = [
     "Variant",
     "alternate",
     "alternation_test",
-    "gaussian_kl",
     "polynomial_regression",
     "summarise_alternation",
 ]

@@ -1,0 +1,71 @@
+"""``betabench alternation``: what predictions owe to one value of an attribute."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from benchmark.cli.common import EXIT_OK, add_data_options, command
+
+__all__ = ["add"]
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(
+        commands,
+        "alternation",
+        _alternation,
+        "exchange two values of an attribute and measure how predictions move (Alelyani 2021)",
+        "betabench alternation",
+    )
+    option = parser.add_argument
+    option(
+        "experiment",
+        nargs="?",
+        default="alternation",
+        metavar="EXPERIMENT",
+        help="shipped experiment or a TOML file of kind alternation; default: %(default)s",
+    )
+    option("--output", type=Path, metavar="DIR", help="folder of the results; default: results/EXPERIMENT")
+    option("--no-figures", action="store_true", help="write no figures")
+    add_data_options(parser)
+
+
+def _alternation(options: argparse.Namespace) -> int:
+    from benchmark.audit.alternation.experiment import load_alternation, run_alternation
+    from benchmark.experiment.versions import package_versions
+    from benchmark.report.files import require_writable, write_atomically, write_json
+    from benchmark.report.summary import csv_text
+
+    experiment = load_alternation(options.experiment)
+    output: Path = options.output or Path("results") / experiment.name
+    require_writable(output)
+    outcome = run_alternation(experiment, data_dir=options.data_dir, offline=options.offline)
+    facts = {
+        "experiment": experiment.model_dump(mode="json"),
+        "data_sha256": outcome.digest,
+        "rows": outcome.rows,
+        "versions": package_versions(),
+    }
+    written = [
+        write_atomically(output / "results.csv", csv_text(outcome.results)),
+        write_atomically(output / "summary.csv", csv_text(outcome.summary)),
+        write_json(output / "manifest.json", facts),
+    ]
+    if not options.no_figures:
+        from benchmark.report.alternation_figures import draw_figures
+        from benchmark.report.figure_files import write_figures
+
+        written += write_figures(output / "figures", draw_figures(experiment, outcome))
+    print(experiment.title)
+    for row in outcome.summary.to_dict("records"):
+        other = row["second"] if row["group"] == row["first"] else row["first"]
+        print(
+            f"{row['case']}, {row['variant']}: {row['group']} -> {other}: mean {row['mean']:.1f} -> "
+            f"{row['mean_alternated']:.1f}, up in {row['folds_up']} of {row['folds']} folds, "
+            f"divergence {row['kl']:.3f}"
+        )
+    print(f"{len(written)} files written to {output}")
+    return EXIT_OK

@@ -1,0 +1,26 @@
+"""Columns of the tidy tables of a run."""
+
+from __future__ import annotations
+
+__all__ = ["CONVERGENCE_COLUMNS", "FAILURE_COLUMNS", "METRIC_COLUMNS", "RESULT_COLUMNS"]
+
+RESULT_COLUMNS = (
+    "dataset",
+    "bias",
+    "beta",
+    "technique",
+    "classifier",
+    "repetition",
+    "metric",
+    "value",
+)
+"""Columns of ``results.csv``; ``results/README.md`` says what each holds."""
+
+FAILURE_COLUMNS = (*RESULT_COLUMNS[:-1], "status", "reason")
+"""Columns of ``failures.csv``."""
+
+METRIC_COLUMNS = (*RESULT_COLUMNS, "reason")
+"""Columns of ``metrics.csv``."""
+
+CONVERGENCE_COLUMNS = (*RESULT_COLUMNS[:6], "steps", "residual", "tolerance")
+"""Columns of ``convergence.csv``."""

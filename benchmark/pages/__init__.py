@@ -1,0 +1,1 @@
+"""Pages in HTML, from the templates beside."""

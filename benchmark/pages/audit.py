@@ -1,0 +1,153 @@
+"""The result of an audit as one page that needs nothing else: no network, no scripts, no other file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from benchmark.audit.table_audit import AuditResult
+from benchmark.metrics import COMPARISONS, get_metric
+from benchmark.pages.html import render
+from benchmark.report.audit_text import MARKS, RATES, few, mark, number, reference, undefined
+
+__all__ = ["audit_page"]
+
+_COUNTS = {
+    "n": "rows",
+    "labelled_positives": "label +",
+    "predicted_positives": "predicted +",
+    "tp": "TP",
+    "fp": "FP",
+    "fn": "FN",
+    "tn": "TN",
+}
+_WIDEST = 4.0
+"""Disparities beyond this ratio, or its inverse, end at the edge of their bar."""
+
+
+def audit_page(result: AuditResult, name: str = "a table of predictions") -> str:
+    """Return a page in HTML about an audit.
+
+    Parameters
+    ----------
+    result : AuditResult
+        From :func:`benchmark.audit.audit_predictions`.
+    name : str
+        What was audited, for the title.
+
+    Returns
+    -------
+    str
+        A whole document. It loads nothing, runs nothing, and follows the reader's preference for light or
+        dark; names from the data are text, whatever characters they hold.
+    """
+    attributes = list(dict.fromkeys(result.groups["attribute"]))
+    lacking = undefined(result.metrics)
+    return render(
+        "audit.html",
+        name=name,
+        headings=["Verdicts", "Input", *attributes, "Without a value" if lacking else "", "Metrics"],
+        facts=result.facts,
+        verdicts=_verdicts(result.parity, attributes),
+        input=_input(result.facts),
+        notes=result.notes,
+        missing=result.missing.to_dict("records"),
+        attributes=[_attribute(result, attribute) for attribute in attributes],
+        undefined=lacking,
+        metrics=sorted(set(result.metrics["metric"])),
+        about=get_metric,
+        comparisons=COMPARISONS,
+        few=few,
+        limit=lambda value: number(value).removesuffix(".000"),
+        mark=mark,
+        marks=MARKS,
+        nan=math.nan,
+        widest=_WIDEST,
+    )
+
+
+def _verdicts(parity: pd.DataFrame, attributes: list[str]) -> dict[str, list[list[str] | None]]:
+    """Return, by parity, the groups of each attribute that fail; None where there is no verdict."""
+    found = {(row["attribute"], row["parity"]): row for row in parity.to_dict("records")}
+
+    def failed(row: Mapping[Any, Any]) -> list[str] | None:
+        if pd.isna(row["verdict"]):
+            return None
+        return [] if row["verdict"] else row["failed"].split(", ")
+
+    return {
+        name: [failed(found[attribute, name]) for attribute in attributes]
+        for name in dict.fromkeys(parity["parity"])
+    }
+
+
+def _input(facts: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "rows": f"{facts['rows_audited']:,} of {facts['rows']:,}",
+        **{
+            what: ", ".join(name) if isinstance(name, list) else name
+            for what, name in facts["columns"].items()
+        },
+        **{f"favorable {role}": few(values) or "none" for role, values in facts["favorable"].items()},
+        "zero denominators": f"as {facts['conventions']}",
+    }
+
+
+def _attribute(result: AuditResult, attribute: str) -> dict[str, Any]:
+    groups = result.groups[result.groups["attribute"] == attribute]
+    disparities = result.disparities[result.disparities["attribute"] == attribute]
+    metrics = result.metrics[result.metrics["attribute"] == attribute]
+    rows = [
+        {**row, "bar": _bar(row["disparity"], result.facts["tau"]), "p": _p_value(row["p_adjusted"])}
+        for row in disparities.to_dict("records")
+    ]
+    # Shown for each group are the metrics that no table above shows.
+    judged = set(disparities["metric"])
+    above = judged | {f"{metric}_disparity" for metric in judged} | set(groups.columns)
+    more: dict[str, dict[str, float]] = {}
+    for row in metrics[(metrics["group"] != "") & ~metrics["metric"].isin(above)].to_dict("records"):
+        more.setdefault(row["metric"], {})[row["group"]] = row["value"]
+    return {
+        "name": attribute,
+        "reference": reference(result, attribute),
+        "groups": groups.to_dict("records"),
+        "counts": {name: heading for name, heading in _COUNTS.items() if groups[name].notna().any()},
+        "rates": {
+            rate: heading for rate, heading in RATES.items() if rate in groups and groups[rate].notna().any()
+        },
+        "judged": {(row["group"], row["metric"]): row for row in rows},
+        # A rate that no group has is left out: the reason is among what has no value.
+        "disparities": {
+            metric: [row for row in rows if row["metric"] == metric]
+            for metric, values in disparities.groupby("metric", sort=False)["value"]
+            if values.notna().any()
+        },
+        "single": metrics[metrics["group"] == ""].to_dict("records"),
+        "more": more,
+    }
+
+
+def _p_value(p: float) -> str:
+    return "" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _bar(ratio: float, tau: float) -> dict[str, object] | None:
+    """Return a bar from 1 to a ratio and the band of what is fair, in a box of 140 by 16."""
+    if math.isnan(ratio):
+        return None
+
+    def place(value: float) -> float:
+        inside = min(max(value, 1 / _WIDEST), _WIDEST)
+        return round(70 * (1 + math.log(inside, _WIDEST)), 1)
+
+    low, high, end = place(tau), place(1 / tau), place(ratio)
+    return {
+        "low": low,
+        "band": f"{high - low:.1f}",
+        "kind": "inside" if tau * (1 - 1e-9) <= ratio <= (1 + 1e-9) / tau else "outside",
+        "left": min(end, 70),
+        "width": f"{max(abs(end - 70), 1.5):.1f}",
+    }
