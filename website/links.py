@@ -18,7 +18,7 @@ SHOWN = (".md", ".png", ".svg", ".pdf", ".csv", ".json", ".toml", ".bif", ".cff"
 """Endings of files that the site takes in where a page links to them; code is in the reference instead."""
 
 _FENCED = re.compile(r"(?ms)^(`{3,}).*?^\1`*$\n?")
-_LINK = re.compile(r"\[(?P<text>(?:\\.|[^\[\]\\])*)\]\((?P<target>[^()\s]+)\)")
+_LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:\\.|[^\[\]\\])*)\]\((?P<target>[^()\s]+)\)")
 
 
 def site_address(path: str) -> str:
@@ -50,8 +50,9 @@ def linked_files(markdown: str, page: str, root: Path) -> Iterator[str]:
 def with_site_links(markdown: str, page: str, addresses: Mapping[str, str], root: Path) -> str:
     """Return a page as it is on the site.
 
-    Links to what the site has lead there; of links to other files and folders of the repository the text is
-    left. Links that lead nowhere stay as they are, for MkDocs to complain.
+    Links to what the site has lead there. Of links to other files and folders of the repository the text is
+    left, and so it is where a page of a run's statistics links to files beside it that are not committed.
+    Links that lead nowhere stay as they are, for MkDocs to complain.
 
     Parameters
     ----------
@@ -66,12 +67,20 @@ def with_site_links(markdown: str, page: str, addresses: Mapping[str, str], root
         path = _target(found["target"], page)
         if path is not None and path in addresses:
             fragment = "".join(found["target"].partition("#")[1:])
-            return f"[{found['text']}]({quote(posixpath.relpath(addresses[path], here or '.'))}{fragment})"
-        return found["text"] if path and (root / path).exists() else found[0]
+            link = quote(posixpath.relpath(addresses[path], here or "."))
+            return f"{found['image']}[{found['text']}]({link}{fragment})"
+        left = path and ((root / path).exists() or (not found["image"] and _written_with(page, path)))
+        return found["text"] if left else found[0]
 
     pieces = _outside_code(markdown)
     fences = (found[0] for found in _FENCED.finditer(markdown))
     return "".join(_LINK.sub(moved, piece) + next(fences, "") for piece in pieces)
+
+
+def _written_with(page: str, path: str) -> bool:
+    """Return whether ``betabench report`` writes a file beside a page of a run's statistics."""
+    folder = re.match(r"results/[^/]+/statistics/", page)
+    return folder is not None and path.startswith(folder[0])
 
 
 def _outside_code(markdown: str) -> list[str]:

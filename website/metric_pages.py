@@ -1,7 +1,6 @@
 """Pages about metrics, from their declarations: what each is, and what others call it.
 
-Two are kept beside the code: all metrics in tables, and their names elsewhere. The documentation site has one
-page more for each metric.
+All metrics are in tables on one page and have one each; another gives their names elsewhere.
 
 A page says nothing that the code does not say: what is wrong with it is corrected in a metric's declaration.
 """
@@ -10,11 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from benchmark.audit import AEQUITAS_COUNTS
 from benchmark.metrics import COMPARISONS, Equivalent, Metric, list_families, list_metrics
-from benchmark.report.files import write_atomically
 from benchmark.report.markdown import code, plain, table
 
 __all__ = [
@@ -23,15 +20,10 @@ __all__ = [
     "metric_families",
     "metric_page",
     "metric_pages",
-    "write_metric_pages",
 ]
 
 METRICS_PAGE = "README.md"
 EQUIVALENTS_PAGE = "equivalents.md"
-
-_MARK = (
-    "<!-- Written by `betabench docs metrics`. Do not edit: it is made from the metrics' declarations. -->"
-)
 
 _FAMILIES = {
     "paper": ("The paper's four", "What every experiment is scored by unless it says otherwise."),
@@ -72,21 +64,11 @@ _RELATIONS = {"same": "=", "negated": "= -"}
 _SOURCES = ("Clarify", "Aequitas", "AUC gap", "Alelyani", "fairlearn", "AIF360")
 
 
-def metric_pages(*, linked: bool = False) -> dict[str, str]:
-    """Return the two pages about the metrics of this package, by file name.
-
-    Parameters
-    ----------
-    linked : bool, default False
-        Whether names lead to :func:`metric_page`, in ``<name>.md`` beside them, which says the rest.
-    """
+def metric_pages() -> dict[str, str]:
+    """Return the pages about the metrics of this package, by file name: both overviews, then one for each."""
     ours = _ours()
-    return {METRICS_PAGE: _metrics(ours, linked), EQUIVALENTS_PAGE: _equivalents(ours)}
-
-
-def write_metric_pages(folder: Path) -> list[Path]:
-    """Write :func:`metric_pages` and return the files, that of all metrics first."""
-    return [write_atomically(folder / name, text) for name, text in metric_pages().items()]
+    pages = {f"{name}.md": metric_page(item) for name, item in ours.items()}
+    return {METRICS_PAGE: _metrics(ours), EQUIVALENTS_PAGE: _equivalents(ours), **pages}
 
 
 def metric_families() -> dict[str, tuple[Metric, ...]]:
@@ -100,11 +82,10 @@ def metric_families() -> dict[str, tuple[Metric, ...]]:
 
 def metric_page(item: Metric) -> str:
     """Return the page of one metric as Markdown."""
-    names = ("name", *_HEAD[1:])
-    facts = zip(names, (code(item.name), *_row(item)[1:]), strict=True)
+    facts = zip(("name", *_HEAD[1:]), _row(item), strict=True)
     blocks = [
         f"# {plain(item.title)}",
-        f"`{item.formula}`",
+        code(item.formula),
         table(("property", "value"), [(name, text) for name, text in facts if text and name != "formula"]),
         f'In an experiment file: `metrics = ["{item.name}"]`, or with all of its family '
         f'`metrics = ["{item.family}"]`. In formulas, y+ is the favorable label and ŷ+ the favorable '
@@ -128,9 +109,8 @@ def _family_title(family: str) -> str:
     return _FAMILIES.get(family, (family.replace("_", " ").capitalize(), ""))[0]
 
 
-def _metrics(metrics: dict[str, Metric], linked: bool) -> str:
+def _metrics(metrics: dict[str, Metric]) -> str:
     blocks = [
-        _MARK,
         "# Metrics",
         f"{len(metrics)} metrics, each declared once. An experiment names metrics or whole families: "
         '`metrics = ["paper", "fairlearn", "auc_gap"]`. '
@@ -148,14 +128,14 @@ def _metrics(metrics: dict[str, Metric], linked: bool) -> str:
         family = own[0].family
         text = _FAMILIES.get(family, ("", ""))[1]
         blocks += [f"## {plain(title)}", f"Family {code(family)}. {plain(text)}".rstrip()]
-        blocks.append(_linked(own) if linked else table(_HEAD, map(_row, own)))
+        blocks.append(_overview(own))
     return "\n\n".join(blocks) + "\n"
 
 
 _HEAD = ("metric", "formula", "range", "ideal", "better", "needs", "groups", "source", "remark")
 
 
-def _linked(metrics: Sequence[Metric]) -> str:
+def _overview(metrics: Sequence[Metric]) -> str:
     """Return a table of the columns that are not left to the metrics' own pages."""
     names = (f"[{code(item.name)}]({item.name}.md)<br>{plain(item.title)}" for item in metrics)
     rows = [(name, *_row(item)[1:5]) for name, item in zip(names, metrics, strict=True)]
@@ -165,7 +145,7 @@ def _linked(metrics: Sequence[Metric]) -> str:
 def _row(item: Metric) -> tuple[str, ...]:
     low, high = item.range
     return (
-        f"{code(item.name)}<br>{plain(item.title)}",
+        code(item.name),
         plain(item.formula),
         f"{_number(low)} to {_number(high)}",
         "" if item.ideal is None else _number(item.ideal),
@@ -187,7 +167,6 @@ def _equivalents(metrics: dict[str, Metric]) -> str:
         for other in item.equivalents:
             found.setdefault(other.source, []).append((other, item))
     blocks = [
-        _MARK,
         "# What other programs call them",
         "Each row is held by the test that it names, against the other program's own answers or an "
         f"independent implementation of its formula, to 1e-9. [All metrics]({METRICS_PAGE}).",

@@ -16,7 +16,7 @@ _FORMULA = re.compile(
 )
 _NUMBER = re.compile(r"\\tag\{(\w+)\}")
 
-# TeX's spelling of what Markdown would have taken for its own; see benchmark.report.technique_pages.
+# TeX's spelling of what Markdown would have taken for its own; see website.technique_pages.
 _SPELLED = {"lt": "<", "gt": ">", "ast": "*", "cr": r"\\", "thinspace": r"\,", "negthinspace": r"\!"}
 
 _STYLED = range(0x1D400, 0x1D800)

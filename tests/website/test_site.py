@@ -41,14 +41,14 @@ from benchmark.experiment.plan import (
     TechniqueEntry,
 )
 from benchmark.metrics import list_metrics
-from benchmark.report.site.docstrings import in_markdown
-from benchmark.report.site.formulas import with_mathml
-from benchmark.report.site.links import linked_files, site_address, with_site_links
-from benchmark.report.site.notebook import notebook_page
-from benchmark.report.site.reference import REFERENCE
 from benchmark.techniques import list_techniques
+from website.docstrings import in_markdown
+from website.formulas import with_mathml
+from website.links import linked_files, site_address, with_site_links
+from website.notebook import notebook_page
+from website.reference import REFERENCE
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 WRITTEN = sorted([*DOCS.rglob("*.md"), *DOCS.glob("*.ipynb")])
 HOW_TO = sorted((DOCS / "adding").glob("*.md"))
@@ -201,6 +201,11 @@ def test_a_page_says_what_its_declaration_says(site: Path) -> None:
     metric = (site / "metrics" / "disparate_impact" / "index.html").read_text(encoding="utf-8")
     assert "four-fifths rule" in metric
     assert "Clarify" in metric
+    repair = site / "techniques" / "repair"
+    assert [image for image in parts(repair / "index.html").loaded if "repair" in image] == [
+        "../repair_paper.png",
+        "../repair_techniques.png",
+    ]
 
 
 def test_the_notebook_was_run_and_says_where_its_rows_come_from(site: Path) -> None:
@@ -293,6 +298,24 @@ def test_links_of_the_repository_become_links_of_the_site(tmp_path: Path) -> Non
     )
     back = with_site_links("[a](../docs/a.md)", "results/b.md", addresses, tmp_path)
     assert back == "[a](../a.md)"
+
+
+def test_links_to_statistics_that_are_not_committed_leave_their_text(tmp_path: Path) -> None:
+    page = "results/run/statistics/README.md"
+    addresses = {page: page}
+    text = "[a](answers.csv) [t](tables/t.md) ![f](figures/f.png) [up](../results.csv)"
+    assert with_site_links(text, page, addresses, tmp_path) == (
+        "a t ![f](figures/f.png) [up](../results.csv)"
+    )
+    own = "results/run/FINDINGS.md"
+    written = "[a](statistics/answers.csv)"
+    assert with_site_links(written, own, {own: own}, tmp_path) == written
+
+
+def test_generated_pages_are_not_committed() -> None:
+    command = ["git", "ls-files", "docs/techniques", "docs/metrics", "docs/datasets", "docs/experiments"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout == ""
 
 
 def test_addresses_on_the_site() -> None:

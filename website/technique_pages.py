@@ -5,32 +5,31 @@ A page says nothing that the code does not say: what is wrong with it is correct
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 import textwrap
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
-from benchmark.declarations import list_declarations, title_of
+from benchmark.declarations import title_of
 from benchmark.errors import ReportError
-from benchmark.experiment.plan import load_experiment
-from benchmark.report.describe import file_name
-from benchmark.report.files import write_atomically
 from benchmark.report.markdown import code, link_to, plain, table
 from benchmark.techniques import Technique, list_techniques
 from benchmark.techniques.base import Stage, parameter_rules
 
-__all__ = ["documentation_flaws", "technique_page", "technique_pages", "write_technique_pages"]
+__all__ = ["Figures", "documentation_flaws", "technique_page", "technique_pages"]
 
-_ROOT = Path(__file__).resolve().parent.parent.parent
-"""Where the package lies, and in a source tree its results beside it."""
+Figures = Sequence[tuple[str, str]]
+"""File, beside the page, and text of each figure of a technique."""
+
+_ROOT = Path(__file__).resolve().parent.parent
+"""The source tree."""
 
 _INDEX = "README.md"  # no technique's name has capitals
-_MARK = "<!-- Written by `betabench docs techniques`. Do not edit:"
-_EXPERIMENTS = ("paper", "techniques")
 _STAGES: dict[Stage, tuple[str, str]] = {
     "pre": ("Pre-processing", "changes the training data"),
     "in": ("In-processing", "changes the training"),
@@ -51,15 +50,19 @@ def documentation_flaws(technique: type[Technique]) -> list[str]:
     return flaws
 
 
-def technique_pages(folder: Path, root: Path = _ROOT) -> dict[str, str]:
+def technique_pages(
+    folder: Path, root: Path = _ROOT, figures: Mapping[str, Figures] = MappingProxyType({})
+) -> dict[str, str]:
     """Return the pages of all techniques of this package, and the index, by file name.
 
     Parameters
     ----------
     folder : Path
-        Where they are to lie: links to source files and figures start there, if it lies below ``root``.
+        Where they are to lie: links to source files start there, if it lies below ``root``.
     root : Path, optional
         Source tree.
+    figures : mapping of str to Figures, optional
+        By name of the technique, what its page shows.
 
     Raises
     ------
@@ -69,27 +72,13 @@ def technique_pages(folder: Path, root: Path = _ROOT) -> dict[str, str]:
     package = Technique.__module__.rpartition(".")[0] + "."
     # Techniques of other packages and files have pages of their own authors.
     ours = [t for t in list_techniques().values() if t.__module__.startswith(package)]
-    pages = {f"{technique.name}.md": technique_page(technique, folder, root) for technique in ours}
+    pages = {f"{t.name}.md": technique_page(t, folder, root, figures.get(t.name, ())) for t in ours}
     return {_INDEX: _index_page(ours), **pages}
 
 
-def write_technique_pages(folder: Path) -> list[Path]:
-    """Write :func:`technique_pages`; remove pages written earlier whose techniques are gone.
-
-    Returns
-    -------
-    list of Path
-        Every file written, the index first.
-    """
-    pages = technique_pages(folder)
-    written = [write_atomically(folder / name, text) for name, text in pages.items()]
-    for path in sorted(folder.glob("*.md")):
-        if path.name not in pages and path.read_text(encoding="utf-8").startswith(_MARK):
-            path.unlink()
-    return written
-
-
-def technique_page(technique: type[Technique], folder: Path, root: Path = _ROOT) -> str:
+def technique_page(
+    technique: type[Technique], folder: Path, root: Path = _ROOT, figures: Figures = ()
+) -> str:
     """Return the page of one technique as Markdown; parameters and errors as for :func:`technique_pages`."""
     flaws = documentation_flaws(technique)
     if flaws:
@@ -103,7 +92,6 @@ def technique_page(technique: type[Technique], folder: Path, root: Path = _ROOT)
     references = parts.pop("References")
     stage, changes = _STAGES[technique.stage]
     lines = [
-        _mark("it is made from the technique's docstring and declaration"),
         f"# {_title(technique)}",
         _inline(parts.pop("")),
         f"{code(technique.name)}: {stage.lower()} ({changes}), version {plain(technique.version)}, "
@@ -116,7 +104,7 @@ def technique_page(technique: type[Technique], folder: Path, root: Path = _ROOT)
         *_parameters(technique),
         "## Capabilities",
         table(("name", "value", "meaning"), _capabilities(technique)),
-        *_figures(technique, folder, root),
+        *_figures(figures),
         "## Citation",
         _paragraph(plain(technique.reference)),
         *_section("References", references),
@@ -126,7 +114,7 @@ def technique_page(technique: type[Technique], folder: Path, root: Path = _ROOT)
 
 
 def _index_page(techniques: Sequence[type[Technique]]) -> str:
-    blocks = [_mark("it is made from the techniques' declarations"), "# Techniques"]
+    blocks = ["# Techniques"]
     for stage, (title, changes) in _STAGES.items():
         rows = [
             (f"[{_title(t)}]({t.name}.md)", code(t.name), plain(t.summary), plain(t.reference))
@@ -137,10 +125,6 @@ def _index_page(techniques: Sequence[type[Technique]]) -> str:
             blocks += [f"## {title}", f"Each {changes}."]
             blocks.append(table(("technique", "name", "what it does", "published in"), rows))
     return "\n\n".join(blocks) + "\n"
-
-
-def _mark(origin: str) -> str:
-    return f"{_MARK} {origin}. -->"
 
 
 def _title(technique: type[Technique]) -> str:
@@ -193,27 +177,11 @@ def _source(technique: type[Technique], folder: Path, root: Path) -> str:
     return f"[{text}]({link})" if link else text
 
 
-def _figures(technique: type[Technique], folder: Path, root: Path) -> Iterator[str]:
-    found = []
-    for experiment in _EXPERIMENTS:
-        for name, title in _entries_of(experiment, technique.name):
-            pattern = f"results/{experiment}/figures/tradeoff/*/technique_{file_name(name)}.png"
-            for path in sorted(root.glob(pattern)):
-                if link := link_to(path, folder, root):
-                    text = f"{title}: discrimination against accuracy, {path.parent.name}, {experiment}"
-                    found.append(f"![{plain(text)}]({link})")
-    if found:
+def _figures(figures: Figures) -> Iterator[str]:
+    if figures:
         yield "## Discrimination against accuracy"
-        yield from found
-
-
-@functools.cache
-def _entries_of(experiment: str, technique: str) -> tuple[tuple[str, str], ...]:
-    """Return names and titles under which a shipped experiment runs a technique."""
-    if experiment not in list_declarations("experiments"):
-        return ()
-    entries = load_experiment(experiment).techniques
-    return tuple((entry.name, entry.title) for entry in entries if entry.technique == technique)
+        for file, text in figures:
+            yield f"![{plain(text)}]({quote(file)})"
 
 
 # ------------------------------------------------------------------------------------------ docstrings

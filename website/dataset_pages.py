@@ -6,6 +6,7 @@ A page says nothing that card and network do not say: what is wrong with it is c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmark.data.card import Card, CategoricalColumn, NumericColumn, list_cards
@@ -14,8 +15,10 @@ from benchmark.network.bif import read_bif
 from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
 from benchmark.report.markdown import code, link_to, plain, table
+from benchmark.report.network_figure import draw_network
+from benchmark.report.style import render
 
-__all__ = ["DATASETS_PAGE", "dataset_page", "dataset_pages"]
+__all__ = ["DATASETS_PAGE", "dataset_figures", "dataset_page", "dataset_pages"]
 
 DATASETS_PAGE = "README.md"
 
@@ -33,6 +36,53 @@ def dataset_pages(folder: Path, root: Path) -> dict[str, str]:
     cards = list_cards()
     pages = {f"{card.name}.md": dataset_page(card, folder, root) for card in cards}
     return {DATASETS_PAGE: _index_page(cards), **pages}
+
+
+def dataset_figures() -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the files that the pages show: the shipped networks, in PNG."""
+    for card in list_cards():
+        if (path := embedded_network_path(card)) is not None:
+            network = read_bif(path, card.schema())
+            yield _figure_name(card), render(draw_network(_Drawn(card, network)), "png")
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A shipped network without bias, as :func:`~benchmark.report.network_figure.draw_network` takes it."""
+
+    card: Card
+    network: Network
+    embedded: bool = False
+    edited_edges: tuple[tuple[str, str], ...] = ()
+    bias_description: str = ""
+
+    @property
+    def heading(self) -> str:
+        return self.card.title
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.network.schema.names
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        return self.network.edges
+
+    @property
+    def label(self) -> str:
+        return self.card.label
+
+    @property
+    def sensitive_feature(self) -> str:
+        return self.card.sensitive_feature
+
+    @property
+    def warning(self) -> str | None:
+        return self.card.warning
+
+
+def _figure_name(card: Card) -> str:
+    return f"{card.name}_network.png"
 
 
 def dataset_page(card: Card, folder: Path, root: Path) -> str:
@@ -148,11 +198,7 @@ def _network(card: Card, folder: Path, root: Path) -> Iterator[str]:
     link = link_to(path, folder, root)
     yield f"The learned network is shipped: {f'[{code(path.name)}]({link})' if link else code(path.name)}."
     yield table(("property", "value"), _network_facts(network))
-    # The paper's first: it marks the edges that bias is planted on.
-    found = root.glob(f"results/*/figures/network/{card.name}.png")
-    drawings = sorted(found, key=lambda file: ("paper" not in file.parts, file))
-    if drawings and (link := link_to(drawings[0], folder, root)):
-        yield f"![{plain(card.title)}: learned network, edges with planted bias marked]({link})"
+    yield f"![{plain(card.title)}: the learned network]({_figure_name(card)})"
 
 
 def _network_facts(network: Network) -> Iterator[tuple[str, str]]:

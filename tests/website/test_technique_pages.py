@@ -10,16 +10,15 @@ from urllib.parse import unquote
 
 import pytest
 
-from benchmark.cli import main
 from benchmark.data import Table
 from benchmark.errors import ReportError
-from benchmark.report.technique_pages import (
+from benchmark.techniques import Interval, Prepared, PreProcessing, Technique, Tools, list_techniques
+from website.technique_figures import EXPERIMENTS, ShownRun, draw_technique, shown_runs, technique_figures
+from website.technique_pages import (
     documentation_flaws,
     technique_page,
     technique_pages,
-    write_technique_pages,
 )
-from benchmark.techniques import Interval, Prepared, PreProcessing, Technique, Tools, list_techniques
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "docs" / "techniques"
@@ -116,30 +115,16 @@ def page(technique: type[Technique]) -> str:
     return technique_page(technique, FOLDER)
 
 
-def without_figures(text: str) -> str:
-    """Drop the figures, which come from runs and not from the code."""
-    before, found, after = text.partition(FIGURES)
-    return before + re.sub(r"\A(!\[.*\n\n)*", "", after) if found else text
-
-
 @pytest.mark.parametrize("technique", OURS, ids=lambda t: t.name)
 def test_every_docstring_makes_a_page(technique: type[Technique]) -> None:
     assert documentation_flaws(technique) == []
 
 
-def test_the_committed_pages_are_those_of_the_code() -> None:
-    committed = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
-    generated = technique_pages(FOLDER)
-    remedy = "run 'betabench docs techniques' and commit docs/techniques"
-    assert sorted(committed) == sorted(generated), remedy
-    for name, text in generated.items():
-        assert without_figures(committed[name]) == without_figures(text), f"{name}: {remedy}"
-
-
-def test_every_link_of_the_committed_pages_leads_to_a_file() -> None:
-    for path in FOLDER.glob("*.md"):
-        for link in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
-            assert (FOLDER / unquote(link)).is_file(), f"{path.name}: {link}"
+def test_every_link_leads_to_a_file() -> None:
+    pages = technique_pages(FOLDER)
+    for name, text in pages.items():
+        for link in re.findall(r"\]\(([^)]+)\)", text):
+            assert link in pages or (FOLDER / unquote(link)).resolve().is_file(), f"{name}: {link}"
 
 
 @pytest.mark.parametrize("technique", [*OURS, Documented, Inheriting], ids=lambda t: t.name)
@@ -182,7 +167,7 @@ def test_texts_from_declarations_stay_texts() -> None:
 
 def test_a_page_by_hand() -> None:
     lines = page(Documented).splitlines()
-    assert lines[2] == "# Documented"
+    assert lines[0] == "# Documented"
     headings = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
     assert headings == ["Idea", "What it changes", "Known limits", "Details", "Notes", "Parameters",
                         "Capabilities", "Citation", "References"]  # fmt: skip
@@ -246,35 +231,66 @@ def test_a_docstring_that_is_no_page_is_refused() -> None:
             page(broken)
 
 
-def test_figures_are_linked_where_there_are_some(tmp_path: Path) -> None:
-    root = tmp_path.resolve()
-    folder = root / "docs" / "techniques"
-    technique = list_techniques()["repair"]
-    assert FIGURES not in technique_page(technique, folder, root)
-    for name in ("b", "a b"):
-        figure = root / "results/paper/figures/tradeoff" / name / "technique_repair_0.25.png"
-        figure.parent.mkdir(parents=True)
-        figure.write_bytes(b"")
-    (root / "results/paper/figures/tradeoff/b/technique_massaging.png").write_bytes(b"")
-    (root / "results/paper_embedded/figures/tradeoff/b").mkdir(parents=True)
-    (root / "results/paper_embedded/figures/tradeoff/b/technique_repair_0.25.png").write_bytes(b"")
-    text = technique_page(technique, folder, root)
-    assert re.findall(r"!\[.*\]\((.*)\)", text) == [
-        "../../results/paper/figures/tradeoff/a%20b/technique_repair_0.25.png",
-        "../../results/paper/figures/tradeoff/b/technique_repair_0.25.png",
+def test_figures_are_shown_where_there_are_some() -> None:
+    repair = list_techniques()["repair"]
+    without = technique_page(repair, FOLDER)
+    assert FIGURES not in without
+    shown = [("repair_paper.png", "repair: paper"), ("a b.png", "on [one] set")]
+    text = technique_page(repair, FOLDER, figures=shown)
+    assert (
+        FIGURES
+        + r"""![repair: paper](repair_paper.png)
+
+![on \[one\] set](a%20b.png)
+
+"""
+        in text
+    )
+    assert technique_pages(FOLDER, figures={"repair": shown})["repair.md"] == text
+    assert technique_pages(FOLDER)["repair.md"] == without
+
+
+@pytest.fixture(scope="module")
+def runs() -> tuple[ShownRun, ...]:
+    return shown_runs(ROOT)
+
+
+def test_committed_results_are_drawn_of_the_techniques_that_were_tried(runs: tuple[ShownRun, ...]) -> None:
+    assert [run.run.name for run in runs] == list(EXPERIMENTS)
+    paper, techniques = (set(run.methods) for run in runs)
+    assert {"massaging", "repair", "zafar_2015"} <= paper < {t.name for t in OURS}
+    assert "lfr" in techniques - paper
+    drawn = list(technique_figures(runs, "lfr"))
+    assert [(file, text) for file, text, _ in drawn] == [
+        ("lfr_techniques.png", "lfr: discrimination against accuracy, techniques")
     ]
-    assert without_figures(text) == technique_page(technique, folder, root / "docs")
-    assert FIGURES not in technique_page(technique, tmp_path.parent, root)
+    assert drawn[0][2].startswith(b"\x89PNG")
+    assert list(technique_figures(runs, "unheard_of")) == []
 
 
-def test_the_command_writes_the_same_bytes_again_and_removes_only_what_it_wrote(tmp_path: Path) -> None:
-    assert main(["docs", "techniques", "--out", str(tmp_path)]) == 0
-    first = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert sorted(first) == sorted(["README.md", *(f"{t.name}.md" for t in OURS)])
-    (tmp_path / "gone.md").write_bytes(first["massaging.md"])
-    (tmp_path / "mine.md").write_text("mine")
-    write_technique_pages(tmp_path)
-    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {**first, "mine.md": b"mine"}
+def test_a_figure_has_a_panel_for_each_parametrisation_on_each_dataset(runs: tuple[ShownRun, ...]) -> None:
+    figure = draw_technique(runs[0], "repair")
+    assert figure is not None
+    titles = [axes.get_title(loc="left").replace("\n", " ") for axes in figure.axes[:-1]]
+    assert titles == [
+        f"Repair {level}, {dataset}"
+        for level in ("0.25", "0.50", "0.75")
+        for dataset in ("adult", "compas_leaky", "dutch")
+    ]
+    means = (
+        runs[0]
+        .results.query("dataset == 'dutch' and technique == 'repair_0.25' and metric == 'accuracy'")
+        .groupby("beta")["value"]
+    )
+    path = next(
+        line for line in figure.axes[2].lines if line.get_gid() is None and len(line.get_xdata()) == 5
+    )
+    assert path.get_ydata() == pytest.approx(means.mean().to_numpy())
+    reference = next(line for line in figure.axes[2].lines if line.get_gid() == "baseline")
+    baseline = runs[0].results.query(
+        f"dataset == 'dutch' and technique == '{runs[0].places[-1].baseline}' and metric == 'accuracy'"
+    )
+    assert reference.get_ydata() == pytest.approx(baseline.groupby("beta")["value"].mean().to_numpy())
 
 
 def test_the_index_names_every_technique_under_its_stage() -> None:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from benchmark.report.dataset_pages import dataset_pages
-from benchmark.report.experiment_pages import experiment_pages
+# MkDocs loads this file by its path, and `mkdocs` does not look for modules where it is started.
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmark.report.compare import compare_folder
+from benchmark.report.compare_text import table_markdown
 from benchmark.report.files import write_atomically
-from benchmark.report.metric_pages import (
-    EQUIVALENTS_PAGE,
-    METRICS_PAGE,
-    metric_families,
-    metric_page,
-    metric_pages,
-)
-from benchmark.report.site.formulas import math_font, with_mathml
-from benchmark.report.site.links import linked_files, site_address, with_site_links
-from benchmark.report.site.notebook import notebook_page, run_notebook
-from benchmark.report.site.reference import REFERENCE, reference_pages
-from benchmark.report.technique_pages import technique_pages
+from benchmark.techniques import list_techniques
+from website.dataset_pages import dataset_figures, dataset_pages
+from website.experiment_pages import experiment_pages
+from website.formulas import math_font, with_mathml
+from website.links import linked_files, site_address, with_site_links
+from website.metric_pages import EQUIVALENTS_PAGE, METRICS_PAGE, metric_families, metric_pages
+from website.notebook import notebook_page, run_notebook
+from website.reference import REFERENCE, reference_pages
+from website.technique_figures import shown_runs, technique_figures
+from website.technique_pages import technique_pages
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -37,6 +40,8 @@ _FOLDERS = {
     "datasets": "datasets/README.md",
     "experiments": "experiments/README.md",
     **{f"benchmark/{name}": f"reference/{name}.md" for name in REFERENCE},
+    "benchmark/techniques": "techniques/README.md",
+    "benchmark/metrics": "metrics/README.md",
 }
 """What links lead to on the site that have another aim in the repository."""
 
@@ -57,14 +62,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
     root = Path(config.config_file_path).parent
     pages = {f"docs/{file.src_uri}": file.content_string for file in files.documentation_pages()}
-    generated = _generated_pages(root)
+    generated, figures = _generated(root)
     notebooks = {}
     for notebook in sorted((root / "docs").glob("*.ipynb")):
-        text, figures = notebook_page(run_notebook(notebook), notebook.stem)
+        text, drawn = notebook_page(run_notebook(notebook), notebook.stem)
         generated[f"docs/{notebook.stem}.md"] = text
         notebooks[f"docs/{notebook.name}"] = f"{notebook.stem}.md"
-        for name, content in figures.items():
-            files.append(File.generated(config, name, content=content))
+        figures |= {f"docs/{name}": content for name, content in drawn.items()}
+    for path, content in figures.items():
+        files.append(File.generated(config, site_address(path), content=content))
     pages |= generated
     found = {f"docs/{file.src_uri}": file.src_uri for file in files} | {
         path: site_address(path) for path in pages
@@ -80,8 +86,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             text = pages[path] if path in pages else (root / path).read_text(encoding="utf-8")
             todo += [file for file in linked_files(text, path, root) if file not in found.keys() | known]
     for path, text in generated.items():
-        if committed := files.get_file_from_path(found[path]):
-            files.remove(committed)
+        if lying_there := files.get_file_from_path(found[path]):
+            files.remove(lying_there)
         files.append(File.generated(config, found[path], content=text))
     _addresses.clear()
     _addresses.update(found | notebooks | _FOLDERS)
@@ -91,20 +97,35 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def _generated_pages(root: Path) -> dict[str, str]:
-    """Return pages from declarations by the place in the repository that their links start from."""
+def _generated(root: Path) -> tuple[dict[str, str], dict[str, bytes]]:
+    """Return pages from declarations and results, and their figures.
+
+    Both by the place in the repository that links from there and to there mean.
+    """
     docs = root / "docs"
-    metrics = metric_pages(linked=True) | {
-        f"{item.name}.md": metric_page(item) for items in metric_families().values() for item in items
-    }
+    runs = shown_runs(root)
+    drawn = {name: list(technique_figures(runs, name)) for name in list_techniques()}
+    shown = {name: [(file, text) for file, text, _ in found] for name, found in drawn.items()}
+    figures = {f"docs/techniques/{file}": png for found in drawn.values() for file, _, png in found}
+    figures |= {f"docs/datasets/{file}": png for file, png in dataset_figures()}
     kinds = {
-        "techniques": technique_pages(docs / "techniques", root),
-        "metrics": metrics,
+        "techniques": technique_pages(docs / "techniques", root, shown),
+        "metrics": metric_pages(),
         "datasets": dataset_pages(docs / "datasets", root),
         "experiments": experiment_pages(docs / "experiments", root),
         "reference": reference_pages(),
     }
-    return {f"docs/{kind}/{name}": text for kind, texts in kinds.items() for name, text in texts.items()}
+    pages = {f"docs/{kind}/{name}": text for kind, texts in kinds.items() for name, text in texts.items()}
+    return pages | dict(_comparison_tables(root)), figures
+
+
+def _comparison_tables(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield the pages that each committed ``comparison.md`` links to, which are not committed."""
+    for page in sorted(root.glob("results/*/comparison.md")):
+        comparison = compare_folder(page.parent)
+        for number in comparison.rows["table"].unique():
+            path = page.parent / "comparison" / f"table{number}.md"
+            yield path.relative_to(root).as_posix(), table_markdown(comparison, number)
 
 
 def _expanded(entry: Any, addresses: dict[str, str]) -> Any:
