@@ -6,6 +6,7 @@ import ast
 import gzip
 import hashlib
 import io
+import re
 import tarfile
 import threading
 import tracemalloc
