@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, add_data_options, command
+from benchmark.cli.common import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    add_data_options,
+    add_figure_options,
+    command,
+)
 from benchmark.cli.run_alternation import run_alternation_file
 
 if TYPE_CHECKING:
@@ -88,7 +95,7 @@ def add(commands: Any) -> None:
     option("--fresh", action="store_true", help="start a new store; the old one is renamed, not lost")
     option("--retry-failed", action="store_true", help="compute failed, crashed and timed-out cells again")
     option("--require-real-data", action="store_true", help="stop rather than use embedded networks")
-    option("--no-figures", action="store_true", help="write no figures")
+    add_figure_options(parser)
     add_data_options(parser)
 
 
@@ -102,7 +109,7 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.experiment.store import Store
     from benchmark.experiment.world import build_world, load_plugins
     from benchmark.report.console import print_report
-    from benchmark.report.files import require_writable
+    from benchmark.report.files import figure_formats, require_writable
     from benchmark.report.folder import write_run_folder, write_shard_folder
     from benchmark.report.foreseen import foreseen
     from benchmark.report.manifests import other_experiment
@@ -112,6 +119,7 @@ def _run(options: argparse.Namespace) -> int:
         return run_alternation_file(options)
     started = time.perf_counter()
     console = Console()
+    formats = figure_formats(options.formats)
 
     def say(line: str) -> None:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -177,7 +185,7 @@ def _run(options: argparse.Namespace) -> int:
             told = f"{output} has shard {shard}; 'betabench merge' joins it with the others"
             console.print(told, highlight=False, soft_wrap=True)
         else:
-            folder = write_run_folder(output, world, outcome, figures=not options.no_figures)
+            folder = write_run_folder(output, world, outcome, figures=not options.no_figures, formats=formats)
             print_report(
                 console,
                 folder.results,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,19 +26,20 @@ _NOT_HERE = (
 def run_alternation_file(options: argparse.Namespace) -> int:
     """Run the experiment, write its folder, and print the summary; return the exit code."""
     from benchmark.audit.alternation_experiment import load_alternation, run_alternation
-    from benchmark.report.files import require_writable
+    from benchmark.report.files import figure_formats, require_writable
 
     if wrong := [f"--{name.replace('_', '-')}" for name in _NOT_HERE if getattr(options, name)]:
         raise ExperimentError(
             "An alternation experiment has no " + ", ".join(wrong),
-            expected="--experiment, --output, --no-figures, --data-dir and --offline only",
+            expected="--experiment, --output, --no-figures, --formats, --data-dir and --offline only",
             remedy="change the experiment file",
         )
+    formats = () if options.no_figures else figure_formats(options.formats)
     experiment = load_alternation(options.experiment)
     output: Path = options.output or Path("results") / experiment.name
     require_writable(output)
     outcome = run_alternation(experiment, data_dir=options.data_dir, offline=options.offline)
-    written = _write(output, experiment, outcome, figures=not options.no_figures)
+    written = _write(output, experiment, outcome, formats)
     print(experiment.title)
     for row in outcome.summary.to_dict("records"):
         other = row["second"] if row["group"] == row["first"] else row["first"]
@@ -51,9 +53,9 @@ def run_alternation_file(options: argparse.Namespace) -> int:
 
 
 def _write(
-    output: Path, experiment: AlternationExperiment, outcome: AlternationOutcome, *, figures: bool
+    output: Path, experiment: AlternationExperiment, outcome: AlternationOutcome, formats: Sequence[str]
 ) -> list[Path]:
-    """Write results, summary, figures and manifest: same outcome, same bytes."""
+    """Write results, summary, figures in some formats, and manifest: same outcome, same bytes."""
     from benchmark.experiment.versions import package_versions
     from benchmark.report.files import write_atomically
     from benchmark.report.summary import csv_text
@@ -69,9 +71,9 @@ def _write(
         write_atomically(output / "summary.csv", csv_text(outcome.summary)),
         write_atomically(output / "manifest.json", json.dumps(facts, indent=2, ensure_ascii=False) + "\n"),
     ]
-    if figures:
+    if formats:
         from benchmark.report.alternation_figures import draw_figures
         from benchmark.report.figure_files import write_figures
 
-        written += write_figures(output / "figures", draw_figures(experiment, outcome))
+        written += write_figures(output / "figures", draw_figures(experiment, outcome), formats)
     return written

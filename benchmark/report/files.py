@@ -1,4 +1,4 @@
-"""Writing files so that a reader sees the old one or the new one, never half of one."""
+"""Writing files so that a reader sees the old one or the new one, never half of one, and figures' formats."""
 
 from __future__ import annotations
 
@@ -7,7 +7,32 @@ from pathlib import Path
 
 from benchmark.errors import ReportError
 
-__all__ = ["require_writable", "write_atomically"]
+__all__ = ["FORMATS", "FORMATS_WRITTEN", "figure_formats", "require_writable", "write_atomically"]
+
+FORMATS = ("png", "pdf", "svg")
+"""Every format in which a figure can be written."""
+
+FORMATS_WRITTEN = FORMATS[:1]
+"""Those in which figures are written unless others are asked for."""
+
+
+def figure_formats(text: str) -> tuple[str, ...]:
+    """Return the formats that a text names: ``"png,svg"``.
+
+    Raises
+    ------
+    ReportError
+        If it names none, or an unknown one.
+    """
+    named = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",")))
+    if not set(named) <= set(FORMATS):
+        raise ReportError(
+            "Figures cannot be written in this format",
+            expected="one or more of " + ", ".join(FORMATS) + ", with commas between them",
+            got=repr(text),
+            remedy="correct --formats, or leave figures out with --no-figures",
+        )
+    return named
 
 
 def require_writable(folder: Path) -> None:

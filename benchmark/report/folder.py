@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from benchmark.experiment.run import Outcome, headline_metrics, manifest
 from benchmark.experiment.world import World
 from benchmark.metrics import metric_names
 from benchmark.report.describe import RunDescription
-from benchmark.report.files import write_atomically
+from benchmark.report.files import FORMATS_WRITTEN, write_atomically
 from benchmark.report.from_world import describe_run
 from benchmark.report.summary import csv_text
 from benchmark.report.world_figures import draw_world
@@ -59,7 +60,14 @@ class RunFolder:
     written: list[Path]
 
 
-def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: bool = True) -> RunFolder:
+def write_run_folder(
+    output: Path,
+    world: World,
+    outcome: Outcome,
+    *,
+    figures: bool = True,
+    formats: Sequence[str] = FORMATS_WRITTEN,
+) -> RunFolder:
     """Write results, failures, report and manifest of a run.
 
     Files that an earlier run wrote here and this one did not are removed, and so are comparison,
@@ -76,6 +84,8 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
         Its cells.
     figures : bool, default True
         Whether to draw figures.
+    formats : sequence of str, optional
+        Of the figures: some of :data:`~benchmark.report.files.FORMATS`; by default PNG alone.
     """
     metrics = metric_names(world.experiment.measured)
     main = metric_names((*headline_metrics(world.experiment), *ALWAYS_MEASURED))
@@ -96,12 +106,12 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
     written = [
         write_atomically(output / "results.csv", text),
         write_atomically(output / "failures.csv", csv_text(failures)),
-        *write_report(output, *reported, description, figures=figures),
+        *write_report(output, *reported, description, figures=figures, formats=formats),
     ]
     if figures:
         from benchmark.report.figure_files import write_figures
 
-        written += write_figures(output / "figures", draw_world(world, description))
+        written += write_figures(output / "figures", draw_world(world, description), formats)
     if others:
         more = metrics_frame(outcome.cells, others)
         written.append(write_atomically(output / "metrics.csv", csv_text(more)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from benchmark.report.describe import RunDescription, file_name
-from benchmark.report.files import write_atomically
+from benchmark.report.files import FORMATS_WRITTEN, write_atomically
 from benchmark.report.frames import (
     Scenario,
     check_failures,
@@ -35,6 +35,7 @@ def write_report(
     description: RunDescription,
     *,
     figures: bool = True,
+    formats: Sequence[str] = FORMATS_WRITTEN,
 ) -> list[Path]:
     """Write summary, tables and figures.
 
@@ -53,6 +54,8 @@ def write_report(
         What the numbers are of.
     figures : bool, default True
         Whether to draw figures, which takes nearly all of the time.
+    formats : sequence of str, optional
+        Of the figures: some of :data:`~benchmark.report.files.FORMATS`; by default PNG alone.
 
     Returns
     -------
@@ -72,7 +75,7 @@ def write_report(
         from benchmark.report.figure_files import write_figures
 
         pages = _draw_auc(summary, results, failures, description)
-        written += write_figures(output_dir / "figures", pages)
+        written += write_figures(output_dir / "figures", pages, formats)
     for table in build_tables(summary, results, failures, description):
         for ending, markup in MARKUPS.items():
             written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))
@@ -84,7 +87,7 @@ def write_report(
         constants = {dataset.name: dataset.group_sizes.best_constant for dataset in description.datasets}
         standing = standings(everything, constants)
         pages = _draw_figures(summary, results, failures, standing, description)
-        written += write_figures(output_dir / "figures", pages)
+        written += write_figures(output_dir / "figures", pages, formats)
     return written
 
 

@@ -280,17 +280,17 @@ def test_a_technique_of_our_own_is_one_file(tmp_path: Path) -> None:
     """Beside its test: nothing else lists it, and the documentation site has a page of it."""
     for name in ("benchmark", "website"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    write_skeleton("brand_new", "pre", tmp_path / "benchmark" / "techniques")
+    write_skeleton("one_of_our_own", "pre", tmp_path / "benchmark" / "techniques")
     code = (
         "from pathlib import Path\n"
         "from benchmark.techniques import get_technique, list_techniques\n"
         "from benchmark.techniques.conformance import check_technique\n"
         "from website.technique_pages import technique_pages\n"
         "print(','.join(list_techniques()))\n"
-        "found = {result.status for result in check_technique(get_technique('brand_new'))}\n"
+        "found = {result.status for result in check_technique(get_technique('one_of_our_own'))}\n"
         "print(found <= {'passed', 'not applicable'})\n"
         "pages = technique_pages(Path('docs/techniques'))\n"
-        "print('(brand_new.md)' in pages['README.md'], pages['brand_new.md'].splitlines()[0])\n"
+        "print('(one_of_our_own.md)' in pages['README.md'], pages['one_of_our_own.md'].splitlines()[0])\n"
     )
     run = subprocess.run(
         [sys.executable, "-c", code],
@@ -301,9 +301,9 @@ def test_a_technique_of_our_own_is_one_file(tmp_path: Path) -> None:
         check=True,
     )
     listed, checked, shown = run.stdout.splitlines()
-    assert listed.split(",") == sorted([*declared_names(), "brand_new"])
+    assert listed.split(",") == sorted([*declared_names(), "one_of_our_own"])
     assert checked == "True"
-    assert shown == "True # Brand new"
+    assert shown == "True # One of our own"
 
 
 def test_a_registry_without_flaws_accepts_anything_with_a_name() -> None:
