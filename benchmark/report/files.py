@@ -7,13 +7,31 @@ from pathlib import Path
 
 from benchmark.errors import ReportError
 
-__all__ = ["FORMATS", "FORMATS_WRITTEN", "figure_formats", "require_writable", "write_atomically"]
+__all__ = [
+    "FORMATS",
+    "FORMATS_WRITTEN",
+    "PACKED",
+    "figure_formats",
+    "plain_or_packed",
+    "require_writable",
+    "write_atomically",
+]
 
 FORMATS = ("png", "pdf", "svg")
 """Every format in which a figure can be written."""
 
 FORMATS_WRITTEN = FORMATS[:1]
 """Those in which figures are written unless others are asked for."""
+
+
+PACKED = ".xz"
+"""Ending of a file that is kept compressed: ``results.csv.xz`` stands for ``results.csv``."""
+
+
+def plain_or_packed(path: Path) -> Path:
+    """Return a file, or its compressed form where only that is there."""
+    packed = path.with_name(path.name + PACKED)
+    return packed if packed.is_file() and not path.exists() else path
 
 
 def figure_formats(text: str) -> tuple[str, ...]:

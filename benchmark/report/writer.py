@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.report.describe import RunDescription, file_name
 from benchmark.report.files import FORMATS_WRITTEN, write_atomically
 from benchmark.report.frames import (
@@ -45,7 +46,8 @@ def write_report(
     Parameters
     ----------
     output_dir : Path
-        Made if it does not exist. Gets ``summary.csv``, ``tables/`` and ``figures/``.
+        Made if it does not exist. Gets ``summary.csv`` of the headline metrics, ``metrics_summary.csv`` of
+        all others, ``tables/`` and ``figures/``.
     results : DataFrame
         Columns :data:`benchmark.experiment.export.RESULT_COLUMNS`, one value per row, NaN allowed.
     failures : DataFrame
@@ -70,7 +72,12 @@ def write_report(
     results = check_results(results, description)
     failures = check_failures(failures, description)
     summary = summarise(results, failures, description)
-    written = [write_atomically(output_dir / "summary.csv", csv_text(summary))]
+    # The same metrics as in results.csv; those of metrics.csv have a summary of their own.
+    main = {*(description.headline or (metric.name for metric in description.metrics)), *ALWAYS_MEASURED}
+    is_main = summary["metric"].isin(main)
+    written = [write_atomically(output_dir / "summary.csv", csv_text(summary[is_main]))]
+    if not is_main.all():
+        written.append(write_atomically(output_dir / "metrics_summary.csv", csv_text(summary[~is_main])))
     if figures:
         from benchmark.report.figure_files import write_figures
 
