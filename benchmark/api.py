@@ -32,7 +32,7 @@ from benchmark.experiment.sampling import draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world, learned_network, load_plugins
 from benchmark.report.compare_inputs import FinishedRun, read_results, read_run
-from benchmark.report.files import require_writable
+from benchmark.report.files import FORMATS_WRITTEN, require_writable
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.report.foreseen import foreseen
 from benchmark.report.manifests import other_experiment
@@ -72,6 +72,7 @@ def run(
     fresh: bool = False,
     retry_failed: bool = False,
     figures: bool = False,
+    formats: Sequence[str] = FORMATS_WRITTEN,
     data_dir: str | Path | None = None,
     offline: bool = False,
     require_real_data: bool = False,
@@ -111,6 +112,8 @@ def run(
         Compute failed, crashed and timed-out cells again.
     figures : bool, default False
         Write figures as well; :meth:`Run.figure` draws single ones.
+    formats : sequence of str, optional
+        Of the figures: some of ``png``, ``pdf`` and ``svg``; by default PNG alone.
     data_dir : str or Path, optional
         Where to look for source files first.
     offline : bool, default False
@@ -209,7 +212,8 @@ def run(
         if shard is not None:
             write_shard_folder(folder, world, outcome)
             return Run(folder, outcome)
-        return Run(folder, outcome, write_run_folder(folder, world, outcome, figures=figures))
+        made = write_run_folder(folder, world, outcome, figures=figures, formats=formats)
+        return Run(folder, outcome, made)
 
 
 def open_run(folder: str | Path) -> Run:

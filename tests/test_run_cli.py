@@ -18,10 +18,12 @@ import pytest
 from rich.console import Console
 
 from benchmark.cli import main
+from benchmark.errors import ReportError
 from benchmark.experiment import engine as engine_module
 from benchmark.experiment import world as world_module
 from benchmark.experiment.pool import Finished, Handler, Task
 from benchmark.experiment.store import LastRun, Store
+from benchmark.report.files import figure_formats
 from benchmark.report.progress import Pace, show_progress
 from tests.experiment.test_merge import InProcess
 
@@ -347,3 +349,21 @@ def test_two_runs_are_compared(here: Path, capsys: pytest.CaptureFixture[str]) -
     assert run("second", "--techniques", "repair", "none", "--classifiers", "c45", output="three") == 0
     assert main(["compare", "one", "three"]) == 2
     assert "have no cell in common" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["run"], ["report", "out"], ["compare", "out"]])
+def test_a_format_that_figures_do_not_have_is_refused_before_anything_is_done(
+    command: list[str], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, "--formats", "png,gif"]) == 2
+    told = capsys.readouterr().err
+    assert "one or more of png, pdf, svg" in told
+    assert "'png,gif'" in told
+    assert not list(here.iterdir())
+
+
+def test_formats_are_named_once_each_in_any_case() -> None:
+    assert figure_formats("SVG, png,svg") == ("svg", "png")
+    assert figure_formats("pdf") == ("pdf",)
+    with pytest.raises(ReportError, match="cannot be written"):
+        figure_formats("")

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, command
+from benchmark.cli.common import EXIT_OK, add_data_options, add_figure_options, command
 
 __all__ = ["add"]
 
@@ -29,16 +29,17 @@ def add(commands: Any) -> None:
         help="shipped experiment or a TOML file of kind alternation; default: %(default)s",
     )
     option("--output", type=Path, metavar="DIR", help="folder of the results; default: results/EXPERIMENT")
-    option("--no-figures", action="store_true", help="write no figures")
+    add_figure_options(parser)
     add_data_options(parser)
 
 
 def _alternation(options: argparse.Namespace) -> int:
     from benchmark.audit.alternation.experiment import load_alternation, run_alternation
     from benchmark.experiment.versions import package_versions
-    from benchmark.report.files import require_writable, write_atomically, write_json
+    from benchmark.report.files import figure_formats, require_writable, write_atomically, write_json
     from benchmark.report.summary import csv_text
 
+    formats = figure_formats(options.formats)
     experiment = load_alternation(options.experiment)
     output: Path = options.output or Path("results") / experiment.name
     require_writable(output)
@@ -58,7 +59,7 @@ def _alternation(options: argparse.Namespace) -> int:
         from benchmark.report.alternation_figures import draw_figures
         from benchmark.report.figure_files import write_figures
 
-        written += write_figures(output / "figures", draw_figures(experiment, outcome))
+        written += write_figures(output / "figures", draw_figures(experiment, outcome), formats)
     print(experiment.title)
     for row in outcome.summary.to_dict("records"):
         other = row["second"] if row["group"] == row["first"] else row["first"]

@@ -6,7 +6,15 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_OK", "EXIT_USAGE", "add_data_options", "command"]
+__all__ = [
+    "EXIT_FAILED",
+    "EXIT_INTERRUPTED",
+    "EXIT_OK",
+    "EXIT_USAGE",
+    "add_data_options",
+    "add_figure_options",
+    "command",
+]
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
@@ -46,3 +54,22 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
         help="look for source files here (or set BETABENCH_DATA)",
     )
     parser.add_argument("--offline", action="store_true", help="never download")
+
+
+def add_figure_options(parser: argparse.ArgumentParser, *, without: str = "write no figures") -> None:
+    """Add the options that say whether figures are written, and in which formats.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        Of the command.
+    without : str, optional
+        What the command does with ``--no-figures``.
+    """
+    parser.add_argument("--no-figures", action="store_true", help=without)
+    parser.add_argument(
+        "--formats",
+        default="png",
+        metavar="FORMATS",
+        help="of figures, with commas between them: png, pdf, svg; pages show png; default: %(default)s",
+    )

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command
+from benchmark.cli.common import EXIT_OK, add_figure_options, command
 
 __all__ = ["add"]
 
@@ -46,7 +46,7 @@ def add(commands: Any) -> None:
         action="store_true",
         help="compare a run on embedded networks, though the published numbers are of real data",
     )
-    option("--no-figures", action="store_true", help="write no figures")
+    add_figure_options(parser)
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -55,15 +55,17 @@ def _compare(options: argparse.Namespace) -> int:
     from benchmark.experiment.plan import load_experiment
     from benchmark.report.compare import compare_folder, print_comparison, write_comparison
     from benchmark.report.compare_runs import compare_runs, print_runs
+    from benchmark.report.files import figure_formats
 
     if options.other is not None:
         print_runs(Console(), compare_runs(options.folder, options.other))
         return EXIT_OK
+    formats = figure_formats(options.formats)
     comparison = compare_folder(
         options.folder,
         experiment=load_experiment(options.experiment) if options.experiment else None,
         allow_embedded=options.allow_embedded,
     )
-    written = write_comparison(options.folder, comparison, figures=not options.no_figures)
+    written = write_comparison(options.folder, comparison, figures=not options.no_figures, formats=formats)
     print_comparison(Console(), comparison, output_dir=options.folder, written=written)
     return EXIT_OK

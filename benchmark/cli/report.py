@@ -7,7 +7,7 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, command
+from benchmark.cli.common import EXIT_OK, add_figure_options, command
 
 __all__ = ["add"]
 
@@ -63,13 +63,14 @@ def add(commands: Any) -> None:
         metavar="FILE",
         help="file that registers metrics of this run; without it, no value of them is better than another",
     )
-    option("--no-figures", action="store_true", help="write no figures; the page draws its own")
+    add_figure_options(parser, without="write no figures; the page draws its own")
 
 
 def _report(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.pages.index import refresh_index
+    from benchmark.report.files import figure_formats
     from benchmark.report.manifests import unfinished_run
     from benchmark.report.page import write_page
     from benchmark.report.statistics_files import print_statistics, write_statistics
@@ -79,6 +80,7 @@ def _report(options: argparse.Namespace) -> int:
     with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
         for plugin in options.plugin:
             load_plugin(plugin)
+    formats = figure_formats(options.formats)
     warning = unfinished_run(options.folder)
     console = Console()
 
@@ -94,7 +96,7 @@ def _report(options: argparse.Namespace) -> int:
         say=say,
     )
     output = options.output or options.folder / "statistics"
-    written = write_statistics(output, statistics, figures=not options.no_figures, say=say)
+    written = write_statistics(output, statistics, figures=not options.no_figures, formats=formats, say=say)
     say("writing the page")
     # The page comes last, because it links what lies beside it.
     page = write_page(options.output or options.folder, statistics)

@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_OK, add_data_options, command
+from benchmark.cli.common import EXIT_FAILED, EXIT_OK, add_data_options, add_figure_options, command
 
 __all__ = ["add"]
 
@@ -78,7 +78,7 @@ def add(commands: Any) -> None:
     option("--fresh", action="store_true", help="start a new store; the old one is renamed, not lost")
     option("--retry-failed", action="store_true", help="compute failed, crashed and timed-out cells again")
     option("--require-real-data", action="store_true", help="stop rather than use embedded networks")
-    option("--no-figures", action="store_true", help="write no figures")
+    add_figure_options(parser)
     add_data_options(parser)
 
 
@@ -88,6 +88,7 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.api import run
     from benchmark.experiment.run import STORE_NAME
     from benchmark.report.console import print_report
+    from benchmark.report.files import figure_formats
 
     started = time.perf_counter()
     console = Console()
@@ -107,6 +108,7 @@ def _run(options: argparse.Namespace) -> int:
         fresh=options.fresh,
         retry_failed=options.retry_failed,
         figures=not options.no_figures,
+        formats=figure_formats(options.formats),
         data_dir=options.data_dir,
         offline=options.offline,
         require_real_data=options.require_real_data,

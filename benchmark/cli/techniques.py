@@ -1,4 +1,4 @@
-"""Commands about techniques and models: a first file, the pages, the influence of features.
+"""Commands about techniques and models: a first file, the influence of features.
 
 Modules that compute are imported inside the commands, so that ``--help`` answers at once.
 """
@@ -24,7 +24,6 @@ __all__ = ["add"]
 def add(commands: Any) -> None:
     """Add the commands of this module."""
     _add_new_technique(commands)
-    _add_docs(commands)
     _add_influence(commands)
 
 
@@ -60,31 +59,6 @@ def _new_technique(options: argparse.Namespace) -> int:
         f"run it:  betabench run --experiment smoke --plugin {technique} --techniques none {options.name} "
         f"--output results/{options.name}"
     )
-    return 0
-
-
-# ------------------------------------------------------------------------------------------------ docs
-
-
-def _add_docs(commands: Any) -> None:
-    parser = command(
-        commands,
-        "docs",
-        _docs,
-        "write the pages of all techniques or metrics from their docstrings and declarations",
-        "betabench docs metrics",
-    )
-    parser.add_argument("kind", choices=("techniques", "metrics"), help="what to write about")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="folder of the pages; default: docs/KIND")
-
-
-def _docs(options: argparse.Namespace) -> int:
-    from benchmark.report.metric_pages import write_metric_pages
-    from benchmark.report.technique_pages import write_technique_pages
-
-    write = {"techniques": write_technique_pages, "metrics": write_metric_pages}[options.kind]
-    written = write(options.out or Path("docs") / options.kind)
-    print(f"{len(written)} pages, the first of them {written[0]}")
     return 0
 
 

@@ -22,7 +22,7 @@ from benchmark.report.compare_text import (
     table_markdown,
     worst_blocks,
 )
-from benchmark.report.files import write_atomically
+from benchmark.report.files import FORMATS_WRITTEN, write_atomically
 from benchmark.report.summary import csv_text
 
 __all__ = ["compare_folder", "print_comparison", "write_comparison"]
@@ -64,7 +64,13 @@ def compare_folder(
     return build_comparison(run, entry, published_numbers(entry), allow_embedded=allow_embedded)
 
 
-def write_comparison(folder: Path, comparison: Comparison, *, figures: bool = True) -> list[Path]:
+def write_comparison(
+    folder: Path,
+    comparison: Comparison,
+    *,
+    figures: bool = True,
+    formats: Sequence[str] = FORMATS_WRITTEN,
+) -> list[Path]:
     """Write a comparison: the same comparison gives the same bytes, and each file appears whole.
 
     Tables and figures of an earlier comparison that are not part of this one are removed.
@@ -79,6 +85,8 @@ def write_comparison(folder: Path, comparison: Comparison, *, figures: bool = Tr
         From :func:`compare_folder`.
     figures : bool, default True
         Whether to draw the heat map.
+    formats : sequence of str, optional
+        Of the heat map: some of :data:`~benchmark.report.files.FORMATS`; by default PNG alone.
 
     Returns
     -------
@@ -98,7 +106,7 @@ def write_comparison(folder: Path, comparison: Comparison, *, figures: bool = Tr
     if len(comparison.variants):
         texts["comparison_variants.csv"] = csv_text(comparison.variants)
     written = [write_atomically(folder / name, text) for name, text in texts.items()]
-    drawn = list(_write_figure(folder / "comparison", comparison)) if figures else []
+    drawn = list(_write_figure(folder / "comparison", comparison, formats)) if figures else []
     # The summary links to everything else, so it comes last.
     summary = summary_markdown(
         comparison,
@@ -112,12 +120,12 @@ def write_comparison(folder: Path, comparison: Comparison, *, figures: bool = Tr
     return written
 
 
-def _write_figure(folder: Path, comparison: Comparison) -> Iterator[Path]:
+def _write_figure(folder: Path, comparison: Comparison, formats: Sequence[str]) -> Iterator[Path]:
     # matplotlib is loaded only when something is drawn.
     from benchmark.report.compare_figure import draw_differences
     from benchmark.report.figure_files import write_figures
 
-    yield from write_figures(folder, [("differences", draw_differences(comparison))])
+    yield from write_figures(folder, [("differences", draw_differences(comparison))], formats)
 
 
 def print_comparison(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED, PublishedEntry
 from benchmark.report.describe import GroupSizes
+from benchmark.report.files import plain_or_packed
 from benchmark.report.folder import MANIFEST_NAME
 from benchmark.report.frames import with_failed_cells
 from benchmark.report.spreadsheet import from_cell
@@ -213,7 +215,8 @@ def read_run(folder: Path) -> FinishedRun:
     Parameters
     ----------
     folder : Path
-        Holds ``manifest.json``, ``summary.csv`` and ``failures.csv``.
+        Holds ``manifest.json``, ``summary.csv`` and ``failures.csv``, and ``metrics_summary.csv`` if the run
+        measured more than its headline metrics. Each CSV file may be compressed: ``summary.csv.xz``.
 
     Raises
     ------
@@ -228,6 +231,9 @@ def read_run(folder: Path) -> FinishedRun:
     manifest = _read_manifest(folder / MANIFEST_NAME, again)
     experiment = manifest.experiment
     summary = _read_csv(folder / "summary.csv", SUMMARY_COLUMNS, again)
+    if plain_or_packed(folder / "metrics_summary.csv").exists():
+        more = _read_csv(folder / "metrics_summary.csv", SUMMARY_COLUMNS, again)
+        summary = pd.concat([summary, more], ignore_index=True)
     return FinishedRun(
         name=experiment.name,
         title=experiment.title,
@@ -272,7 +278,8 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
     Parameters
     ----------
     folder : Path
-        Holds ``results.csv``, and ``metrics.csv`` if the run measured more than its headline metrics.
+        Holds ``results.csv``, and ``metrics.csv`` if the run measured more than its headline metrics. Each
+        may be compressed: ``results.csv.xz``.
     run : FinishedRun
         What :func:`read_run` read from the same folder.
     metrics : sequence of str, default ()
@@ -304,7 +311,7 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
             got=f"{found}",
             remedy=again,
         )
-    if set(metrics) - set(results["metric"]) and (folder / "metrics.csv").exists():
+    if set(metrics) - set(results["metric"]) and plain_or_packed(folder / "metrics.csv").exists():
         more = _read_csv(folder / "metrics.csv", METRIC_COLUMNS, again)
         results = pd.concat([results, more[list(RESULT_COLUMNS)]], ignore_index=True)
     # A run of which every cell failed has no other list of its metrics than its summary.
@@ -417,12 +424,13 @@ def _read_manifest(path: Path, remedy: str) -> _Manifest:
 
 
 def _read_csv(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
+    path = plain_or_packed(path)
     try:
         # Names stay text whatever they look like.
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
     except OSError as error:
         raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
-    except ValueError as error:
+    except (ValueError, EOFError, LZMAError) as error:
         raise ReportError(f"{path} is malformed", got=" ".join(str(error).split()), remedy=remedy) from error
     if tuple(frame.columns) != tuple(columns):
         raise ReportError(

@@ -1,19 +1,21 @@
-"""Figures as files, in every format."""
+"""Figures as files, in one format or several."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from benchmark.report.files import write_atomically
-from benchmark.report.style import FORMATS, render
+from benchmark.report.files import FORMATS_WRITTEN, write_atomically
+from benchmark.report.style import render
 
 __all__ = ["write_figures"]
 
 
-def write_figures(folder: Path, figures: Iterable[tuple[str, Figure]]) -> Iterator[Path]:
+def write_figures(
+    folder: Path, figures: Iterable[tuple[str, Figure]], formats: Sequence[str] = FORMATS_WRITTEN
+) -> Iterator[Path]:
     """Write figures as they are drawn, and yield the path of each file.
 
     Parameters
@@ -21,9 +23,10 @@ def write_figures(folder: Path, figures: Iterable[tuple[str, Figure]]) -> Iterat
     folder : Path
         Made if it does not exist.
     figures : iterable of (str, Figure)
-        Name, which may begin with folders, and figure; the name gets the ending of each of
-        :data:`~benchmark.report.style.FORMATS`.
+        Name, which may begin with folders, and figure; the name gets the ending of each format.
+    formats : sequence of str, optional
+        Some of :data:`~benchmark.report.files.FORMATS`; by default PNG alone.
     """
     for name, figure in figures:
-        for file_format in FORMATS:
+        for file_format in formats:
             yield write_atomically(folder / f"{name}.{file_format}", render(figure, file_format))

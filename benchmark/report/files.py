@@ -1,4 +1,4 @@
-"""Writing files so that a reader sees the old one or the new one, never half of one."""
+"""Writing files so that a reader sees the old one or the new one, never half of one, and figures' formats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,51 @@ from typing import Any
 
 from benchmark.errors import ReportError
 
-__all__ = ["require_writable", "write_atomically", "write_json"]
+__all__ = [
+    "FORMATS",
+    "FORMATS_WRITTEN",
+    "PACKED",
+    "figure_formats",
+    "plain_or_packed",
+    "require_writable",
+    "write_atomically",
+    "write_json",
+]
+
+FORMATS = ("png", "pdf", "svg")
+"""Every format in which a figure can be written."""
+
+FORMATS_WRITTEN = FORMATS[:1]
+"""Those in which figures are written unless others are asked for."""
+
+
+PACKED = ".xz"
+"""Ending of a file that is kept compressed: ``results.csv.xz`` stands for ``results.csv``."""
+
+
+def plain_or_packed(path: Path) -> Path:
+    """Return a file, or its compressed form where only that is there."""
+    packed = path.with_name(path.name + PACKED)
+    return packed if packed.is_file() and not path.exists() else path
+
+
+def figure_formats(text: str) -> tuple[str, ...]:
+    """Return the formats that a text names: ``"png,svg"``.
+
+    Raises
+    ------
+    ReportError
+        If it names none, or an unknown one.
+    """
+    named = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",")))
+    if not set(named) <= set(FORMATS):
+        raise ReportError(
+            "Figures cannot be written in this format",
+            expected="one or more of " + ", ".join(FORMATS) + ", with commas between them",
+            got=repr(text),
+            remedy="correct --formats, or leave figures out with --no-figures",
+        )
+    return named
 
 
 def require_writable(folder: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import lzma
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ from benchmark.experiment.run import Outcome, headline_metrics, manifest
 from benchmark.experiment.world import World
 from benchmark.metrics import metric_names
 from benchmark.report.describe import RunDescription
-from benchmark.report.files import write_atomically
+from benchmark.report.files import FORMATS_WRITTEN, PACKED, plain_or_packed, write_atomically
 from benchmark.report.from_world import describe_run
 from benchmark.report.summary import csv_text
 from benchmark.report.world_figures import draw_world
@@ -54,7 +56,14 @@ class RunFolder:
     written: list[Path]
 
 
-def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: bool = True) -> RunFolder:
+def write_run_folder(
+    output: Path,
+    world: World,
+    outcome: Outcome,
+    *,
+    figures: bool = True,
+    formats: Sequence[str] = FORMATS_WRITTEN,
+) -> RunFolder:
     """Write results, failures, report and manifest of a run.
 
     Files that an earlier run wrote here and this one did not are removed, and so are comparison,
@@ -71,6 +80,8 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
         Its cells.
     figures : bool, default True
         Whether to draw figures.
+    formats : sequence of str, optional
+        Of the figures: some of :data:`~benchmark.report.files.FORMATS`; by default PNG alone.
     """
     metrics = metric_names(world.experiment.measured)
     main = metric_names((*headline_metrics(world.experiment), *ALWAYS_MEASURED))
@@ -89,14 +100,14 @@ def write_run_folder(output: Path, world: World, outcome: Outcome, *, figures: b
         drawn = (path for pattern in _DRAWN_FROM_RESULTS for path in output.glob(pattern))
         before |= {path.relative_to(output).as_posix() for path in drawn if path.is_file()}
     written = [
-        write_atomically(output / "results.csv", text),
+        *_write_results(output / "results.csv", text),
         write_atomically(output / "failures.csv", csv_text(failures)),
-        *write_report(output, *reported, description, figures=figures),
+        *write_report(output, *reported, description, figures=figures, formats=formats),
     ]
     if figures:
         from benchmark.report.figure_files import write_figures
 
-        written += write_figures(output / "figures", draw_world(world, description))
+        written += write_figures(output / "figures", draw_world(world, description), formats)
     if others:
         more = metrics_frame(outcome.cells, others)
         written.append(write_atomically(output / "metrics.csv", csv_text(more)))
@@ -119,7 +130,28 @@ def write_shard_folder(output: Path, world: World, outcome: Outcome) -> Path:
 
 
 def _differs(path: Path, text: str) -> bool:
-    return not path.exists() or path.read_bytes() != text.encode()
+    path = plain_or_packed(path)
+    return not path.exists() or _content(path) != text.encode()
+
+
+def _content(path: Path) -> bytes:
+    content = path.read_bytes()
+    if path.suffix != PACKED:
+        return content
+    try:
+        return lzma.decompress(content)
+    except lzma.LZMAError:
+        return b""  # damaged: whatever is written is something else
+
+
+def _write_results(path: Path, text: str) -> Iterator[Path]:
+    """Write a file, and its compressed form anew where there is one that would say something else."""
+    yield write_atomically(path, text)
+    packed = path.with_name(path.name + PACKED)
+    if packed.exists():
+        if _content(packed) != text.encode():
+            write_atomically(packed, lzma.compress(text.encode(), preset=9))
+        yield packed
 
 
 def _files_of_manifest(output: Path) -> set[str]:

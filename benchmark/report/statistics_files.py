@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmark.report.answers_console import print_answers, print_reading
-from benchmark.report.files import write_atomically
+from benchmark.report.files import FORMATS_WRITTEN, write_atomically
 from benchmark.report.markup import MARKUPS
 from benchmark.report.statistics_figures import draw_statistics
 from benchmark.report.statistics_numbers import RunStatistics
@@ -47,6 +47,7 @@ def write_statistics(
     statistics: RunStatistics,
     *,
     figures: bool = True,
+    formats: Sequence[str] = FORMATS_WRITTEN,
     say: Callable[[str], None] = lambda _step: None,
 ) -> list[Path]:
     """Write statistics: the same ones give the same bytes, and each file appears whole.
@@ -62,6 +63,9 @@ def write_statistics(
         From :func:`~benchmark.report.statistics_numbers.folder_statistics`.
     figures : bool, default True
         Whether to draw figures.
+    formats : sequence of str, optional
+        Of the figures: some of :data:`~benchmark.report.files.FORMATS`; by default PNG alone, the only ones
+        that the page shows.
     say : callable(str), optional
         Called with the name of each step before it is taken.
 
@@ -84,7 +88,7 @@ def write_statistics(
         from benchmark.report.figure_files import write_figures
 
         say("drawing figures")
-        for path in write_figures(output / "figures", draw_statistics(statistics)):
+        for path in write_figures(output / "figures", draw_statistics(statistics), formats):
             drawn.append(path)
             if len(drawn) % _FILES_A_LINE == 0:
                 say(f"drawing figures: {len(drawn)} files written")

@@ -25,6 +25,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import NullLocator
 
+from benchmark.report.files import FORMATS
 from benchmark.report.fonts import font_family
 
 if TYPE_CHECKING:
@@ -60,9 +61,6 @@ STEPS = (1, 2, 2.5, 5, 10)
 
 FAINT = "#C6C6C6"
 """Colour of what stands behind, for comparison."""
-
-FORMATS = ("png", "pdf", "svg")
-"""Every format in which a figure is written."""
 
 _DOTS_PER_INCH = 160
 _COLORS = 256  # of a PNG: few enough for a third of the bytes, and more than figures have but for soft edges

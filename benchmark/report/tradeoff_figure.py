@@ -34,7 +34,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["TRADEOFF", "Limits", "draw_tradeoff", "tradeoff_limits", "tradeoff_points"]
+__all__ = [
+    "TRADEOFF",
+    "Limits",
+    "draw_tradeoff",
+    "draw_tradeoff_panel",
+    "points_of",
+    "tradeoff_limits",
+    "tradeoff_points",
+]
 
 TRADEOFF = ("discrimination", "accuracy")
 """Metrics on the axes of the paper's Figure 1."""
@@ -65,7 +73,11 @@ def tradeoff_points(results: pd.DataFrame, scenario: Scenario) -> pd.DataFrame:
     DataFrame
         Columns ``technique, beta, repetition, discrimination, accuracy``, values finite.
     """
-    rows = scenario.rows(results)
+    return points_of(scenario.rows(results))
+
+
+def points_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return :func:`tradeoff_points` of the results of one scenario."""
     rows = rows[rows["metric"].isin(TRADEOFF) & np.isfinite(rows["value"])]
     wide = rows.pivot(index=["technique", "beta", "repetition"], columns="metric", values="value")
     points: pd.DataFrame = wide.reindex(columns=list(TRADEOFF)).dropna().reset_index()
@@ -156,14 +168,58 @@ def draw_tradeoff(
             own = points[points["technique"] == technique.name]
             if own.empty:
                 axes.text(0.5, 0.5, "no value, see below", transform=axes.transAxes, ha="center", color=GREY)
-            if technique.name != scenario.dataset.baseline:
-                _draw_reference(axes, baseline)
-            _draw_cloud(axes, own, hollow, rasterized=len(points) > _MOST_DOTS and not single)
-            if drawn:
-                axes.axhline(constant.accuracy, **CONSTANT_LINE)
-            _dress_tradeoff(axes, limits, x_labels=page.nothing_below(i), y_labels=page.first_in_row(i))
+            draw_tradeoff_panel(
+                axes,
+                own,
+                baseline if technique.name != scenario.dataset.baseline else baseline.iloc[:0],
+                limits,
+                constant.accuracy,
+                hollow,
+                rasterized=len(points) > _MOST_DOTS and not single,
+                x_labels=page.nothing_below(i),
+                y_labels=page.first_in_row(i),
+            )
         add_beta_colorbar(page, description.betas)
     return page.figure
+
+
+def draw_tradeoff_panel(
+    axes: Axes,
+    own: pd.DataFrame,
+    baseline: pd.DataFrame,
+    limits: Limits,
+    constant: float,
+    hollow: Collection[tuple[str, float]] = (),
+    *,
+    rasterized: bool = False,
+    x_labels: bool = True,
+    y_labels: bool = True,
+) -> None:
+    """Draw the points of one technique, and behind them the means of the baseline.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where to, within :func:`~benchmark.report.style.styled`.
+    own, baseline : DataFrame
+        Rows of :func:`tradeoff_points`; without a baseline, none.
+    limits : Limits
+        Of the axes.
+    constant : float
+        Accuracy of the best constant answer: a line, if it lies within the limits.
+    hollow : collection of (str, float), default ()
+        Technique and level of bias of means to be drawn hollow.
+    rasterized : bool, default False
+        Whether single dots are pixels in formats of vectors.
+    x_labels, y_labels : bool, default True
+        Whether the axes have numbers and names.
+    """
+    if len(baseline):
+        _draw_reference(axes, baseline)
+    _draw_cloud(axes, own, hollow, rasterized=rasterized)
+    if limits[1][0] <= constant <= limits[1][1]:
+        axes.axhline(constant, **CONSTANT_LINE)
+    _dress_tradeoff(axes, limits, x_labels=x_labels, y_labels=y_labels)
 
 
 def _baseline_title(scenario: Scenario, description: RunDescription) -> str:

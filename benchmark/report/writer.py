@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.report.describe import RunDescription, file_name
-from benchmark.report.files import write_atomically
+from benchmark.report.files import FORMATS_WRITTEN, write_atomically
 from benchmark.report.frames import (
     Scenario,
     check_failures,
@@ -35,6 +36,7 @@ def write_report(
     description: RunDescription,
     *,
     figures: bool = True,
+    formats: Sequence[str] = FORMATS_WRITTEN,
 ) -> list[Path]:
     """Write summary, tables and figures.
 
@@ -44,7 +46,8 @@ def write_report(
     Parameters
     ----------
     output_dir : Path
-        Made if it does not exist. Gets ``summary.csv``, ``tables/`` and ``figures/``.
+        Made if it does not exist. Gets ``summary.csv`` of the headline metrics, ``metrics_summary.csv`` of
+        all others, ``tables/`` and ``figures/``.
     results : DataFrame
         Columns :data:`benchmark.columns.RESULT_COLUMNS`, one value per row, NaN allowed.
     failures : DataFrame
@@ -53,6 +56,8 @@ def write_report(
         What the numbers are of.
     figures : bool, default True
         Whether to draw figures, which takes nearly all of the time.
+    formats : sequence of str, optional
+        Of the figures: some of :data:`~benchmark.report.files.FORMATS`; by default PNG alone.
 
     Returns
     -------
@@ -67,12 +72,17 @@ def write_report(
     results = check_results(results, description)
     failures = check_failures(failures, description)
     summary = summarise(results, failures, description)
-    written = [write_atomically(output_dir / "summary.csv", csv_text(summary))]
+    # The same metrics as in results.csv; those of metrics.csv have a summary of their own.
+    main = {*(description.headline or (metric.name for metric in description.metrics)), *ALWAYS_MEASURED}
+    is_main = summary["metric"].isin(main)
+    written = [write_atomically(output_dir / "summary.csv", csv_text(summary[is_main]))]
+    if not is_main.all():
+        written.append(write_atomically(output_dir / "metrics_summary.csv", csv_text(summary[~is_main])))
     if figures:
         from benchmark.report.figure_files import write_figures
 
         pages = _draw_auc(summary, results, failures, description)
-        written += write_figures(output_dir / "figures", pages)
+        written += write_figures(output_dir / "figures", pages, formats)
     for table in build_tables(summary, results, failures, description):
         for ending, markup in MARKUPS.items():
             written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))
@@ -84,7 +94,7 @@ def write_report(
         constants = {dataset.name: dataset.group_sizes.best_constant for dataset in description.datasets}
         standing = standings(everything, constants)
         pages = _draw_figures(summary, results, failures, standing, description)
-        written += write_figures(output_dir / "figures", pages)
+        written += write_figures(output_dir / "figures", pages, formats)
     return written
 
 

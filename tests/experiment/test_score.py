@@ -1,6 +1,7 @@
 """Metrics of a cell, at once and again later from what the store kept."""
 
 import dataclasses
+import lzma
 import math
 import shutil
 from pathlib import Path
@@ -22,6 +23,7 @@ from benchmark.experiment.world import World, build_world
 from benchmark.metrics import Group, get_metric, list_metrics, metric_names
 from benchmark.metrics import base as metric_base
 from benchmark.registry import load_plugin
+from benchmark.report.compare_inputs import read_run
 from benchmark.report.folder import write_run_folder
 from benchmark.report.from_world import describe_run
 
@@ -236,10 +238,42 @@ def test_a_folder_holds_all_metrics_and_its_tables_those_of_the_headline(tmp_pat
     assert not set(others["metric"]) & set(folder.results["metric"])
     assert (others["value"].isna() == others["reason"].notna()).all()
     assert set(folder.failures["metric"]) <= {"", *folder.results["metric"]}
-    summary = (tmp_path / "out" / "summary.csv").read_text()
-    assert "precision[Caucasian]" in summary
+    summary = pd.read_csv(tmp_path / "out" / "summary.csv")
+    assert set(summary["metric"]) == set(folder.results["metric"])
+    other_summary = pd.read_csv(tmp_path / "out" / "metrics_summary.csv")
+    assert set(other_summary["metric"]) == set(others["metric"])
+    both = pd.concat([summary, other_summary], ignore_index=True)
+    pd.testing.assert_frame_equal(read_run(tmp_path / "out").summary, both, check_dtype=False)
     tables = sorted(path.name for path in (tmp_path / "out" / "tables").glob("all_*.md"))
     assert tables == ["all_discrimination_accuracy.md", "all_overestimation_underestimation.md"]
+
+
+def test_a_compressed_copy_of_the_results_is_kept_current(tmp_path: Path, path: Path) -> None:
+    found = world(tmp_path, "paper")
+    with Store(path) as store:
+        outcome = compute(found, store, engine=LocalEngine(1))
+    out = tmp_path / "out"
+    write_run_folder(out, found, outcome, figures=False)
+    plain, packed = out / "results.csv", out / "results.csv.xz"
+    text = plain.read_bytes()
+    assert not packed.exists()
+    other_settings = lzma.compress(text, preset=1)
+    packed.write_bytes(other_settings)
+    plain.unlink()
+    (out / "comparison.md").write_text("of these results")
+    write_run_folder(out, found, outcome, figures=False)
+    assert packed.read_bytes() == other_settings
+    assert plain.read_bytes() == text
+    assert (out / "comparison.md").exists()
+    packed.write_bytes(lzma.compress(b"of other results"))
+    folder = write_run_folder(out, found, outcome, figures=False)
+    assert lzma.decompress(packed.read_bytes()) == text
+    assert packed in folder.written
+    plain.unlink()
+    packed.write_bytes(b"damaged")
+    write_run_folder(out, found, outcome, figures=False)
+    assert lzma.decompress(packed.read_bytes()) == text
+    assert not (out / "comparison.md").exists()
 
 
 def test_the_digest_covers_metrics_of_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import ast
 import gzip
 import hashlib
 import io
+import re
 import tarfile
 import threading
 import tracemalloc
@@ -21,7 +22,6 @@ from benchmark.data.card import load_card
 from benchmark.data.source import read_sources
 from benchmark.errors import CardError, DownloadError
 from benchmark.metrics import get_metric
-from benchmark.report import metric_pages, technique_pages
 from benchmark.report.describe import TechniqueDescription
 from benchmark.report.frames import check_failures, check_results
 from benchmark.report.markdown import plain
@@ -30,6 +30,7 @@ from benchmark.report.summary import summarise
 from benchmark.report.tables import build_tables
 from benchmark.techniques import get_technique
 from tests.faults.fuzz import CARD
+from website import metric_pages, technique_pages
 
 PACKAGE = Path(__file__).resolve().parents[2] / "benchmark"
 SCRIPT = "<script>alert(1)</script>"
@@ -329,7 +330,8 @@ def test_pages_of_metrics_escape_every_word(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(metric_pages, "list_metrics", lambda: hostile)
     pages = metric_pages.metric_pages()
     assert sum(page.count("&lt;script") for page in pages.values()) >= 8
-    assert not any("<script" in page for page in pages.values())
+    # Code shows what it holds as it is.
+    assert not any("<script" in re.sub(r"(`+).*?\1", "", page) for page in pages.values())
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmark.experiment.plan import PAPER_METRICS
-from benchmark.metrics import get_metric, list_metrics
+from benchmark.metrics import list_metrics
 from benchmark.pages.index import refresh_index
 from benchmark.report.answers_text import (
     UNKNOWN_SHARES,
@@ -31,19 +30,16 @@ from benchmark.report.answers_text import (
     spots,
     verdict,
 )
-from benchmark.report.compare_inputs import read_results, read_run
 from benchmark.report.describe import GroupSizes
 from benchmark.report.page import write_page
 from benchmark.report.statistics_numbers import (
-    RunStatistics,
     Undeclared,
-    constant_answers,
     folder_statistics,
 )
 from benchmark.report.statistics_text import incomplete_survivors, survivors
 from benchmark.report.summary import csv_text
 from benchmark.statistics import paired_comparisons
-from benchmark.statistics.answers import answer_table, judged, standings
+from benchmark.statistics.answers import judged
 from tests.report.made_up_folder import (
     REASON,
     SCRIPT,
@@ -119,32 +115,8 @@ def untested(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the page of the paper's experiment, from its committed results and statistics."""
-    source = ROOT / "results" / "paper"
-    run = read_run(source)
-    parts = {part.name: pd.DataFrame() for part in fields(RunStatistics)}
-    for name in ("intervals", "comparisons"):
-        parts[name] = pd.read_csv(
-            source / "statistics" / f"{name}.csv", na_values=[""], keep_default_na=False
-        )
-    results = read_results(source, run)
-    metrics = {name: get_metric(name) for name in PAPER_METRICS}
-    standing = standings(results, constant_answers(run))
-    baselines = {dataset.name: dataset.baseline for dataset in run.datasets}
-    statistics = RunStatistics(
-        **{  # type: ignore[arg-type]
-            **parts,
-            "run": run,
-            "results": results[results["metric"].isin(metrics)],
-            "metrics": metrics,
-            "standing": standing,
-            "answers": answer_table(results, judged(parts["comparisons"]), standing, baselines),
-            "baselines": baselines,
-            "alpha": 0.05,
-            "rope": 0.01,
-        }
-    )
-    return write_page(tmp_path_factory.mktemp("browser"), statistics)
+    """Write the page of the paper's experiment, from its committed results."""
+    return write_page(tmp_path_factory.mktemp("browser"), folder_statistics(ROOT / "results" / "paper"))
 
 
 @dataclass

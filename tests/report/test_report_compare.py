@@ -600,8 +600,6 @@ def test_the_files_are_complete_and_readable(run_dir: Path, comparison: Comparis
         "comparison/table1.md",
         "comparison/table2.md",
         "comparison/differences.png",
-        "comparison/differences.pdf",
-        "comparison/differences.svg",
     }
     assert all(after[name] == content for name, content in before.items())
     back = pd.read_csv(run_dir / "comparison.csv", keep_default_na=False, na_values={"ours": [""]})
@@ -615,6 +613,13 @@ def test_the_files_are_complete_and_readable(run_dir: Path, comparison: Comparis
 def test_without_figures_none_is_written_or_shown(run_dir: Path, comparison: Comparison) -> None:
     written = write_comparison(run_dir, comparison, figures=False)
     assert {path.suffix for path in written} == {".csv", ".md"}
+    assert "![" not in (run_dir / "comparison.md").read_text(encoding="utf-8")
+
+
+def test_figures_come_in_the_formats_that_are_asked_for(run_dir: Path, comparison: Comparison) -> None:
+    write_comparison(run_dir, comparison, formats=("svg", "pdf"))
+    drawn = (run_dir / "comparison").glob("differences.*")
+    assert {path.suffix for path in drawn} == {".svg", ".pdf"}
     assert "![" not in (run_dir / "comparison.md").read_text(encoding="utf-8")
 
 
@@ -638,7 +643,7 @@ def test_the_same_run_gives_the_same_bytes_whatever_the_hash_seed(run_dir: Path)
             capture_output=True,
         )
         outputs.append(files_of(run_dir))
-    assert "comparison/differences.pdf" in outputs[0]
+    assert "comparison/differences.png" in outputs[0]
     assert outputs[0] == outputs[1]
 
 

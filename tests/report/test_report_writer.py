@@ -15,7 +15,7 @@ from made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, sample_r
 
 from benchmark.errors import ReportError
 from benchmark.report import write_report
-from benchmark.report.files import write_atomically
+from benchmark.report.files import FORMATS, write_atomically
 
 
 def small_run() -> Run:
@@ -31,14 +31,15 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def write(folder: Path, run: Run) -> dict[str, str]:
-    write_report(folder, run.results, run.failures, run.description)
+    write_report(folder, run.results, run.failures, run.description, formats=FORMATS)
     return digests(folder)
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     run = small_run()
-    return write_report(tmp_path_factory.mktemp("report"), run.results, run.failures, run.description)
+    folder = tmp_path_factory.mktemp("report")
+    return write_report(folder, run.results, run.failures, run.description, formats=FORMATS)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_all_files_are_written(written: list[Path], report: Path) -> None:
     assert names == [
         "summary.csv",
         *(f"tables/{name}.{ending}" for name in tables for ending in ("csv", "md", "tex")),
-        *(f"figures/{name}.{ending}" for name in figures for ending in ("png", "pdf", "svg")),
+        *(f"figures/{name}.{ending}" for name in figures for ending in FORMATS),
     ]
     assert sorted(names) == list(digests(report))
 

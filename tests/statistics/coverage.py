@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.metrics import list_metrics
+from benchmark.report.files import plain_or_packed
 from benchmark.statistics.frames import Cells, all_equal, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.robustness import area_weights, slope_weights
@@ -71,7 +72,7 @@ def from_the_runs() -> Shares:
     all 30 are equal, the interval is a point that is always right, and the cell is left out.
     """
     rng = np.random.default_rng(13)
-    runs = [to_cells(pd.read_csv(ROOT / "results" / name / "results.csv")) for name in RUNS]
+    runs = [to_cells(pd.read_csv(plain_or_packed(ROOT / "results" / name / "results.csv"))) for name in RUNS]
     means = [cells.values for cells in runs]
     shifts, gains = zip(*(_against_the_baseline(cells) for cells in runs), strict=True)
     kept = {

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark.errors import StatisticsError
+from benchmark.report.compare_inputs import read_results, read_run
 from benchmark.statistics import cell_intervals, distance
 from benchmark.statistics.frames import to_cells
 from benchmark.statistics.intervals import student_intervals
 from tests.statistics.made_up import Aim, random_results, results
 
-PAPER = Path(__file__).resolve().parents[2] / "results" / "paper"
+RESULTS = Path(__file__).resolve().parents[2] / "results"
 
 
 @pytest.mark.parametrize("n", [2, 3, 12, 30])
@@ -92,11 +93,13 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
     pd.testing.assert_frame_equal(found, shuffled.sort_values(key, ignore_index=True), rtol=1e-12)
 
 
-def test_means_and_intervals_of_the_paper_run_are_those_of_its_summary() -> None:
-    found = cell_intervals(pd.read_csv(PAPER / "results.csv"))
+@pytest.mark.parametrize("name", ["paper", "techniques"])
+def test_means_and_intervals_of_a_committed_run_are_those_of_its_summary(name: str) -> None:
+    run = read_run(RESULTS / name)
+    found = cell_intervals(read_results(RESULTS / name, run))
     key = ["dataset", "bias", "beta", "technique", "classifier", "metric"]
-    both = found.merge(pd.read_csv(PAPER / "summary.csv"), on=key, suffixes=("", "_told"))
-    assert len(both) > 900
+    both = found.merge(run.summary, on=key, suffixes=("", "_told"))
+    assert len(both) == len(found) > 900
     for name in ("mean", "ci_low", "ci_high"):
         np.testing.assert_allclose(both[name], both[f"{name}_told"], rtol=1e-9, atol=1e-12)
     assert (both["n"] == both["n_told"]).all()

@@ -1,0 +1,175 @@
+"""Discrimination against accuracy of each technique, drawn from committed results while the site is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from benchmark.report.compare_inputs import FinishedRun, RunDataset, read_results, read_run
+from benchmark.report.standing_marks import degenerate_cells
+from benchmark.report.style import GREY, Page, add_beta_colorbar, render, styled
+from benchmark.report.tradeoff_figure import TRADEOFF, Limits, draw_tradeoff_panel, points_of, tradeoff_limits
+from benchmark.statistics.answers import standings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["EXPERIMENTS", "ShownRun", "draw_technique", "shown_runs", "technique_figures"]
+
+EXPERIMENTS = ("paper", "techniques")
+"""Experiments with committed results that pages of techniques show."""
+
+_HOW = (
+    "Discrimination against accuracy. Dots: single repetitions; outlined: the mean of each β, hollow where "
+    "the classifier answers nearly everybody, or each group, the same. Grey line: the baseline. Red, "
+    "dash-dotted: accuracy of the best constant answer, where it is near."
+)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A dataset under one bias and one classifier: a column of panels."""
+
+    heading: str
+    baseline: str
+    points: pd.DataFrame
+    limits: Limits
+    constant: float
+    hollow: frozenset[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """A finished run, and what is drawn of it.
+
+    Parameters
+    ----------
+    run : FinishedRun
+        What it was.
+    results : DataFrame
+        Its values, as :func:`~benchmark.report.compare_inputs.read_results` returns them.
+    """
+
+    run: FinishedRun
+    results: pd.DataFrame
+
+    @property
+    def methods(self) -> dict[str, list[str]]:
+        """By registered technique, the names under which the run has it."""
+        found: dict[str, list[str]] = {}
+        for name in self.run.techniques:
+            found.setdefault(self.run.methods[name], []).append(name)
+        return found
+
+    @cached_property
+    def places(self) -> tuple[_Place, ...]:
+        """The columns of panels, in the run's order."""
+        constants = {d.name: d.test_groups.best_constant for d in self.run.datasets if d.test_groups}
+        standing = standings(self.results, constants)
+        return tuple(
+            self._place(dataset, standing, heading, key)
+            for dataset in self.run.datasets
+            for heading, key in _keys(self.results, dataset)
+        )
+
+    def _place(
+        self, dataset: RunDataset, standing: pd.DataFrame, heading: str, key: tuple[str, str]
+    ) -> _Place:
+        def own(frame: pd.DataFrame) -> pd.DataFrame:
+            columns = zip(("dataset", "bias", "classifier"), (dataset.name, *key), strict=True)
+            return frame.loc[pd.concat([frame[c].eq(v) for c, v in columns], axis=1).all(axis=1)]
+
+        points = points_of(own(self.results))
+        constant = dataset.test_groups.best_constant.accuracy if dataset.test_groups else float("nan")
+        return _Place(
+            heading=heading,
+            baseline=dataset.baseline,
+            points=points,
+            limits=tradeoff_limits(points, constant),
+            constant=constant,
+            hollow=frozenset(degenerate_cells(own(standing))),
+        )
+
+
+def _keys(results: pd.DataFrame, dataset: RunDataset) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield a heading, and names of bias and classifier, for each scenario of a dataset."""
+    own = results.loc[results["dataset"] == dataset.name, ["bias", "classifier"]].drop_duplicates()
+    for key in own.itertuples(index=False, name=None):
+        # Naming the only bias or the only classifier would be noise.
+        named = [name for name, column in zip(key, own, strict=True) if own[column].nunique() > 1]
+        yield ", ".join([dataset.name, *named]), key
+
+
+def shown_runs(root: Path) -> tuple[ShownRun, ...]:
+    """Read the runs of :data:`EXPERIMENTS` whose results a source tree has."""
+    folders = [root / "results" / name for name in EXPERIMENTS]
+    runs = [(folder, read_run(folder)) for folder in folders if (folder / "manifest.json").is_file()]
+    return tuple(ShownRun(run, read_results(folder, run, TRADEOFF)) for folder, run in runs)
+
+
+def technique_figures(runs: Sequence[ShownRun], technique: str) -> Iterator[tuple[str, str, bytes]]:
+    """Yield file name, text and content in PNG of each figure of a technique.
+
+    Parameters
+    ----------
+    runs : sequence of ShownRun
+        From :func:`shown_runs`; one in which the technique was not tried gives no figure.
+    technique : str
+        Its registered name.
+    """
+    for run in runs:
+        if technique in run.methods and (figure := draw_technique(run, technique)):
+            text = f"{technique}: discrimination against accuracy, {run.run.name}"
+            yield f"{technique}_{run.run.name}.png", text, render(figure, "png")
+
+
+def draw_technique(run: ShownRun, technique: str) -> Figure | None:
+    """Draw a technique on each dataset on which it has values: a row for each of the run's parametrisations.
+
+    Returns
+    -------
+    Figure or None
+        None if the technique has no value.
+    """
+    names = run.methods[technique]
+    places = [place for place in run.places if place.points["technique"].isin(names).any()]
+    tried = pd.concat([place.points["technique"] for place in places]) if places else ()
+    names = [name for name in names if name in set(tried)]
+    if not names:
+        return None
+    titles = [f"{run.run.techniques[name]}, {place.heading}" for name in names for place in places]
+    with styled():
+        page = Page(
+            len(titles),
+            len(places),
+            panel=(2.1, 1.6),
+            title=run.run.title,
+            subtitle=_HOW,
+            right=0.9,
+            gap=(0.5, 0.26),
+            panel_titles=titles,
+        )
+        panels = [(name, place) for name in names for place in places]
+        for i, (axes, (name, place)) in enumerate(zip(page.axes, panels, strict=True)):
+            own = place.points[place.points["technique"] == name]
+            if own.empty:
+                axes.text(0.5, 0.5, "no value", transform=axes.transAxes, ha="center", color=GREY)
+            baseline = place.points[(place.points["technique"] == place.baseline) & (name != place.baseline)]
+            draw_tradeoff_panel(
+                axes,
+                own,
+                baseline,
+                place.limits,
+                place.constant,
+                place.hollow,
+                x_labels=page.nothing_below(i),
+            )
+            if not page.first_in_row(i):  # limits differ between datasets, names of axes do not
+                axes.set_ylabel("")
+        add_beta_colorbar(page, run.run.betas)
+    return page.figure
