@@ -16,8 +16,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["LEAF", "Limit", "Nodes", "Rows", "collapse", "grow", "prune", "walk"]
-
 LEAF = -1
 """The ``feature`` of a node that does not split."""
 

@@ -21,15 +21,6 @@ from benchmark.data.table import Table
 from benchmark.errors import ClassifierError
 from benchmark.registry import Registry
 
-__all__ = [
-    "ClassifierDeclaration",
-    "ClassifierFactory",
-    "OneHotClassifier",
-    "list_classifiers",
-    "make_classifier",
-    "naive_bayes_ranker",
-]
-
 
 @dataclass(frozen=True)
 class ClassifierDeclaration:

@@ -21,8 +21,8 @@ from benchmark.errors import TechniqueError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from benchmark.conformance import CheckResult
     from benchmark.techniques import Tools
-    from benchmark.techniques.conformance import CheckResult
 
 __all__ = ["add"]
 
@@ -100,8 +100,8 @@ class _Examiner:
         import numpy as np
 
         from benchmark.classifiers import make_classifier, naive_bayes_ranker
+        from benchmark.conformance import check_technique
         from benchmark.techniques import Tools, get_technique, load_plugin
-        from benchmark.techniques.conformance import check_technique
 
         for plugin in self.plugins:
             load_plugin(plugin)
@@ -209,8 +209,8 @@ def _examine(
     name: str, *, make_examiner: Callable[[], _Examiner], time_limit: float, memory_limit: float
 ) -> tuple[list[CheckResult], _Fit]:
     """Run the checks and the fit in a new process, so that a technique harms nothing but its report."""
+    from benchmark.conformance import CheckResult
     from benchmark.experiment.pool import Failure, Task, run_tasks
-    from benchmark.techniques.conformance import CheckResult
 
     batches = run_tasks(
         [Task(name, ("checks", "fit"))],
@@ -228,7 +228,7 @@ def _examine(
 
 
 def _measured(technique: Any, tools: Tools) -> _Fit:
-    from benchmark.techniques.conformance import described, example_table
+    from benchmark.conformance import described, example_table
 
     table = example_table(_ROWS, extra_columns=_COLUMNS - 5)
     try:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from benchmark.data.card import Card, SourceFile
 
-__all__ = ["DataNotFoundError", "Progress", "SourceBytes", "cache_dir", "read_sources"]
-
 Progress = Callable[[str, int, int | None], None]
 """Called while a file downloads: its name, the bytes done, the bytes in all or None."""
 

@@ -19,26 +19,6 @@ from benchmark.errors import BetabenchError, DataError, UnknownNameError
 from benchmark.metrics.groups import Conventions, Group, GroupCounts, Need, Predictions, UndefinedMetricError
 from benchmark.registry import Registry
 
-__all__ = [
-    "COMPARISONS",
-    "FAILING",
-    "Compares",
-    "Direction",
-    "Equivalent",
-    "Measurement",
-    "Metric",
-    "MetricError",
-    "MetricResults",
-    "evaluate",
-    "get_metric",
-    "list_families",
-    "list_metrics",
-    "measure",
-    "metric",
-    "metric_names",
-    "one_value_each",
-]
-
 Direction = Literal["higher", "lower", "closer_to_ideal", "none"]
 
 Compares = Literal["overall", "each_group", "one_against_rest", "against_reference", "all_groups"]

@@ -17,17 +17,6 @@ from numpy.typing import NDArray
 
 from benchmark.errors import BetabenchError, DataError
 
-__all__ = [
-    "Conventions",
-    "Group",
-    "GroupCounts",
-    "Need",
-    "Predictions",
-    "UndefinedMetricError",
-    "difference",
-    "require_rows",
-]
-
 Need = Literal["y_true", "y_pred", "y_score", "strata", "features", "alternated"]
 """What a metric may be computed from; see :class:`Predictions`."""
 

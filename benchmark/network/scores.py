@@ -24,8 +24,6 @@ from benchmark.errors import NetworkError, UnknownNameError
 from benchmark.network._constraints import column_label, find_cycle
 from benchmark.network._counts import Rows, collapse, group, members, score_counts, score_extensions
 
-__all__ = ["ScoreName", "SetScores", "structure_score"]
-
 ScoreName = Literal["bic", "bdeu"]
 
 _DENSE = 8  # full tables are counted up to this many cells per distinct row; beyond, grouping is faster

@@ -17,8 +17,6 @@ from benchmark.network._counts import collapse, members
 from benchmark.network.exact import optimal_parents
 from benchmark.network.scores import ScoreName, SetScores, check_sizes
 
-__all__ = ["AlgorithmName", "Structure", "learn_structure"]
-
 AlgorithmName = Literal["hill_climbing", "tabu", "exact"]
 
 

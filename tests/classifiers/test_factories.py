@@ -10,9 +10,9 @@ import sklearn
 
 from benchmark.classifiers import list_classifiers, make_classifier, naive_bayes_ranker
 from benchmark.classifiers.factories import OneHotClassifier
+from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import ClassifierError, UnknownNameError
-from benchmark.techniques.conformance import example_table
 
 TRAIN, TEST = example_table(), example_table(300, seed=4)
 COLUMNS = list(TRAIN.schema.feature_indices)

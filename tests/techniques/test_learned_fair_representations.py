@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError, TechniqueError
 from benchmark.techniques import Prepared, Tools, get_technique
 from benchmark.techniques._representation_kernels import exponential, logarithm
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.learned_fair_representations import Prototypes, RepresentationLoss, descend

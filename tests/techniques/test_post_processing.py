@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from benchmark.classifiers import make_classifier
+from benchmark.conformance import check_technique, example_table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import PostProcessing, Scored, Tools, get_technique
 from benchmark.techniques.calibrated_equalized_odds import mixing_rates
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.equalized_odds import derived_predictor
 from benchmark.techniques.randomized_threshold_optimizer import parity_thresholds
 from benchmark.techniques.reject_option import critical_region

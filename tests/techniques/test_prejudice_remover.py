@@ -11,9 +11,9 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.techniques import Predictor, get_technique
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.prejudice_remover import PrejudiceRemover, RegularisedLoss

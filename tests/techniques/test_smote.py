@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Tools, get_technique
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.independence import cell_counts
 from benchmark.techniques.smote import FairSmote, _most_voted, _nearest, _unbiased

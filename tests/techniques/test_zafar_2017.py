@@ -11,10 +11,10 @@ import pytest
 from scipy.optimize import minimize as general_solver
 from threadpoolctl import threadpool_limits
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
 from benchmark.techniques import Predictor, get_technique, zafar_2017
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.zafar_2017 import Zafar2017
