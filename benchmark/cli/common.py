@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_OK", "EXIT_USAGE", "add_data_options", "command"]
+if TYPE_CHECKING:
+    from benchmark.data.source import Sources
+
+__all__ = [
+    "EXIT_FAILED",
+    "EXIT_INTERRUPTED",
+    "EXIT_OK",
+    "EXIT_USAGE",
+    "add_data_options",
+    "command",
+    "sources_of",
+]
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
@@ -46,3 +57,10 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
         help="look for source files here (or set BETABENCH_DATA)",
     )
     parser.add_argument("--offline", action="store_true", help="never download")
+
+
+def sources_of(options: argparse.Namespace) -> Sources:
+    """Return what :func:`add_data_options` has read."""
+    from benchmark.data.source import Sources
+
+    return Sources(options.data_dir, options.offline)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, add_data_options, command
+from benchmark.cli.common import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, add_data_options, command, sources_of
 from benchmark.cli.run_alternation import run_alternation_file
 
 if TYPE_CHECKING:
@@ -135,8 +135,7 @@ def _run(options: argparse.Namespace) -> int:
     require_writable(options.output or Path("results") / experiment.name)
     world = build_world(
         experiment,
-        data_dir=options.data_dir,
-        offline=options.offline,
+        sources_of(options),
         require_real_data=options.require_real_data,
         plugins=plugins,
         say=say,

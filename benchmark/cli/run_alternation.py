@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmark.cli.common import EXIT_OK
+from benchmark.cli.common import EXIT_OK, sources_of
 from benchmark.errors import ExperimentError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def run_alternation_file(options: argparse.Namespace) -> int:
     experiment = load_alternation(options.experiment)
     output: Path = options.output or Path("results") / experiment.name
     require_writable(output)
-    outcome = run_alternation(experiment, data_dir=options.data_dir, offline=options.offline)
+    outcome = run_alternation(experiment, sources_of(options))
     written = _write(output, experiment, outcome, figures=not options.no_figures)
     print(experiment.title)
     for row in outcome.summary.to_dict("records"):

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from benchmark.cli import main
+from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, PluginError
 from benchmark.experiment.cluster import Cluster
 from benchmark.experiment.engine import open_engine
@@ -105,7 +106,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("BETABENCH_DATA", raising=False)
         patch.setenv("BETABENCH_CACHE", str(folder / "cache"))
-        return build_world(load_experiment(folder / "spread.toml"), offline=True)
+        return build_world(load_experiment(folder / "spread.toml"), Sources(offline=True))
 
 
 @pytest.fixture(scope="module")

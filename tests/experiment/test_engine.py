@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, PluginError
 from benchmark.experiment import run as run_module
 from benchmark.experiment.cluster import Cluster, load_cluster
@@ -65,7 +66,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.delenv("BETABENCH_DATA", raising=False)
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
     (tmp_path / "small.toml").write_text(SMALL)
-    return build_world(load_experiment(tmp_path / "small.toml"), offline=True)
+    return build_world(load_experiment(tmp_path / "small.toml"), Sources(offline=True))
 
 
 def test_the_local_engine_runs_tasks_in_processes() -> None:

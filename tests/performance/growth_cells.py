@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+from benchmark.data.source import Sources
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Evaluator, cell_result
 from benchmark.experiment.plan import Experiment, TechniqueEntry, load_experiment, narrow
@@ -164,7 +165,7 @@ class _Canned:
 
 
 def _world(cells: int) -> World:
-    return build_world(_experiment(cells), offline=True)
+    return build_world(_experiment(cells), Sources(offline=True))
 
 
 def _experiment(cells: int) -> Experiment:
