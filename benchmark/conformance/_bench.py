@@ -315,7 +315,7 @@ def _content(table: Table) -> tuple[bytes | bool, ...]:
 
 @contextlib.contextmanager
 def _marked_global_state() -> Iterator[bytes]:
-    """Give the global generators a state that nobody else does, so that seeding shows every time."""
+    """Give the global generators a state of their own, so that seeding shows every time."""
     original = random.getstate(), np.random.get_state()  # noqa: NPY002
     try:
         random.seed("conformance")

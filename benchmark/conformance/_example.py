@@ -154,7 +154,7 @@ def told_by_skill(rows: int, seed: int, wrong: float = 0.0) -> Table:
 
 
 def merged(table: Table) -> Table:
-    """Give everybody outside of the deprived group one state of the sensitive feature."""
+    """Give all rows outside of the deprived group one state of the sensitive feature."""
     schema = table.schema
     return table.with_column(
         schema.sensitive_feature, np.where(table.deprived, schema.deprived_code, _other_code(schema))

@@ -58,7 +58,7 @@ from benchmark.techniques.post_processing import PostProcessing, Scored
 Status = Literal["passed", "warning", "failed", "not applicable"]
 
 # Learners that take codes for numbers, or drop one state as reference and regularize the others, depend on
-# the codes of features. Of twelve such (trees, neighbours, linear models) it was 5 % of the answers to the
+# the codes of features. Of twelve such (trees, neighbors, linear models) it was 5 % of the answers to the
 # example at most, and 2 % where the two groups swap their codes.
 _MOST_BY_CODES = 0.15
 _MOST_BY_ROLES = 0.05
@@ -510,7 +510,7 @@ def _coding_irrelevant(bench: Bench) -> None:
 
 
 def _groups_declared(bench: Bench) -> None:
-    """Demand that everybody outside of the deprived group is one unless it tells more groups apart."""
+    """Demand that all rows outside of the deprived group are one group unless it tells more groups apart."""
     technique = bench.technique
     if technique.multi_group:
         raise NotApplicableError("it declares that it tells more than two groups apart")

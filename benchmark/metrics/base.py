@@ -25,7 +25,7 @@ Compares = Literal["overall", "each_group", "one_against_rest", "against_referen
 """Which groups a metric compares, and so what it does with more than two."""
 
 COMPARISONS: Mapping[Compares, str] = {
-    "overall": "looks at everybody at once; there are no groups",
+    "overall": "looks at all rows at once; there are no groups",
     "each_group": "one value for each group",
     "one_against_rest": "one value for each group, compared with all others together",
     "against_reference": "one value for each group, compared with a reference group",
@@ -333,7 +333,7 @@ def measure(
 def _groups(
     counts: GroupCounts, rows: Predictions | None, conventions: Conventions = "betabench"
 ) -> tuple[Group, list[Group]]:
-    """Return everybody as one group, and each group by itself."""
+    """Return all rows as one group, and each group by itself."""
     everybody = Group.of(counts, range(len(counts.names)), "everybody", rows, conventions)
     return everybody, [
         Group.of(counts, [code], f"the group {name!r}", rows, conventions)

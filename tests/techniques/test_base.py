@@ -64,7 +64,7 @@ class Parametrised(Custom):
         return Prepared(train)
 
 
-def test_parameters_have_defaults_and_are_normalised() -> None:
+def test_parameters_have_defaults_and_are_normalized() -> None:
     assert Parametrised().parameters == {"count": 2, "flag": False, "kind": "a", "level": 0.5}
     assert list(Parametrised().parameters) == ["count", "flag", "kind", "level"]
     assert Parametrised(level=1) == Parametrised(level=1.0)

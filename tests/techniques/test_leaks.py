@@ -91,7 +91,7 @@ class Linear(FromCodesWithLots):
 
 
 class Near(FromCodesWithLots):
-    """Keeps some accuracy, because the label is one of several columns that make a neighbour."""
+    """Keeps some accuracy, because the label is one of several columns that make a neighbor."""
 
     def model(self, train: Table, tools: Tools) -> Any:
         return KNeighborsClassifier()

@@ -1,4 +1,4 @@
-"""Learned fair representations minimise the loss of Zemel et al. (2013) in AIF360's scaling."""
+"""Learned fair representations minimize the loss of Zemel et al. (2013) in AIF360's scaling."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_the_same_rows_get_the_same_answer_again_and_another_fit_draws_other_lot
         assert (adjust(test) != adjusted(name, held_out, seed=1)(test)).any()
 
 
-@pytest.mark.parametrize("name", NAMES[2:])  # the first two equalise error rates
+@pytest.mark.parametrize("name", NAMES[2:])  # the first two equalize error rates
 def test_it_lessens_discrimination_on_new_rows(name: str) -> None:
     def gap(name: str) -> float:
         test = example_table(6000, seed=2)
