@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from benchmark.data.card import Card, load_card
+from benchmark.data.source import Sources
 from benchmark.errors import UnknownNameError
 from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
@@ -173,8 +174,7 @@ def run(
     require_writable(Path(output) if output is not None else Path("results") / chosen.name)
     world = build_world(
         chosen,
-        data_dir=_path(data_dir),
-        offline=offline,
+        Sources(data_dir, offline),
         require_real_data=require_real_data,
         plugins=files,
         say=say,
@@ -393,7 +393,7 @@ def sample(
     """
     card = dataset if isinstance(dataset, Card) else load_card(str(dataset))
     acting = tuple(map(parse_edit, edits)) or default_edits(card, experiment)
-    network, real_rows, _ = learned_network(card, data_dir=_path(data_dir), offline=offline)
+    network, real_rows, _ = learned_network(card, Sources(data_dir, offline))
     wanted = rows if rows is not None else real_rows or 0
     frame = draw_sample(card, network, edits=acting, beta=beta, rows=wanted, seed=seed).to_frame()
     frame.attrs.update(card.roles)

@@ -21,6 +21,7 @@ LAYERS = (
     ("network",),
     ("bias",),
     ("classifiers", "techniques", "metrics"),
+    ("conformance",),
     ("statistics",),
     ("experiment", "audit", "skeleton"),
     ("report",),
@@ -31,7 +32,8 @@ RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 
 
 def layer(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    # What a skeleton becomes lies outside of the package, and may import all of it.
+    return "skeleton" if "skeletons" in path.parts else path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def imported_modules(path: Path) -> list[str]:
@@ -107,7 +109,7 @@ def test_a_run_needs_no_optional_or_fragile_package() -> None:
 
 def test_nothing_uses_the_global_random_state() -> None:
     # The conformance checks set that state on purpose, to see whether a technique touches it.
-    for path in (p for p in MODULES if p.name != "conformance.py"):
+    for path in (p for p in MODULES if p.parent.name != "conformance"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
                 owner = node.value

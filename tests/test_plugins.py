@@ -15,6 +15,7 @@ import pytest
 import sklearn  # noqa: F401  # it sets environment variables of its own when it is first imported
 
 from benchmark.cli import main
+from benchmark.data.source import Sources
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.plan import load_experiment
@@ -258,7 +259,7 @@ def experiment(folder: Path, more: str = "", time_limit: float = 60, memory_limi
 
 
 def world(file: Path, *plugins: Path) -> World:
-    return build_world(load_experiment(file), offline=True, plugins=tuple(map(str, plugins)))
+    return build_world(load_experiment(file), Sources(offline=True), plugins=tuple(map(str, plugins)))
 
 
 # --------------------------------------------------------------------------------------- how they are found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import itertools
 import json
-import math
 import os
 import re
 import subprocess
@@ -21,7 +20,7 @@ from benchmark.cli import main
 from benchmark.errors import ReportError
 from benchmark.experiment import engine as engine_module
 from benchmark.experiment import world as world_module
-from benchmark.experiment.pool import Finished, Handler, Task
+from benchmark.experiment.pool import Finished, Handler, Limits, Task
 from benchmark.experiment.store import LastRun, Store
 from benchmark.report.files import figure_formats
 from benchmark.report.progress import Pace, show_progress
@@ -159,11 +158,9 @@ class Stopped(InProcess):
         self,
         tasks: Sequence[Task],
         make_handler: Callable[[], Handler],
-        *,
-        time_limit: float,
-        memory_limit: float = math.inf,
+        limits: Limits,
     ) -> Iterator[list[Finished]]:
-        yield from super().run(tasks[:2], make_handler, time_limit=time_limit, memory_limit=memory_limit)
+        yield from super().run(tasks[:2], make_handler, limits)
         raise KeyboardInterrupt
 
 

@@ -40,8 +40,8 @@ class ProxyBias(BiasKind):
 
         def observe(table: Table, rng: np.random.Generator) -> Table:
             proxy = rng.random(len(table)) < 0.5
-            told = table.deprived & (rng.random(len(table)) < beta)
-            proxy[told] = table.y[told]
+            copied = table.deprived & (rng.random(len(table)) < beta)
+            proxy[copied] = table.y[copied]
             return _with_column(table, proxy)
 
         favored, deprived = group_rates(network)

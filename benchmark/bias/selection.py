@@ -33,7 +33,7 @@ class SelectionBias(BiasKind):
         favored, deprived = group_rates(network)
         if beta * deprived == 1:
             raise BiasError(
-                "Selection would leave nobody in the deprived group",
+                "Selection would leave no rows of the deprived group",
                 expected="unfavorable rows of the deprived group as well",
                 got="a network in which all of its rows are favorable",
                 remedy="plant less than 1",

@@ -16,8 +16,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["LEAF", "Limit", "Nodes", "Rows", "collapse", "grow", "prune", "walk"]
-
 LEAF = -1
 """The ``feature`` of a node that does not split."""
 
@@ -78,7 +76,7 @@ class Limit(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _plogp(weight: float) -> float:
-    """Return ``weight * log2(weight)``, of which entropies of unnormalised counts are sums."""
+    """Return ``weight * log2(weight)``, of which entropies of unnormalized counts are sums."""
     return weight * math.log2(weight) if weight > _TOLERANCE else 0.0
 
 
@@ -162,7 +160,7 @@ def _partition(rows: Rows, begin: int, end: int, feature: int) -> NDArray[np.int
 
 @njit(cache=True, nogil=True)
 def _extended(array: Any, length: int) -> Any:
-    """Return a copy with at least ``length`` entries; the new ones are uninitialised."""
+    """Return a copy with at least ``length`` entries; the new ones are uninitialized."""
     longer = np.empty((max(length, 2 * array.shape[0]), *array.shape[1:]), array.dtype)
     old, new = array.ravel(), longer.ravel()
     for i in range(old.size):  # compiles much faster than an assignment between slices
@@ -218,9 +216,11 @@ def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
     while len(stack) > 0:
         node, depth = stack.pop()
         total = counts[node].sum()
+        # Stop: too few cases for two branches, or one class only.
         if total < 2 * min_cases - _TOLERANCE or total - counts[node].max() < _TOLERANCE:
             continue
 
+        # Class weights by category of every feature left, in one pass over the node's rows.
         n_candidates = 0
         gains[:] = -1.0
         for f in range(n_features):
@@ -234,6 +234,7 @@ def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
             for j in range(n_candidates):
                 f = candidates[j]
                 table[offset[f] + codes[row, f] * n_classes + k] += weight
+        # Information gain and gain ratio of each feature left (Quinlan 1993, section 2.2).
         for f in candidates[:n_candidates]:
             gains[f], ratios[f] = _gain_and_ratio(table[offset[f] : offset[f + 1]], counts[node], min_cases)
         best = _best_feature(gains, ratios, few_valued)
@@ -430,6 +431,7 @@ def prune(nodes: Nodes, rows: Rows, limit: Limit, subtree_raising: bool) -> None
         if not alive[node] or feature[node] == LEAF:
             continue
         first = first_child[node]
+        # Pessimistic errors of the three alternatives: the subtree, a leaf, the largest branch.
         as_tree = estimate[first : first + rows.cardinality[feature[node]]].sum()
         as_leaf = _estimated_errors(counts[node], limit)
         as_branch = np.inf
@@ -438,10 +440,12 @@ def prune(nodes: Nodes, rows: Rows, limit: Limit, subtree_raising: bool) -> None
             as_branch = _raised_estimate(nodes, node, branch, rows, estimate, gained, limit)
 
         if as_leaf <= min(as_tree, as_branch) + _PRUNING_SLACK:
+            # Subtree replacement: the node becomes a leaf.
             alive[first : ends[node]] = False
             feature[node] = LEAF
             estimate[node] = as_leaf
         elif as_branch <= as_tree + _PRUNING_SLACK:
+            # Subtree raising: the largest branch takes the node's place and all of its rows.
             alive[first : first_child[branch]] = False
             alive[ends[branch] : ends[node]] = False
             feature[node], first_child[node], ends[node] = feature[branch], first_child[branch], ends[branch]

@@ -19,8 +19,6 @@ from benchmark.classifiers._c45_kernels import LEAF, Limit, Nodes, Rows, collaps
 from benchmark.data.table import CODE_DTYPE
 from benchmark.errors import ClassifierError
 
-__all__ = ["C45Classifier", "C45InputError", "Tree"]
-
 _MAX_CARDINALITY = int(np.iinfo(CODE_DTYPE).max)
 _UNKNOWN = -1
 # Probabilities closer than this are equal: sums of weights carry rounding errors.

@@ -22,15 +22,6 @@ from benchmark.data.table import Table
 from benchmark.errors import ClassifierError
 from benchmark.registry import Registry
 
-__all__ = [
-    "ClassifierFactory",
-    "OneHotClassifier",
-    "list_classifiers",
-    "make_classifier",
-    "naive_bayes_ranker",
-]
-
-
 _REGISTRY: Registry[ClassifierDeclaration] = Registry(
     "classifier", ClassifierError, entry_points="betabench.classifiers"
 )

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, add_figure_options, command
+from benchmark.cli.common import EXIT_OK, add_data_options, add_figure_options, command, sources_of
 
 __all__ = ["add"]
 
@@ -43,7 +43,7 @@ def _alternation(options: argparse.Namespace) -> int:
     experiment = load_alternation(options.experiment)
     output: Path = options.output or Path("results") / experiment.name
     require_writable(output)
-    outcome = run_alternation(experiment, data_dir=options.data_dir, offline=options.offline)
+    outcome = run_alternation(experiment, sources_of(options))
     facts = {
         "experiment": experiment.model_dump(mode="json"),
         "data_sha256": outcome.digest,

@@ -21,8 +21,9 @@ from benchmark.errors import TechniqueError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from benchmark.conformance import CheckResult
+    from benchmark.experiment.pool import Limits
     from benchmark.techniques import Tools
-    from benchmark.techniques.conformance import CheckResult
 
 __all__ = ["add"]
 
@@ -100,8 +101,8 @@ class _Examiner:
         import numpy as np
 
         from benchmark.classifiers import make_classifier, naive_bayes_ranker
+        from benchmark.conformance import check_technique
         from benchmark.techniques import Tools, get_technique, load_plugin
-        from benchmark.techniques.conformance import check_technique
 
         for plugin in self.plugins:
             load_plugin(plugin)
@@ -121,6 +122,7 @@ def _check(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.classifiers import make_classifier
+    from benchmark.experiment.pool import Limits
     from benchmark.techniques import get_technique, list_techniques, load_plugin
 
     files = tuple(str(Path(target).resolve()) for target in options.targets if target.endswith(".py"))
@@ -152,8 +154,7 @@ def _check(options: argparse.Namespace) -> int:
     examine = functools.partial(
         _examine,
         make_examiner=functools.partial(_Examiner, parameters, options.classifier, plugins),
-        time_limit=options.time_limit,
-        memory_limit=options.memory_limit,
+        limits=Limits(options.time_limit, options.memory_limit),
     )
     console, reports = Console(), []
     for technique in techniques:
@@ -206,18 +207,17 @@ def _parameter(text: str) -> tuple[str, bool | int | float | str]:
 
 
 def _examine(
-    name: str, *, make_examiner: Callable[[], _Examiner], time_limit: float, memory_limit: float
+    name: str, *, make_examiner: Callable[[], _Examiner], limits: Limits
 ) -> tuple[list[CheckResult], _Fit]:
     """Run the checks and the fit in a new process, so that a technique harms nothing but its report."""
+    from benchmark.conformance import CheckResult
     from benchmark.experiment.pool import Failure, Task, run_tasks
-    from benchmark.techniques.conformance import CheckResult
 
     batches = run_tasks(
         [Task(name, ("checks", "fit"))],
         make_examiner,
         n_workers=1,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
+        limits=limits,
     )
     checks, fit = (finished.result for batch in batches for finished in batch)
     if isinstance(checks, Failure):
@@ -228,7 +228,7 @@ def _examine(
 
 
 def _measured(technique: Any, tools: Tools) -> _Fit:
-    from benchmark.techniques.conformance import described, example_table
+    from benchmark.conformance import described, example_table
 
     table = example_table(_ROWS, extra_columns=_COLUMNS - 5)
     try:

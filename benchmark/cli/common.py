@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchmark.data.source import Sources
 
 __all__ = [
     "EXIT_FAILED",
@@ -14,6 +17,7 @@ __all__ = [
     "add_data_options",
     "add_figure_options",
     "command",
+    "sources_of",
 ]
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -73,3 +77,10 @@ def add_figure_options(parser: argparse.ArgumentParser, *, without: str = "write
         metavar="FORMATS",
         help="of figures, with commas between them: png, pdf, svg; pages show png; default: %(default)s",
     )
+
+
+def sources_of(options: argparse.Namespace) -> Sources:
+    """Return what :func:`add_data_options` has read."""
+    from benchmark.data.source import Sources
+
+    return Sources(options.data_dir, options.offline)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, command
+from benchmark.cli.common import EXIT_OK, add_data_options, command, sources_of
 
 __all__ = ["add"]
 
@@ -45,7 +45,7 @@ def _learn(options: argparse.Namespace) -> int:
     from benchmark.network.learn import learn_network, merge_settings
 
     card = load_card(options.dataset)
-    dataset = load_dataset(card, data_dir=options.data_dir, offline=options.offline)
+    dataset = load_dataset(card, sources_of(options))
     for note in dataset.notes:
         print(f"Note: {note}")
     asked = {name: getattr(options, name) for name in ("algorithm", "score", "max_indegree", "restarts")}

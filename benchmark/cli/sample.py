@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, command
+from benchmark.cli.common import EXIT_OK, add_data_options, command, sources_of
 
 if TYPE_CHECKING:
     from benchmark.network.bias import BiasEdit
@@ -52,7 +52,7 @@ def _sample(options: argparse.Namespace) -> int:
     if not edits:
         edits = default_edits(card, options.experiment)
     network: Network
-    network, real_rows, source = learned_network(card, data_dir=options.data_dir, offline=options.offline)
+    network, real_rows, source = learned_network(card, sources_of(options))
     facts = write_sample(
         options.out,
         card,

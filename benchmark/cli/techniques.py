@@ -9,14 +9,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmark.cli.common import add_data_options, command
+from benchmark.cli.common import add_data_options, command, sources_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from benchmark.data import Table
-    from benchmark.data.card import Card
 
 __all__ = ["add"]
 
@@ -95,6 +93,7 @@ def _influence(options: argparse.Namespace) -> int:
     from benchmark.audit import LEVELS, audit_features
     from benchmark.classifiers import make_classifier
     from benchmark.data.card import load_card
+    from benchmark.experiment.world import find_rows
     from benchmark.report.describe import file_name
     from benchmark.report.files import write_atomically
     from benchmark.report.summary import csv_text
@@ -103,7 +102,12 @@ def _influence(options: argparse.Namespace) -> int:
 
     card = load_card(options.dataset)
     factory, technique = make_classifier(options.classifier), get_technique(options.technique)
-    table, source, embedded = _rows(card, options)
+    rng = generator(options.seed, purpose="influence rows", dataset=card.name)
+    found = find_rows(card, sources_of(options), rng)
+    table, embedded = found.table, found.network is not None
+    source = (
+        f"EMBEDDED NETWORK, NOT REAL DATA: {found.source}" if embedded else f"real data from {found.source}"
+    )
     order = generator(options.seed, purpose="influence", dataset=card.name).permutation(len(table))
     n_train = 2 * len(table) // 3
     audit = audit_features(
@@ -129,25 +133,6 @@ def _influence(options: argparse.Namespace) -> int:
         path = options.out / f"influence_{file_name('_'.join(parts))}.csv"
         print(f"written: {write_atomically(path, csv_text(audit))}")
     return 0
-
-
-def _rows(card: Card, options: argparse.Namespace) -> tuple[Table, str, bool]:
-    """Return the real rows, or as many of the embedded network, where they come from, and which of both."""
-    from benchmark.data.load import load_dataset
-    from benchmark.data.source import DataNotFoundError
-    from benchmark.experiment.world import learned_network
-    from benchmark.network.sample import sample
-    from benchmark.seeding import generator
-
-    try:
-        dataset = load_dataset(card, data_dir=options.data_dir, offline=options.offline)
-    except DataNotFoundError:
-        network, rows, source = learned_network(card, data_dir=options.data_dir, offline=options.offline)
-        if not rows:
-            raise
-        table = sample(network, rows, generator(options.seed, purpose="influence rows", dataset=card.name))
-        return table, f"EMBEDDED NETWORK, NOT REAL DATA: a sample of the {source}", True
-    return dataset.table, f"real data from {dataset.source}", False
 
 
 def _print_ranking(console: Console, audit: pd.DataFrame) -> None:

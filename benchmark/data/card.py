@@ -332,7 +332,7 @@ class NetworkSettings(_Declaration):
     algorithm : {"tabu", "hill_climbing", "exact"}, default "tabu"
         Structure search.
     score : {"bic", "bdeu"}, default "bic"
-        What it maximises.
+        What it maximizes.
     max_indegree : int, optional
         Most parents that a column may have; no limit unless given.
     tabu_length : int, default 10

@@ -69,7 +69,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.card import MISSING_VALUES, Card, CategoricalColumn, NumericColumn, load_card
 from benchmark.data.records import Records, read_records
-from benchmark.data.source import Progress, SourceBytes, read_sources
+from benchmark.data.source import ANYWHERE, SourceBytes, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError
 
@@ -120,25 +120,15 @@ class Dataset:
         return frame
 
 
-def load_dataset(
-    card: Card | str | Path,
-    *,
-    data_dir: str | Path | None = None,
-    offline: bool = False,
-    progress: Progress | None = None,
-) -> Dataset:
+def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE) -> Dataset:
     """Find, verify, read and code a dataset.
 
     Parameters
     ----------
     card : Card, str or Path
         The card, the name of a shipped one, or the path of a TOML file.
-    data_dir : str or Path, optional
-        Where to look for the files first; ``BETABENCH_DATA`` unless given.
-    offline : bool, default False
-        Never use the network.
-    progress : callable, optional
-        Told about downloads; see :data:`benchmark.data.source.Progress`.
+    sources : Sources, optional
+        Where its files may come from: :class:`benchmark.data.source.Sources`.
 
     Raises
     ------
@@ -153,9 +143,9 @@ def load_dataset(
     """
     if not isinstance(card, Card):
         card = load_card(card)
-    sources = read_sources(card, data_dir=data_dir, offline=offline, progress=progress)
+    files = read_sources(card, sources)
     codes, unknown, unused = [], [], []
-    for file, source in zip(card.source.files, sources, strict=True):
+    for file, source in zip(card.source.files, files, strict=True):
         records = read_records(card, file, source)
         found, strange = _code(card, records, source.location)
         codes.append(found)
@@ -165,7 +155,7 @@ def load_dataset(
         raise _unknown_values(card, unknown)
     table = Table(card.schema(), np.concatenate(codes))
     _check_rows(card, table)
-    return Dataset(card, table, _describe(sources), tuple(dict.fromkeys(unused)))
+    return Dataset(card, table, _describe(files), tuple(dict.fromkeys(unused)))
 
 
 def group_notes(table: Table) -> tuple[str, ...]:
@@ -194,9 +184,9 @@ def _unused_note(unused: Sequence[str]) -> Iterator[str]:
         )
 
 
-def _describe(sources: Sequence[SourceBytes]) -> str:
-    groups = itertools.groupby(sources, key=lambda source: source.kind)
-    return "; ".join(f"{kind}: {', '.join(source.location for source in group)}" for kind, group in groups)
+def _describe(files: Sequence[SourceBytes]) -> str:
+    groups = itertools.groupby(files, key=lambda file: file.kind)
+    return "; ".join(f"{kind}: {', '.join(file.location for file in group)}" for kind, group in groups)
 
 
 def _check_rows(card: Card, table: Table) -> None:

@@ -20,8 +20,6 @@ from benchmark.errors import DataError
 if TYPE_CHECKING:
     from _csv import Reader
 
-__all__ = ["Records", "read_records"]
-
 _Rows = Iterator[tuple[int, list[str]]]
 
 

@@ -6,7 +6,6 @@ and nothing unverified ever reaches the cache.
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import hashlib
 import io
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
     from benchmark.data.card import Card, SourceFile
 
-__all__ = ["DataNotFoundError", "Progress", "SourceBytes", "cache_dir", "read_sources"]
-
 Progress = Callable[[str, int, int | None], None]
 """Called while a file downloads: its name, the bytes done, the bytes in all or None."""
 
@@ -40,7 +37,7 @@ ATTEMPTS = 4
 """How often a download is tried."""
 
 CONNECTION_ATTEMPTS = 2
-"""How often a server is tried that cannot even be reached: whoever is offline should not wait long."""
+"""How often a server is tried that cannot even be reached: without a network, the answer comes soon."""
 
 BACKOFF = 1.0
 """Seconds before the second try; each further wait is twice as long."""
@@ -71,8 +68,31 @@ _REMEDY: dict[type[DataError], str] = {
 class DataNotFoundError(DownloadError):
     """The source files are in no place searched, and could not or must not be downloaded.
 
-    Whoever can do without the data may catch this. Files that are found but wrong never raise it.
+    A caller that can do without the data may catch this. Files that are found but wrong never raise it.
     """
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where source files may come from.
+
+    Parameters
+    ----------
+    data_dir : str or Path, optional
+        The data directory, which is searched first; ``BETABENCH_DATA`` unless given.
+    offline : bool, default False
+        Never use the network.
+    progress : callable, optional
+        See :data:`Progress`.
+    """
+
+    data_dir: str | Path | None = None
+    offline: bool = False
+    progress: Progress | None = None
+
+
+ANYWHERE = Sources()
+"""The environment's data directory, the cache, the network."""
 
 
 @dataclass(frozen=True)
@@ -104,24 +124,11 @@ def cache_dir() -> Path:
     return platformdirs.user_cache_path("betabench")
 
 
-def read_sources(
-    card: Card, *, data_dir: str | Path | None = None, offline: bool = False, progress: Progress | None = None
-) -> tuple[SourceBytes, ...]:
+def read_sources(card: Card, sources: Sources = ANYWHERE) -> tuple[SourceBytes, ...]:
     """Return the content of every source file of a card, in the card's order.
 
     Each file is looked for in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not; then
     in the cache, as ``<folder>/<name>``; then at its URL. What was downloaded goes to the cache.
-
-    Parameters
-    ----------
-    card : Card
-        Names the files.
-    data_dir : str or Path, optional
-        The data directory; ``BETABENCH_DATA`` unless given.
-    offline : bool, default False
-        Never use the network.
-    progress : callable, optional
-        See :data:`Progress`.
 
     Raises
     ------
@@ -132,7 +139,7 @@ def read_sources(
     DataError
         If a file that was found has another content, cannot be read, or a folder cannot be used.
     """
-    finder = _Finder(card, _data_directory(data_dir), offline, progress)
+    finder = _Finder(card, _data_directory(sources.data_dir), sources)
     return tuple(finder.find(file) for file in card.source.files)
 
 
@@ -154,8 +161,7 @@ def _data_directory(given: str | Path | None) -> Path | None:
 class _Finder:
     card: Card
     data_dir: Path | None
-    offline: bool
-    progress: Progress | None
+    sources: Sources
     # Several files may come from one archive, which is fetched once.
     downloads: dict[str, bytes] = field(default_factory=dict)
 
@@ -167,14 +173,14 @@ class _Finder:
             try:
                 content = _read(path, file)
             except DataError as error:
-                # The cache is ours to repair; anybody else's file is not.
-                if kind != "cache" or self.offline or file.url is None:
+                # The cache is ours to repair; a user's file is not.
+                if kind != "cache" or self.sources.offline or file.url is None:
                     raise
                 damage = error
             else:
                 if content is not None:
                     return SourceBytes(content, kind, str(path))
-        if file.url is None or self.offline:
+        if file.url is None or self.sources.offline:
             raise self._not_found(file, searched)
         try:
             return self._download(file)
@@ -196,7 +202,7 @@ class _Finder:
         assert file.url is not None
         assert file.name is not None
         if file.url not in self.downloads:
-            packed = _fetch(file.url, self.progress)
+            packed = _fetch(file.url, self.sources.progress)
             _verify_digest(packed, file.archive_sha256, file.url, DownloadError)
             self.downloads[file.url] = packed
         location = " -> ".join((file.url, *file.member))
@@ -217,7 +223,7 @@ class _Finder:
                 f"{how}{unpack}, put it as {self.card.folder}/{file.name} into a folder, "
                 "and name that folder by --data-dir or BETABENCH_DATA"
             )
-            if self.offline and file.url:
+            if self.sources.offline and file.url:
                 remedy = f"allow the network, or {remedy}"
         return DataNotFoundError(
             f"No source file {file.name or file.path} of the dataset {self.card.name!r}"
@@ -228,7 +234,7 @@ class _Finder:
         )
 
 
-class _Unreachable(Exception):  # noqa: N818  # a state of the network, told to users by DataNotFoundError
+class _Unreachable(Exception):  # noqa: N818  # a state of the network, reported by DataNotFoundError
     """A URL that cannot be fetched, and why."""
 
 
@@ -250,29 +256,25 @@ def _fetch(url: str, progress: Progress | None) -> bytes:
 
 
 def _get(url: str, progress: Progress | None) -> bytes:
-    import pooch
+    import requests
 
-    buffer = io.BytesIO()
-    with contextlib.ExitStack() as opened:
-
-        def close_later(response: requests.Response, **_: object) -> None:
-            opened.callback(response.close)  # pooch leaves it open if anything fails
-            _check_redirect(response)
-
-        pooch.HTTPDownloader(
-            progressbar=_Meter(url.rpartition("/")[2], progress) if progress else False,
-            chunk_size=1 << 16,
-            timeout=TIMEOUTS,
-            hooks={"response": close_later},
-        )(url, buffer, None)
+    hooks, buffer = {"response": _check_redirect}, io.BytesIO()
+    with requests.get(url, stream=True, timeout=TIMEOUTS, hooks=hooks) as response:
+        response.raise_for_status()
+        total = int(response.headers.get("content-length", 0)) or None
+        for chunk in response.iter_content(1 << 16):
+            buffer.write(chunk)
+            if progress is not None:  # what the server packs in transit is larger than it says
+                progress(url.rpartition("/")[2], min(buffer.tell(), total or buffer.tell()), total)
     return buffer.getvalue()
 
 
-def _check_redirect(response: requests.Response) -> None:
+def _check_redirect(response: requests.Response, **_: object) -> None:
     """Refuse to be sent to a local file or another service, or out of an encrypted connection."""
     target = response.headers.get("location", "")
     here, there = (url.partition(":")[0].lower() for url in (response.url, urljoin(response.url, target)))
     if response.is_redirect and there not in {here, "https"}:
+        response.close()
         raise DownloadError(
             f"{response.url} redirects to another scheme",
             expected="https" if here == "https" else "http or https",
@@ -293,27 +295,6 @@ def _reason(error: requests.RequestException) -> str:
     # The cause lies deep in urllib3's error, behind a description of its own objects.
     cause = getattr(error.args[0], "reason", error) if error.args else error
     return f"no connection to the server: {str(cause).rpartition(': ')[2]}"
-
-
-class _Meter:
-    """What pooch takes for a progress bar."""
-
-    def __init__(self, name: str, report: Progress) -> None:
-        self.name = name
-        self.report = report
-        self.total = 0  # set by pooch; 0 if the server does not say
-        self.done = 0
-
-    def update(self, size: int) -> None:
-        # Pooch counts whole chunks, so its last one overshoots.
-        self.done = min(self.done + size, self.total) if self.total else self.done + size
-        self.report(self.name, self.done, self.total or None)
-
-    def reset(self) -> None:
-        self.done = 0
-
-    def close(self) -> None:
-        pass
 
 
 def _read(path: Path, file: SourceFile) -> bytes | None:

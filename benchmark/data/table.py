@@ -20,8 +20,6 @@ from benchmark.errors import DataError, UnknownNameError
 if TYPE_CHECKING:  # half a second that lists and cards need not wait for
     import pandas as pd
 
-__all__ = ["CODE_DTYPE", "Column", "FeatureSchema", "Schema", "Table"]
-
 CODE_DTYPE = np.int16
 """Type of every code: one type for all tables, so that compiled kernels exist once."""
 

@@ -18,7 +18,6 @@ import functools
 import importlib
 import itertools
 import json
-import math
 import multiprocessing
 import pickle
 import queue
@@ -36,7 +35,7 @@ from distributed.utils import sync
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.cluster import Cluster
 from benchmark.experiment.engine import missing_extra
-from benchmark.experiment.pool import DELIVERY, Failure, Finished, Handler, Pool, Task
+from benchmark.experiment.pool import DELIVERY, Failure, Finished, Handler, Limits, Pool, Task
 from benchmark.experiment.versions import processor
 
 __all__ = ["DaskEngine", "connected", "started"]
@@ -69,12 +68,7 @@ class DaskEngine:
         return f"Dask at {self._client.scheduler.address}"
 
     def run(
-        self,
-        tasks: Sequence[Task],
-        make_handler: Callable[[], Handler],
-        *,
-        time_limit: float,
-        memory_limit: float = math.inf,
+        self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
     ) -> Iterator[list[Finished]]:
         """Run tasks on the workers that there are and that join.
 
@@ -90,7 +84,7 @@ class DaskEngine:
         numbers = itertools.count()
         try:
             self._register(_Desk(name, self._client.id))
-            self._register(_Pools(name, make_handler, time_limit, memory_limit))
+            self._register(_Pools(name, make_handler, limits))
             suspects = yield from self._finished(name, dict(zip(numbers, tasks, strict=False)))
             for task, _ in suspects:
                 for cell in task.cells:
@@ -249,13 +243,9 @@ class _Desk(SchedulerPlugin):  # type: ignore[misc]
 class _Pools(WorkerPlugin):  # type: ignore[misc]
     """What a Dask worker holds for a run: one pool of one process for each of its threads."""
 
-    def __init__(
-        self, name: str, make_handler: Callable[[], Handler], time_limit: float, memory_limit: float
-    ) -> None:
+    def __init__(self, name: str, make_handler: Callable[[], Handler], limits: Limits) -> None:
         self.name = name
-        self._new_pool = functools.partial(
-            Pool, make_handler, n_workers=1, time_limit=time_limit, memory_limit=memory_limit
-        )
+        self._new_pool = functools.partial(Pool, make_handler, n_workers=1, limits=limits)
 
     def setup(self, worker: Any) -> None:  # noqa: ARG002
         """Prepare a worker that has just got the plugin."""

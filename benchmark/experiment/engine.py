@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from benchmark.errors import ExperimentError
-from benchmark.experiment.pool import Finished, Handler, Task, run_tasks
+from benchmark.experiment.pool import Finished, Handler, Limits, Task, run_tasks
 from benchmark.experiment.versions import processor
 
 __all__ = ["Engine", "LocalEngine", "open_engine"]
@@ -28,12 +27,7 @@ class Engine(Protocol):
         """What :func:`benchmark.experiment.versions.processor` says where it computes, each answer once."""
 
     def run(
-        self,
-        tasks: Sequence[Task],
-        make_handler: Callable[[], Handler],
-        *,
-        time_limit: float,
-        memory_limit: float = math.inf,
+        self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
     ) -> Iterator[list[Finished]]:
         """Run tasks and yield what is finished, soon after it is: a kill costs what was not yielded.
 
@@ -42,11 +36,9 @@ class Engine(Protocol):
         tasks : sequence of Task
             What to do.
         make_handler : callable
-            As in :class:`benchmark.experiment.pool.Pool`, and so are the limits.
-        time_limit : float
-            Seconds that one cell may take.
-        memory_limit : float, default inf
-            MiB that a process may hold while it works on a cell.
+            As in :class:`benchmark.experiment.pool.Pool`.
+        limits : Limits
+            What one cell may take.
 
         Yields
         ------
@@ -92,21 +84,10 @@ class LocalEngine:
         return [processor()]
 
     def run(
-        self,
-        tasks: Sequence[Task],
-        make_handler: Callable[[], Handler],
-        *,
-        time_limit: float,
-        memory_limit: float = math.inf,
+        self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
     ) -> Iterator[list[Finished]]:
         """Run tasks in processes that end with the last one; see :class:`Engine`."""
-        return run_tasks(
-            tasks,
-            make_handler,
-            n_workers=self.n_workers,
-            time_limit=time_limit,
-            memory_limit=memory_limit,
-        )
+        return run_tasks(tasks, make_handler, n_workers=self.n_workers, limits=limits)
 
 
 @contextlib.contextmanager

@@ -38,6 +38,7 @@ __all__ = [
     "Failure",
     "Finished",
     "Handler",
+    "Limits",
     "Pool",
     "Task",
     "leave_if_imported_by_a_worker",
@@ -86,6 +87,24 @@ class Task:
 
     block: Any
     cells: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one cell may take before its process is killed.
+
+    Parameters
+    ----------
+    seconds : float
+        Time.
+    mebibytes : float, default inf
+        Memory that the process may hold while it works on the cell, that of Python and its libraries included
+        (about 400) and that of processes that it starts. Resident memory is watched through ``/proc``; where
+        there is none, that is outside of Linux, this limit has no effect.
+    """
+
+    seconds: float
+    mebibytes: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -153,27 +172,15 @@ class Pool:
         Called once in each worker; must be picklable, and so must its handler's results.
     n_workers : int
         Number of processes; each starts when there is work for it.
-    time_limit : float
-        Seconds that one cell may take before its process is killed.
-    memory_limit : float, default inf
-        MiB of memory that a process may hold while it works on a cell, those included that Python and its
-        libraries take (about 400) and those of processes that it starts; it is killed when it holds more.
-        Resident memory is watched through ``/proc``; where there is none, that is outside of Linux, this
-        limit has no effect.
+    limits : Limits
+        What one cell may take.
     """
 
-    def __init__(
-        self,
-        make_handler: Callable[[], Handler],
-        *,
-        n_workers: int,
-        time_limit: float,
-        memory_limit: float = math.inf,
-    ) -> None:
+    def __init__(self, make_handler: Callable[[], Handler], *, n_workers: int, limits: Limits) -> None:
         self._context = multiprocessing.get_context("spawn")
         self._make_handler = make_handler
         self._n_workers = n_workers
-        self._limits = time_limit, memory_limit
+        self._limits = limits
         self._workers: list[_Worker] = []
         self._stopped = False
         self._stillborn = 0  # workers in a row
@@ -218,10 +225,10 @@ class Pool:
                     raise ExperimentError(
                         "The workers were stopped from outside", remedy="start the run again"
                     )
-                _await(workers, *self._limits, due if finished else math.inf)
+                _await(workers, self._limits, due if finished else math.inf)
                 for worker in workers[:]:
                     was_ready = worker.ready
-                    _listen(worker, *self._limits)
+                    _listen(worker, self._limits)
                     if worker.ready and not was_ready:
                         self._stillborn = 0
                     if worker.lost:
@@ -303,15 +310,10 @@ def leave_if_imported_by_a_worker() -> None:
 
 
 def run_tasks(
-    tasks: Iterable[Task],
-    make_handler: Callable[[], Handler],
-    *,
-    n_workers: int,
-    time_limit: float,
-    memory_limit: float = math.inf,
+    tasks: Iterable[Task], make_handler: Callable[[], Handler], *, n_workers: int, limits: Limits
 ) -> Iterator[list[Finished]]:
     """Run tasks in a :class:`Pool` of their own, and yield what :meth:`Pool.run` yields."""
-    with Pool(make_handler, n_workers=n_workers, time_limit=time_limit, memory_limit=memory_limit) as pool:
+    with Pool(make_handler, n_workers=n_workers, limits=limits) as pool:
         yield from pool.run(tasks)
 
 
@@ -327,16 +329,16 @@ def _assign(worker: _Worker, pending: deque[Task]) -> None:
         worker.connection.send(worker.task)
 
 
-def _await(workers: list[_Worker], time_limit: float, memory_limit: float, due: float) -> None:
+def _await(workers: list[_Worker], limits: Limits, due: float) -> None:
     """Wait until a worker says something, has run out of time or is to be weighed, but not beyond a time."""
     started = [w.cell_started for w in workers if w.cell_started is not None]
-    patience = min([due, *(start + time_limit for start in started)]) - time.monotonic()
-    if started and math.isfinite(memory_limit):
+    patience = min([due, *(start + limits.seconds for start in started)]) - time.monotonic()
+    if started and math.isfinite(limits.mebibytes):
         patience = min(patience, _WEIGHING)
     wait([w.connection for w in workers], max(0.0, patience) if math.isfinite(patience) else None)
 
 
-def _listen(worker: _Worker, time_limit: float, memory_limit: float) -> None:
+def _listen(worker: _Worker, limits: Limits) -> None:
     """Take one message if there is one; note a worker that is lost, and the failure that is its cell's."""
     elapsed = 0.0 if worker.cell_started is None else time.monotonic() - worker.cell_started
     if worker.connection.poll():
@@ -367,11 +369,11 @@ def _listen(worker: _Worker, time_limit: float, memory_limit: float) -> None:
             worker.cell_started = None
             worker.served += 1
             worker.finish(result)
-    elif worker.overdue(time_limit):
-        reason = f"it took longer than its time limit of {time_limit:g} seconds"
-        _lose(worker, Failure("timeout", reason, max(elapsed, time_limit)))
-    elif worker.too_heavy(memory_limit):
-        reason = f"it took more memory than its limit of {memory_limit:g} MiB (memory_limit)"
+    elif worker.overdue(limits.seconds):
+        reason = f"it took longer than its time limit of {limits.seconds:g} seconds"
+        _lose(worker, Failure("timeout", reason, max(elapsed, limits.seconds)))
+    elif worker.too_heavy(limits.mebibytes):
+        reason = f"it took more memory than its limit of {limits.mebibytes:g} MiB (memory_limit)"
         _lose(worker, Failure("crashed", reason, elapsed))
 
 

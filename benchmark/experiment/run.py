@@ -36,7 +36,7 @@ from benchmark.experiment.plan import (
     Shard,
     plan_blocks,
 )
-from benchmark.experiment.pool import Finished, Task
+from benchmark.experiment.pool import Finished, Limits, Task
 from benchmark.experiment.score import Scorer, scoring_digest
 from benchmark.experiment.store import CellResult, LastRun, Store, Stored
 from benchmark.experiment.versions import harness_digest, package_versions, software
@@ -175,8 +175,7 @@ def compute(
     for finished in engine.run(
         missing,
         functools.partial(_evaluator, world, _software(world, configured_techniques(world.experiment))),
-        time_limit=limit,
-        memory_limit=world.experiment.memory_limit,
+        Limits(limit, world.experiment.memory_limit),
     ):
         last_run = replace(last_run, finished=last_run.finished + len(finished))
         store.write(_cell_results(world, finished), last_run)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,8 +15,8 @@ import numpy as np
 from benchmark.bias import BiasKind, Planted
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
-from benchmark.data.load import Dataset, group_notes, load_dataset
-from benchmark.data.source import DataNotFoundError
+from benchmark.data.load import group_notes, load_dataset
+from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import ExperimentError
 from benchmark.experiment.draws import draw_training_sample
@@ -39,6 +38,7 @@ __all__ = [
     "cell_key",
     "describe_bias",
     "embedded_network_path",
+    "find_rows",
     "learned_network",
     "load_plugins",
     "network_digest",
@@ -175,9 +175,8 @@ def embedded_network_path(card: Card) -> Path | None:
 
 def build_world(
     experiment: Experiment,
+    sources: Sources = ANYWHERE,
     *,
-    data_dir: Path | None = None,
-    offline: bool = False,
     require_real_data: bool = False,
     plugins: tuple[str, ...] = (),
     say: Callable[[str], None] = lambda _: None,
@@ -188,16 +187,14 @@ def build_world(
     ----------
     experiment : Experiment
         Names the datasets.
-    data_dir : Path, optional
-        Where to look for source files first.
-    offline : bool, default False
-        Never download.
+    sources : Sources, optional
+        Where source files may come from.
     require_real_data : bool, default False
         Stop where real data cannot be had; otherwise the embedded network stands in.
     plugins : tuple of str
         Files that register techniques, beside those that the experiment names; loaded.
     say : callable(str)
-        Told what is going on, one line at a time.
+        Called with each line of what is going on, downloads included.
 
     Raises
     ------
@@ -206,21 +203,21 @@ def build_world(
     """
     leave_if_imported_by_a_worker()
     plugins = load_plugins(experiment, plugins)
-    load = functools.partial(load_dataset, data_dir=data_dir, offline=offline, progress=_announce(say))
+    sources = replace(sources, progress=_announce(say))
     scenes = {
-        entry.name: _build_scene(experiment, entry, load, require_real_data, say)
+        entry.name: _build_scene(experiment, entry, sources, require_real_data, say)
         for entry in experiment.datasets
     }
     return World(experiment, scenes, plugins)
 
 
 def _announce(say: Callable[[str], None]) -> Callable[[str, int, int | None], None]:
-    """Return a download progress that tells of each file once, when its first bytes have come."""
-    told: set[str] = set()
+    """Return a download progress that names each file once, when its first bytes have come."""
+    announced: set[str] = set()
 
     def progress(file: str, _done: int, total: int | None) -> None:
-        if file not in told:
-            told.add(file)
+        if file not in announced:
+            announced.add(file)
             say(f"downloading {file}" + (f" ({total / 1e6:.1f} MB)" if total else ""))
 
     return progress
@@ -229,7 +226,7 @@ def _announce(say: Callable[[str], None]) -> Callable[[str, int, int | None], No
 def _build_scene(
     experiment: Experiment,
     entry: DatasetEntry,
-    load: Callable[[Card], Dataset],
+    sources: Sources,
     require_real_data: bool,
     say: Callable[[str], None],
 ) -> Scene:
@@ -239,21 +236,24 @@ def _build_scene(
     forbidden = changes.pop("forbidden_edges", card.forbidden_edges)
     settings = merge_settings(card.network, changes)
     relearn = (settings, required, forbidden) != (card.network, card.required_edges, card.forbidden_edges)
-    try:
-        dataset = load(card)
-    except DataNotFoundError as missing:
-        if require_real_data:
-            raise
-        network = _embedded_network(card, relearn, missing)
-        embedded = True
-        rng = generator(experiment.seed, purpose="test", dataset=entry.name)
-        test = sample(network, card.rows or 0, rng)
-        say(f"{entry.name}: no real data found, using the embedded network. {missing.what}.")
+    found = find_rows(
+        card, sources, generator(experiment.seed, purpose="test", dataset=entry.name), require_real_data
+    )
+    test, network = found.table, found.network
+    if network is None:
+        network = learn_network(test, settings, required_edges=required, forbidden_edges=forbidden)
+        say(f"{entry.name}: {len(test):,} real rows from {found.source}")
+    elif relearn:
+        raise ExperimentError(
+            f"The experiment changes how the network of {card.name!r} is learned, and without real data it "
+            "cannot be learned again",
+            expected="the source files",
+            got=found.missing,
+            remedy="get the data (--data-dir), or leave the network settings to the card",
+        )
     else:
-        network = learn_network(dataset.table, settings, required_edges=required, forbidden_edges=forbidden)
-        embedded, test = False, dataset.table
-        say(f"{entry.name}: {len(test):,} real rows from {dataset.source}")
-    for note in group_notes(test) if embedded else dataset.notes:
+        say(f"{entry.name}: no real data found, using the embedded network. {found.missing}.")
+    for note in found.notes:
         say(f"Note, {entry.name}: {note}")
     if entry.strata is not None and entry.strata not in test.schema.names:
         raise ExperimentError(
@@ -267,9 +267,9 @@ def _build_scene(
     for bias in biases.values():
         bias.plant(network, 1.0)  # so that what cannot be planted is known before anything is computed
     return Scene(
-        name=entry.name + (EMBEDDED_SUFFIX if embedded else ""),
+        name=entry.name + (EMBEDDED_SUFFIX if found.network else ""),
         card=card,
-        embedded=embedded,
+        embedded=found.network is not None,
         network=network,
         test=test,
         n_train=len(test) if train_rows == "data" else train_rows,
@@ -279,9 +279,63 @@ def _build_scene(
     )
 
 
-def learned_network(
-    card: Card, *, data_dir: Path | None = None, offline: bool = False
-) -> tuple[Network, int | None, str]:
+@dataclass(frozen=True, eq=False)
+class FoundRows:
+    """Rows of a dataset: real ones, or a sample of its embedded network.
+
+    Attributes
+    ----------
+    table : Table
+        The rows.
+    source : str
+        Where they come from, for readers.
+    notes : tuple of str
+        What readers should know of them, as sentences.
+    network : Network or None
+        The embedded network that stands in for real data.
+    missing : str
+        Why there are no real data; else empty.
+    """
+
+    table: Table
+    source: str
+    notes: tuple[str, ...]
+    network: Network | None = None
+    missing: str = ""
+
+
+def find_rows(
+    card: Card, sources: Sources, rng: np.random.Generator, require_real_data: bool = False
+) -> FoundRows:
+    """Return a dataset's real rows or, where they cannot be had, as many of its embedded network.
+
+    Raises
+    ------
+    DataNotFoundError
+        If real data are required and cannot be had.
+    ExperimentError
+        If there is no embedded network either.
+    """
+    try:
+        dataset = load_dataset(card, sources)
+    except DataNotFoundError as missing:
+        if require_real_data:
+            raise
+        path = embedded_network_path(card)
+        if path is None or card.rows is None:
+            raise ExperimentError(
+                f"There is neither real data nor an embedded network for {card.name!r}",
+                got=missing.what,
+                remedy=missing.remedy,
+            ) from missing
+        network = read_bif(path, card.schema())
+        table = sample(network, card.rows, rng)
+        source = f"a sample of the embedded network {path.name}"
+        return FoundRows(table, source, group_notes(table), network, missing.what)
+    return FoundRows(dataset.table, dataset.source, dataset.notes)
+
+
+def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, int | None, str]:
     """Return a card's network, the number of rows that it was learned from, and where it comes from.
 
     A shipped network is taken as it is, because learning it again gives the same; for a card without one
@@ -295,7 +349,7 @@ def learned_network(
     path = embedded_network_path(card)
     if path is not None:
         return read_bif(path, card.schema()), card.rows, f"embedded network {path.name}"
-    dataset = load_dataset(card, data_dir=data_dir, offline=offline)
+    dataset = load_dataset(card, sources)
     network = learn_network(
         dataset.table,
         card.network,
@@ -303,25 +357,6 @@ def learned_network(
         forbidden_edges=card.forbidden_edges,
     )
     return network, len(dataset.table), f"learned from {dataset.source}"
-
-
-def _embedded_network(card: Card, relearn: bool, missing: DataNotFoundError) -> Network:
-    path = embedded_network_path(card)
-    if relearn:
-        raise ExperimentError(
-            f"The experiment changes how the network of {card.name!r} is learned, and without real data it "
-            "cannot be learned again",
-            expected="the source files",
-            got=missing.what,
-            remedy="get the data (--data-dir), or leave the network settings to the card",
-        ) from missing
-    if path is None or card.rows is None:
-        raise ExperimentError(
-            f"There is neither real data nor an embedded network for {card.name!r}",
-            got=missing.what,
-            remedy=missing.remedy,
-        ) from missing
-    return read_bif(path, card.schema())
 
 
 def network_digest(network: Network) -> str:

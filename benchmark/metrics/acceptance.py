@@ -1,7 +1,7 @@
 """The share of people who are predicted the favorable outcome, in all and in each group.
 
 They are measured in every run, whatever its experiment names: nothing else tells a fair classifier from one
-that answers nearly everybody the same.
+that gives nearly all rows the same answer.
 """
 
 from __future__ import annotations

@@ -19,33 +19,13 @@ from benchmark.errors import BetabenchError, DataError, UnknownNameError
 from benchmark.metrics.groups import Conventions, Group, GroupCounts, Need, Predictions, UndefinedMetricError
 from benchmark.registry import Registry
 
-__all__ = [
-    "COMPARISONS",
-    "FAILING",
-    "Compares",
-    "Direction",
-    "Equivalent",
-    "Measurement",
-    "Metric",
-    "MetricError",
-    "MetricResults",
-    "evaluate",
-    "get_metric",
-    "list_families",
-    "list_metrics",
-    "measure",
-    "metric",
-    "metric_names",
-    "one_value_each",
-]
-
 Direction = Literal["higher", "lower", "closer_to_ideal", "none"]
 
 Compares = Literal["overall", "each_group", "one_against_rest", "against_reference", "all_groups"]
 """Which groups a metric compares, and so what it does with more than two."""
 
 COMPARISONS: Mapping[Compares, str] = {
-    "overall": "looks at everybody at once; there are no groups",
+    "overall": "looks at all rows at once; there are no groups",
     "each_group": "one value for each group",
     "one_against_rest": "one value for each group, compared with all others together",
     "against_reference": "one value for each group, compared with a reference group",
@@ -353,7 +333,7 @@ def measure(
 def _groups(
     counts: GroupCounts, rows: Predictions | None, conventions: Conventions = "betabench"
 ) -> tuple[Group, list[Group]]:
-    """Return everybody as one group, and each group by itself."""
+    """Return all rows as one group, and each group by itself."""
     everybody = Group.of(counts, range(len(counts.names)), "everybody", rows, conventions)
     return everybody, [
         Group.of(counts, [code], f"the group {name!r}", rows, conventions)

@@ -17,17 +17,6 @@ from numpy.typing import NDArray
 
 from benchmark.errors import BetabenchError, DataError
 
-__all__ = [
-    "Conventions",
-    "Group",
-    "GroupCounts",
-    "Need",
-    "Predictions",
-    "UndefinedMetricError",
-    "difference",
-    "require_rows",
-]
-
 Need = Literal["y_true", "y_pred", "y_score", "strata", "features", "alternated"]
 """What a metric may be computed from; see :class:`Predictions`."""
 
@@ -69,7 +58,7 @@ class GroupCounts:
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Labels, predictions and all else that metrics may look at, row by row.
+    """Labels, predictions and whatever else metrics may look at, row by row.
 
     Parameters
     ----------
@@ -282,12 +271,12 @@ class Group:
         part, whole : float
             Weights of people.
         who : str
-            Whom ``whole`` counts, for the reason: ``"with a favorable label"``.
+            What ``whole`` counts, for the reason: ``"with a favorable label"``.
 
         Raises
         ------
         UndefinedMetricError
-            If there is nobody, unless the conventions have a number for that.
+            If ``whole`` is 0, unless the conventions have a number for that.
         """
         if whole:
             return part / whole
@@ -325,7 +314,7 @@ def difference(value: float, other: float) -> float:
 
 
 def require_rows(*groups: Group) -> None:
-    """Raise :class:`UndefinedMetricError` if nobody is in one of the groups, which no convention allows."""
+    """Raise :class:`UndefinedMetricError` if one of the groups is empty, which no convention allows."""
     for group in groups:
         if not group.size:
             raise UndefinedMetricError(f"there is no row of {group.name}")

@@ -1,7 +1,7 @@
 """Fairness between individuals: whether benefits are spread evenly, and similar people are treated alike.
 
 The benefit of a row is its prediction minus its label plus 1: 2 for a false positive, 1 where the prediction
-is right, 0 for a false negative. Neighbours are rows, whatever their weights, by Euclidean distance on the
+is right, 0 for a false negative. Neighbors are rows, whatever their weights, by Euclidean distance on the
 features as they are; rows that are equally far away share the places that are left.
 """
 
@@ -20,7 +20,7 @@ from benchmark.metrics.groups import Group, UndefinedMetricError, require_rows
 _SPEICHER = "Speicher et al. (2018), A unified approach to quantifying algorithmic unfairness, section 3"
 _N_NEIGHBOURS = 5
 _TREE_FEATURES = 15
-_BLOCK = 100  # rows whose neighbours are in memory together: many, where many are equally far away
+_BLOCK = 100  # rows whose neighbors are in memory together: many, where many are equally far away
 
 
 def _of_benefits(
@@ -64,13 +64,13 @@ def _relative(benefits: Sequence[tuple[float, float]]) -> Iterator[tuple[float, 
         raise UndefinedMetricError("there is no row")
     mean = sum(number * benefit for number, benefit in benefits) / people
     if not mean:
-        raise UndefinedMetricError("every row is a false negative, so that nobody has a benefit")
+        raise UndefinedMetricError("every row is a false negative, so that no row has a benefit")
     for number, benefit in benefits:
         yield number / people, benefit / mean
 
 
 def _entropy(benefits: Sequence[tuple[float, float]]) -> float:
-    """Return the generalised entropy for alpha 2, which is half the squared coefficient of variation."""
+    """Return the generalized entropy for alpha 2, which is half the squared coefficient of variation."""
     return sum(share * (b - 1) ** 2 for share, b in _relative(benefits)) / 2
 
 
@@ -79,14 +79,14 @@ def _theil(benefits: Sequence[tuple[float, float]]) -> float:
 
 
 @_of_benefits(
-    "Generalised entropy",
+    "Generalized entropy",
     "1 / 2n Σ_i ((b_i / b̄)² - 1)",
     "generalized_entropy_index",
     clarify="GE",
-    note="alpha = 2. It looks at everybody, not at groups.",
+    note="alpha = 2. It looks at all rows, not at groups.",
 )
 def generalized_entropy(everybody: Group) -> float:
-    """Return the generalised entropy index of the benefits for alpha 2."""
+    """Return the generalized entropy index of the benefits for alpha 2."""
     return _entropy(_benefits(everybody))
 
 
@@ -94,7 +94,7 @@ def generalized_entropy(everybody: Group) -> float:
     "Theil index",
     "1 / n Σ_i b_i / b̄ ln(b_i / b̄)",
     "theil_index",
-    note="The generalised entropy for alpha = 1; 0 ln 0 is 0.",
+    note="The generalized entropy for alpha = 1; 0 ln 0 is 0.",
 )
 def theil_index(everybody: Group) -> float:
     """Return the Theil index of the benefits."""
@@ -105,7 +105,7 @@ def theil_index(everybody: Group) -> float:
     "Coefficient of variation",
     "√(1 / n Σ_i (b_i / b̄ - 1)²)",
     "coefficient_of_variation",
-    note="√2 times the root of the generalised entropy; older AIF360 has 2 times.",
+    note="√2 times the root of the generalized entropy; older AIF360 has 2 times.",
 )
 def coefficient_of_variation(everybody: Group) -> float:
     """Return the standard deviation of the benefits as a multiple of their mean."""
@@ -113,15 +113,15 @@ def coefficient_of_variation(everybody: Group) -> float:
 
 
 @_of_benefits(
-    "Generalised entropy between groups",
+    "Generalized entropy between groups",
     "1 / 2n Σ_g n_g ((b̄_g / b̄)² - 1)",
     "between_all_groups_generalized_entropy_index",
     "between_group_generalized_entropy_index",
     compare="all_groups",
-    note="alpha = 2. The generalised entropy that is left if everybody has the mean benefit of their group.",
+    note="alpha = 2. The generalized entropy that is left if each row has the mean benefit of its group.",
 )
 def between_group_generalized_entropy(groups: Sequence[Group]) -> float:
-    """Return the generalised entropy index of the groups' mean benefits for alpha 2."""
+    """Return the generalized entropy index of the groups' mean benefits for alpha 2."""
     return _entropy(_mean_benefits(groups))
 
 
@@ -131,7 +131,7 @@ def between_group_generalized_entropy(groups: Sequence[Group]) -> float:
     "between_all_groups_theil_index",
     "between_group_theil_index",
     compare="all_groups",
-    note="The Theil index that is left if everybody has the mean benefit of their group.",
+    note="The Theil index that is left if each row has the mean benefit of its group.",
 )
 def between_group_theil_index(groups: Sequence[Group]) -> float:
     """Return the Theil index of the groups' mean benefits."""
@@ -144,33 +144,33 @@ def between_group_theil_index(groups: Sequence[Group]) -> float:
     "between_all_groups_coefficient_of_variation",
     "between_group_coefficient_of_variation",
     compare="all_groups",
-    note="√2 times the root of the generalised entropy between groups; older AIF360 has 2 times.",
+    note="√2 times the root of the generalized entropy between groups; older AIF360 has 2 times.",
 )
 def between_group_coefficient_of_variation(groups: Sequence[Group]) -> float:
     """Return the standard deviation of the groups' mean benefits as a multiple of the mean."""
     return math.sqrt(2 * _entropy(_mean_benefits(groups)))
 
 
-def _favorable_neighbours(
-    features: NDArray[np.float64], favorable: NDArray[np.bool_], asked: NDArray[np.float64], n_neighbours: int
+def _favorable_neighbors(
+    features: NDArray[np.float64], favorable: NDArray[np.bool_], asked: NDArray[np.float64], n_neighbors: int
 ) -> NDArray[np.float64]:
     """Count how many of the nearest rows are predicted the favorable outcome.
 
     Parameters
     ----------
     features : ndarray of float, shape (n_rows, n_features)
-        Features of the rows that may be neighbours; at least ``n_neighbours`` rows.
+        Features of the rows that may be neighbors; at least ``n_neighbors`` rows.
     favorable : ndarray of bool, shape (n_rows,)
         Their predictions.
     asked : ndarray of float, shape (n_asked, n_features)
-        Features of the rows whose neighbours are looked for.
-    n_neighbours : int
-        How many neighbours a row has.
+        Features of the rows whose neighbors are looked for.
+    n_neighbors : int
+        How many neighbors a row has.
 
     Returns
     -------
     ndarray of float, shape (n_asked,)
-        From 0 to ``n_neighbours``. Rows beyond the last place at the same distance count in part, so that the
+        From 0 to ``n_neighbors``. Rows beyond the last place at the same distance count in part, so that the
         order of the rows has no say.
     """
     from scipy.spatial import KDTree
@@ -190,18 +190,18 @@ def _favorable_neighbours(
     found = np.empty(len(questions))
     for start in range(0, len(questions), _BLOCK):
         block = questions[start : start + _BLOCK]
-        complete, more = False, n_neighbours + 1
+        complete, more = False, n_neighbors + 1
         while not complete:  # until a point lies beyond all those at the distance of the last place
             wanted, more = min(more, len(points)), 8 * more
             distance, nearest = (answer.reshape(len(block), wanted) for answer in search(block, wanted))
-            last = (rows[nearest].cumsum(axis=1) >= n_neighbours).argmax(axis=1)
+            last = (rows[nearest].cumsum(axis=1) >= n_neighbors).argmax(axis=1)
             reach = np.take_along_axis(distance, last[:, None], axis=1)
             # Distances that are equal may differ in the last digits, by the order of the features.
             inside = distance < reach * (1 - 1e-12)
             edge = (distance <= reach * (1 + 1e-12)) & ~inside
             complete = wanted == len(points) or not edge[:, -1].any()
         n, favored = rows[nearest], votes[nearest]
-        places = n_neighbours - (n * inside).sum(axis=1)
+        places = n_neighbors - (n * inside).sum(axis=1)
         shared = places * (favored * edge).sum(axis=1) / (n * edge).sum(axis=1)
         found[start : start + _BLOCK] = (favored * inside).sum(axis=1) + shared
     return found[back.ravel()]
@@ -225,7 +225,7 @@ def _favorable_neighbours(
             "Rows equally far away do not share places there",
         ),
     ),
-    note="A row is one of its own neighbours, which the paper leaves open.",
+    note="A row is one of its own neighbors, which the paper leaves open.",
 )
 def consistency(everybody: Group) -> float:
     """Return how far predictions agree with those of similar rows."""
@@ -235,17 +235,17 @@ def consistency(everybody: Group) -> float:
     if len(rows) < _N_NEIGHBOURS:
         raise UndefinedMetricError(f"there are fewer than {_N_NEIGHBOURS} rows")
     require_rows(everybody)
-    found = _favorable_neighbours(rows.features, rows.y_pred, rows.features, _N_NEIGHBOURS)
+    found = _favorable_neighbors(rows.features, rows.y_pred, rows.features, _N_NEIGHBOURS)
     apart = np.abs(rows.y_pred - found / _N_NEIGHBOURS)
     return float(1 - np.average(apart, weights=rows.weights))
 
 
 @metric(
     "Flip test",
-    "(n(g, ŷ+, neighbours ŷ-) - n(g, ŷ-, neighbours ŷ+)) / n(g)",
+    "(n(g, ŷ+, neighbors ŷ-) - n(g, ŷ-, neighbors ŷ+)) / n(g)",
     range=(-1.0, 1.0),
     ideal=0.0,
-    source="Black, Yeom and Fredrikson (2020), FlipTest; Das et al. (2021), with nearest neighbours",
+    source="Black, Yeom and Fredrikson (2020), FlipTest; Das et al. (2021), with nearest neighbors",
     needs=("y_pred", "features"),
     compare="one_against_rest",
     family="individual",
@@ -257,7 +257,7 @@ def consistency(everybody: Group) -> float:
             note="its manual has the other sign; rows equally far away do not share places",
         ),
     ),
-    note="Positive: g is treated better than its neighbours, of whom the majority counts: "
+    note="Positive: g is treated better than its neighbors, of whom the majority counts: "
     "of the 5 nearest rows of ḡ, or of the nearest alone if ḡ has fewer than 10 rows.",
 )
 def flip_test(deprived: Group, favored: Group) -> float:
@@ -268,9 +268,9 @@ def flip_test(deprived: Group, favored: Group) -> float:
     assert rows.y_pred is not None
     assert others.features is not None
     assert others.y_pred is not None
-    n_neighbours = _N_NEIGHBOURS if len(others) > 9 else 1
-    found = _favorable_neighbours(others.features, others.y_pred, rows.features, n_neighbours)
-    # Where rows equally far away leave the neighbours even, there is no majority and no flip.
-    majority = np.sign(2 * found - n_neighbours)
+    n_neighbors = _N_NEIGHBOURS if len(others) > 9 else 1
+    found = _favorable_neighbors(others.features, others.y_pred, rows.features, n_neighbors)
+    # Where rows equally far away leave the neighbors even, there is no majority and no flip.
+    majority = np.sign(2 * found - n_neighbors)
     flips = np.where(rows.y_pred, majority < 0, -1.0 * (majority > 0))
     return float(np.average(flips, weights=rows.weights))

@@ -1,4 +1,4 @@
-"""Several error rates at once: equalised odds, predictive values, and differential fairness."""
+"""Several error rates at once: equalized odds, predictive values, and differential fairness."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from benchmark.metrics.rates import (
 
 _ALL_GROUPS = "tests/metrics/test_aif360.py::test_all_groups"
 _TWO_ONLY = "compares two groups there"
-_ZERO = "a rate of nobody is 0 there and has no value here"
+_ZERO = "returns 0 for an empty group; undefined here"
 _UNSIGNED = "It does not say which group is worse off."
 _SMOOTHING = "Counts are smoothed as if each group had half a row more of either kind (concentration 1)."
 _CONCENTRATION = 1.0
@@ -33,7 +33,7 @@ _of_odds = functools.partial(
 
 
 @_of_odds(
-    "Equalised odds difference",
+    "Equalized odds difference",
     "max of (max - min of P(ŷ+ | g, y+), max - min of P(ŷ+ | g, y-)) over the groups",
     source="Hardt et al. (2016); Bird et al. (2020), Fairlearn",
     family="fairlearn",
@@ -49,7 +49,7 @@ def equalized_odds_difference(groups: Sequence[Group]) -> float:
 
 
 @_of_odds(
-    "Equalised odds ratio",
+    "Equalized odds ratio",
     "min of (min / max of P(ŷ+ | g, y+), min / max of P(ŷ+ | g, y-)) over the groups",
     ideal=1.0,
     source="Hardt et al. (2016); Bird et al. (2020), Fairlearn",

@@ -65,7 +65,7 @@ def accuracy(everybody: Group) -> float:
 def overestimation(deprived: Group, favored: Group) -> float:
     """Return how much more often the favored group is wrongly predicted the favorable outcome."""
     require_rows(deprived, favored)
-    if deprived.conventions == "clarify":  # 0 where there is nobody, which the two rates do not agree on
+    if deprived.conventions == "clarify":  # 0 for an empty group, which the two rates do not agree on
         return difference(true_negative_rate(deprived), true_negative_rate(favored))
     return difference(false_positive_rate(favored), false_positive_rate(deprived))
 

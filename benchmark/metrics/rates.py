@@ -47,7 +47,7 @@ _IN_FAIRLEARN = {
         for kind in ("difference", "ratio")
     },
 }
-_ZERO_OF_NOBODY = {
+_ZERO_IF_EMPTY = {
     "fairlearn": (
         "true_positive_rate", "true_negative_rate", "false_positive_rate", "false_negative_rate",
         "precision", "f1_score",
@@ -56,7 +56,7 @@ _ZERO_OF_NOBODY = {
         "precision", "negative_predictive_value", "false_discovery_rate", "false_omission_rate",
     ),
 }  # fmt: skip
-"""Rates that are 0 elsewhere where there is nobody to count."""
+"""Rates that are 0 elsewhere where there are no rows to count."""
 _NOT_IN_AEQUITAS = ("prev", "accuracy")
 """Rates of which Aequitas has no disparity."""
 _RATIOS_IN_AIF360 = (
@@ -116,9 +116,7 @@ def _rate(
 
 
 def _note(other: str, rate: str) -> str:
-    return (
-        "a rate of nobody is 0 there and has no value here" if rate in _ZERO_OF_NOBODY.get(other, ()) else ""
-    )
+    return "returns 0 for an empty group; undefined here" if rate in _ZERO_IF_EMPTY.get(other, ()) else ""
 
 
 def apart(rate: Metric, groups: Sequence[Group]) -> float:

@@ -1,6 +1,6 @@
 """Metrics of scores: how well they rank the people of each group, and whether they are probabilities.
 
-Ranking takes any scores; calibration, loss and generalised rates take scores in [0, 1].
+Ranking takes any scores; calibration, loss and generalized rates take scores in [0, 1].
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def auc(group: Group) -> float:
     note="0.5 is chance. It may be higher than that of every group, or lower.",
 )
 def auc_overall(everybody: Group) -> float:
-    """Return the area under everybody's ROC curve; ties count half."""
+    """Return the area under the ROC curve of all rows; ties count half."""
     return _area(everybody)
 
 
@@ -147,7 +147,7 @@ def abroca(deprived: Group, favored: Group) -> float:
     """Return the area between the ROC curves of the two groups, exactly."""
     curves = [_roc(deprived), _roc(favored)]
     x = np.unique(np.concatenate([false_positive for false_positive, _ in curves]))
-    # Both curves are straight between neighbouring x; at an x, where a curve may rise, so its side matters.
+    # Both curves are straight between neighboring x; at an x, where a curve may rise, so its side matters.
     (left, right), (other_left, other_right) = (_ends(*curve, x) for curve in curves)
     left, right = left - other_left, right - other_right
     size = np.abs(left) + np.abs(right)
@@ -252,21 +252,21 @@ def _generalized(name: str, title: str, formula: str, ideal: float) -> Metric:
 
 
 generalized_true_positive_rate = _generalized(
-    "generalized_true_positive_rate", "Generalised true positive rate", "E(s | g, y+)", 1.0
+    "generalized_true_positive_rate", "Generalized true positive rate", "E(s | g, y+)", 1.0
 )
 generalized_false_positive_rate = _generalized(
-    "generalized_false_positive_rate", "Generalised false positive rate", "E(s | g, y-)", 0.0
+    "generalized_false_positive_rate", "Generalized false positive rate", "E(s | g, y-)", 0.0
 )
 generalized_true_negative_rate = _generalized(
-    "generalized_true_negative_rate", "Generalised true negative rate", "E(1 - s | g, y-)", 1.0
+    "generalized_true_negative_rate", "Generalized true negative rate", "E(1 - s | g, y-)", 1.0
 )
 generalized_false_negative_rate = _generalized(
-    "generalized_false_negative_rate", "Generalised false negative rate", "E(1 - s | g, y+)", 0.0
+    "generalized_false_negative_rate", "Generalized false negative rate", "E(1 - s | g, y+)", 0.0
 )
 
 
 @_of_scores(
-    "Generalised equalised odds difference",
+    "Generalized equalized odds difference",
     "max of (max - min of E(s | g, y+), max - min of E(s | g, y-)) over the groups",
     source="Pleiss et al. (2017); Bellamy et al. (2019), AI Fairness 360",
     compare="all_groups",
@@ -278,7 +278,7 @@ generalized_false_negative_rate = _generalized(
     note="It does not say which group is worse off.",
 )
 def generalized_equalized_odds_difference(groups: Sequence[Group]) -> float:
-    """Return the larger of the largest differences of the two generalised positive rates."""
+    """Return the larger of the largest differences of the two generalized positive rates."""
     return max(
         apart(rate, groups) for rate in (generalized_true_positive_rate, generalized_false_positive_rate)
     )

@@ -194,7 +194,7 @@ def predicted_positive_share(group: Group, others: Group) -> float:
     require_rows(group, others)
     everyone = group.predicted_positives + others.predicted_positives
     if not everyone:
-        raise UndefinedMetricError("nobody is predicted the favorable outcome")
+        raise UndefinedMetricError("no row is predicted the favorable outcome")
     return group.predicted_positives / everyone
 
 

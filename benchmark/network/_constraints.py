@@ -9,8 +9,6 @@ from graphlib import CycleError, TopologicalSorter
 from benchmark.errors import NetworkError
 from benchmark.network._counts import members
 
-__all__ = ["Constraints", "column_label", "find_cycle"]
-
 
 def column_label(column: int, names: Sequence[str] | None) -> str:
     """Return how a message names a column."""

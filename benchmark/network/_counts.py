@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from benchmark.errors import NetworkError
 
-__all__ = ["Rows", "collapse", "group", "members", "score_counts", "score_extensions"]
-
 _SMALL = 256  # counts below this are scored once per value instead of once per cell
 # 2**64 / golden ratio, for Fibonacci hashing: Knuth, TAOCP 3, section 6.4
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

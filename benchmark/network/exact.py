@@ -13,8 +13,6 @@ from benchmark.network._constraints import Constraints
 from benchmark.network._counts import group, score_counts
 from benchmark.network.scores import SetScores
 
-__all__ = ["MAX_COLUMNS", "optimal_parents"]
-
 MAX_COLUMNS = 16
 """Most columns of an exact search: time and memory double with each one."""
 

@@ -24,8 +24,6 @@ from benchmark.errors import NetworkError, UnknownNameError
 from benchmark.network._constraints import column_label, find_cycle
 from benchmark.network._counts import Rows, collapse, group, members, score_counts, score_extensions
 
-__all__ = ["ScoreName", "SetScores", "structure_score"]
-
 ScoreName = Literal["bic", "bdeu"]
 
 _DENSE = 8  # full tables are counted up to this many cells per distinct row; beyond, grouping is faster
@@ -136,6 +134,7 @@ class SetScores:
         strangers = [column for column in columns if not parents >> column & 1]
         self._extend(parents, strangers)
         self._extend(parents | 1 << child, strangers)
+        # Score delta of one edge: the child's family with the column toggled, less the present one.
         present = self.family(child, parents)
         changes = np.full(self.rows.n_columns, -math.inf)
         changes[columns] = [self.family(child, parents ^ 1 << column) - present for column in columns]
@@ -150,6 +149,7 @@ class SetScores:
             size = cells * self.rows.cardinalities[column]
             if mask in self._known:
                 continue
+            # Small sets are counted in full tables, large ones by grouping the configurations that occur.
             if size <= self._dense:
                 dense.append(column)
             elif size <= _MOST_CELLS:
@@ -165,6 +165,7 @@ class SetScores:
             self._remember(base | 1 << column, cells * self.rows.cardinalities[column], value)
 
     def _remember(self, mask: int, cells: int, total: float) -> float:
+        # BIC: less ln(n)/2 per configuration; BDeu has no penalty. Rounded to the grid, so that equals tie.
         value = round((total - self.penalty * cells) / self._grid) * self._grid
         self._known[mask] = value if cells <= _MOST_CELLS else -math.inf
         return self._known[mask]

@@ -17,8 +17,6 @@ from benchmark.network._counts import collapse, members
 from benchmark.network.exact import optimal_parents
 from benchmark.network.scores import ScoreName, SetScores, check_sizes
 
-__all__ = ["AlgorithmName", "Structure", "learn_structure"]
-
 AlgorithmName = Literal["hill_climbing", "tabu", "exact"]
 
 
@@ -130,6 +128,7 @@ def learn_structure(
     else:
         patience = max_tabu if algorithm == "tabu" else 0
         best = _climb(_Graph(scores, constraints, constraints.required), tabu_length, patience)
+        # Random restarts from variations of the best structure.
         if rng is not None:
             for _ in range(restarts):
                 graph = _Graph(scores, constraints, best)
@@ -203,6 +202,7 @@ class _Graph:
         edges = self._edges
         # As float32, so that matrix products are fast; only their being positive matters.
         direct = edges.astype(np.float32)
+        # Transitive closure by repeated squaring: which columns a path leads to.
         reach = direct
         for _ in range(len(edges).bit_length()):
             reach = ((reach + reach @ reach) > 0).astype(np.float32)
@@ -219,6 +219,7 @@ class _Graph:
             if outdated:
                 self._toggles[:, child] = self.scores.toggles(child, self.parents[child])
                 self._outdated[child] = False
+        # Score delta: an edge changes its child's family only; a reversal changes two families.
         toggles = self._toggles
         return np.where(self.legal(), np.stack([toggles, toggles, toggles + toggles.T]).ravel(), -np.inf)
 
@@ -249,8 +250,10 @@ def _climb(graph: _Graph, tabu_length: int, patience: int) -> tuple[int, ...]:
     recent = deque([best], maxlen=tabu_length)
     idle = 0
     while True:
+        # Greedy step: the addition, deletion or reversal that gains most in score.
         gains = graph.gains()
         step = int(gains.argmax())
+        # Tabu list: no step back to a structure visited lately.
         while (new := graph.after(step)) in recent and gains[step] > -math.inf:
             gains[step] = -math.inf
             step = int(gains.argmax())
@@ -259,6 +262,7 @@ def _climb(graph: _Graph, tabu_length: int, patience: int) -> tuple[int, ...]:
         score = graph.scores.structure(new)
         if score > best_score:
             best, best_score, idle = new, score, 0
+        # Out of patience: a local optimum that tabu steps did not leave.
         elif (idle := idle + 1) > patience:
             return best
         graph.move(new)

@@ -38,7 +38,7 @@ class Adversarial(Technique):
     of the predictor's gradient nothing is left that could help the adversary, and the last term hurts it. The
     predictor is a logistic regression on indicators of all columns, or has one hidden layer; the adversary is
     a logistic regression on :math:`s = \sigma((1 + |c|)\,\sigma^{-1}(\hat y))`, c being one of its weights,
-    and for equalised odds on s y and y besides. Both are trained by Adam without momentum, in steps that
+    and for equalized odds on s y and y besides. Both are trained by Adam without momentum, in steps that
     shrink to 0.
 
     Changes: training only; the classifier is not used. Limits: the game need not settle, so that training
@@ -120,21 +120,21 @@ class Adversarial(Technique):
                 part.requires_grad_()
             adversary = {"params": U, "lr": _AHEAD * self.learning_rate}
             # Without momentum, which would go on against an adversary that has changed its mind.
-            optimiser = torch.optim.Adam(
+            optimizer = torch.optim.Adam(
                 [{"params": W}, adversary], lr=self.learning_rate, betas=(0.0, 0.9), fused=True
             )
-            shrinking = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda epoch: 1 - epoch / self.epochs)
+            shrinking = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 - epoch / self.epochs)
             for _ in range(self.epochs):
                 for rows in torch.randperm(len(X), generator=generator).split(self.batch_size):
                     score = _log_odds(X[rows], layers)
                     s = torch.sigmoid((1 + sharpness.abs()) * score)
-                    # The label by itself too: else s would be blamed for what the label tells of the group.
-                    told = y[rows] if self.constraint == "equalized_odds" else torch.zeros_like(s)
-                    guessed = torch.stack([s, s * told, told], dim=1) @ guess + intercept
+                    # The label by itself too: else s would answer for what the label says of the group.
+                    shown = y[rows] if self.constraint == "equalized_odds" else torch.zeros_like(s)
+                    guessed = torch.stack([s, s * shown, shown], dim=1) @ guess + intercept
                     own = torch.autograd.grad(loss(score, y[rows]), W, retain_graph=True)
                     theirs = torch.autograd.grad(loss(guessed, z[rows]), W + U)
                     _set_gradients(W + U, own, theirs, self.strength)
-                    optimiser.step()
+                    optimizer.step()
                 shrinking.step()
         return [(weights.detach().numpy(), bias.detach().numpy()) for weights, bias in layers]
 

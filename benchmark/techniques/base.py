@@ -81,7 +81,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class Convergence:
-    """How an optimisation ended that did converge; one that did not raises ``NotConvergedError``.
+    """How an optimization ended that did converge; one that did not raises ``NotConvergedError``.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ class Predictor:
     predict_score : callable(Table) -> ndarray of float, shape (n_rows,), optional
         Estimate of P(y+ | x), finite, if the technique has one.
     convergence : Convergence, optional
-        How the fit converged, if it optimised something.
+        How the fit converged, if it optimized something.
     """
 
     predict: Callable[[Table], NDArray[np.bool_]]
@@ -138,7 +138,7 @@ class Technique(ABC):
     randomised : bool, default False
         Whether results depend on ``Tools.rng``; if not, they must not depend on the order of rows either.
     multi_group : bool, default False
-        Whether it tells more than two groups apart; if not, everybody outside of the deprived group is one.
+        Whether it tells more than two groups apart; if not, all rows outside of the deprived group are one.
     needs_weights : bool, default False
         Whether the classifier has to take sample weights.
     needs_scores : bool, default False
@@ -260,7 +260,7 @@ class Prepared:
     transform : callable(Table) -> Table, optional
         What is done to test rows before prediction; nothing if left out.
     convergence : Convergence, optional
-        How the preparation converged, if it optimised something.
+        How the preparation converged, if it optimized something.
     """
 
     table: Table

@@ -19,14 +19,14 @@ class CalibratedEqualizedOdds(ErrorRatePostProcessing):
     r"""Withhold information from the group with the lower cost until the groups' costs agree.
 
     Idea: calibrated scores allow one equal error rate, not two. With f the score and :math:`\mu_g` the share
-    of favorable labels of group g, the generalised rates are :math:`\mathrm{fpr}_g = E[f \mid g, y = 0]` and
+    of favorable labels of group g, the generalized rates are :math:`\mathrm{fpr}_g = E[f \mid g, y = 0]` and
     :math:`\mathrm{fnr}_g = E[1 - f \mid g, y = 1]`, and the cost :math:`c_g` is one of them or both. A random
     share of the group with the lower cost (2) gets :math:`\mu_2` in place of its score, which keeps the
     group's scores calibrated and raises its cost towards that of the constant score :math:`\mu_2`,
     :math:`\bar c_2`; the costs meet at the share :math:`(c_1 - c_2) / (\bar c_2 - c_2)`. A score above 1/2 is
     the favorable answer.
 
-    Changes: predictions. Limits: whoever is drawn is judged by the group alone; the costs of scores agree,
+    Changes: predictions. Limits: drawn rows are judged by the group alone; the costs of scores agree,
     not those of the decisions made from them; scores of trees and of naive Bayes are seldom calibrated. If
     even the constant score costs less than the other group's, all of the group get it; if it costs no more
     than the group's own scores, nobody does.
@@ -34,7 +34,7 @@ class CalibratedEqualizedOdds(ErrorRatePostProcessing):
     Parameters
     ----------
     cost : {"fnr", "fpr", "weighted"}, default "weighted"
-        What is made equal: the generalised false negative rate, the generalised false positive rate, or
+        What is made equal: the generalized false negative rate, the generalized false positive rate, or
         :math:`\mu_g\,\mathrm{fnr}_g + (1 - \mu_g)\,\mathrm{fpr}_g`.
     holdout
         See :class:`PostProcessing`.

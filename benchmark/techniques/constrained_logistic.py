@@ -225,10 +225,10 @@ def sigmoid(scores: Array) -> Array:
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * scores)))
 
 
-def minimise(
+def minimize(
     objective: Objective, start: Array, *, normal: Array | None = None, gap: float = 1e-13, what: str = "fit"
 ) -> tuple[Array, Convergence]:
-    """Minimise a convex function by Newton's method with a backtracking line search.
+    """Minimize a convex function by Newton's method with a backtracking line search.
 
     Parameters
     ----------
@@ -257,9 +257,11 @@ def minimise(
     """
     theta, value, promised = start, objective.value(start), np.inf
     for taken in range(_STEPS):
+        # Newton step; half its squared decrement bounds the distance from the minimum.
         step, promised = _newton_step(*objective.expansion(theta), normal)
         if promised <= gap:
             return theta + step, Convergence(taken + 1, max(promised, 0.0), gap)
+        # Backtracking line search.
         noise, length = _NOISE * (1 + abs(value)), 1.0
         while (reached := objective.value(theta + length * step)) > value - 1e-4 * length * promised + noise:
             length /= 2

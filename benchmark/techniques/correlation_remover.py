@@ -38,7 +38,7 @@ class CorrelationRemover(PreProcessing):
     fine and are the original states where they are coarse: a classifier of states gains little fairness, and
     one that adds up the columns, as naive Bayes does, may predict by nothing but the group. Rounding at
     random avoids that, and loses accuracy. Rows to predict that are equal but for the group share their lots,
-    so that persons who are equal get equal answers, whoever else is asked about; of columns with few
+    so that equal rows get equal answers, whatever other rows come with them; of columns with few
     combinations of states there are few lots, which may not even out.
 
     Parameters

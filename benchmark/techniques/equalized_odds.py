@@ -1,4 +1,4 @@
-"""Equalised odds by a derived predictor (Hardt et al. 2016)."""
+"""Equalized odds by a derived predictor (Hardt et al. 2016)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class EqualizedOdds(ErrorRatePostProcessing):
     decides by them for each row.
 
     Changes: predictions. Limits: a group whose decisions are good is worsened by lot to the level of the
-    other; where few rows are favorable, the most accurate solution may give everybody the same answer.
+    other; where few rows are favorable, the most accurate solution may give all rows the same answer.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class EqualizedOdds(ErrorRatePostProcessing):
         "Hardt, Price and Srebro (2016), Equality of opportunity in supervised learning, NIPS, section 4.1: "
         "from a binary predictor"
     )
-    summary = "Redraw decisions with probabilities that equalise the groups' error rates"
+    summary = "Redraw decisions with probabilities that equalize the groups' error rates"
     version = "1"
 
     objective: Objective = "accuracy"
@@ -80,9 +80,9 @@ def derived_predictor(counts: NDArray[np.int64], objective: Objective) -> Array:
     """
     from scipy.optimize import linprog
 
-    labelled = counts.sum(axis=2, keepdims=True)
-    decided = counts / labelled  # P(decision | group, label): how a rate mixes the probabilities
-    weight = labelled / counts.sum() if objective == "accuracy" else np.ones_like(labelled)
+    labeled = counts.sum(axis=2, keepdims=True)
+    decided = counts / labeled  # P(decision | group, label): how a rate mixes the probabilities
+    weight = labeled / counts.sum() if objective == "accuracy" else np.ones_like(labeled)
     loss = weight * decided * np.array([1.0, -1.0])[:, None]  # false positives cost, true positives pay
     found = linprog(
         loss.sum(axis=1).ravel(),

@@ -31,7 +31,7 @@ _LABELS = {"equalized_odds": [0, 1], "true_positive_rate_parity": [1], "false_po
 
 
 class Reduction(Technique):
-    """A reduction of fair classification to fits of the classifier on relabelled and weighted rows.
+    """A reduction of fair classification to fits of the classifier on relabeled and weighted rows.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class Weighted:
 class ExponentiatedGradient(Reduction):
     r"""Best lottery of classifiers under a bound on the difference of the groups' rates.
 
-    Idea: a game. The classifier answers to the constraints' multipliers :math:`\lambda` by minimising error
+    Idea: a game. The classifier answers to the constraints' multipliers :math:`\lambda` by minimizing error
     plus :math:`\lambda` times violation, which is an ordinary fit on rows whose labels and weights are
     changed; the multipliers answer by growing, exponentially in the violation, where constraints are broken.
     The answers' mixture approaches the best lottery that keeps each group's rate within ``bound`` of the rate
@@ -152,7 +152,7 @@ class ExponentiatedGradient(Reduction):
     that the lot predicts it the favorable outcome. Convergence is reported in rounds and
     the duality gap, whose tolerance is half the standard error of the first classifier's error rate, or that
     of a single error if it makes none. Limits:
-    the bound holds on training rows, on the average of the lots, and as far as the classifier minimises
+    the bound holds on training rows, on the average of the lots, and as far as the classifier minimizes
     weighted error; the difference of two groups' rates may be twice the bound.
 
     Parameters

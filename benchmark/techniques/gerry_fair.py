@@ -181,9 +181,10 @@ class Game:
         penalty, complaint = np.zeros(len(size)), 0.0  # averages over the auditor's moves
         lottery, upper, disparity = np.zeros(len(self.group)), np.inf, np.inf
         answers: list[Array] = []
-        costs = np.empty((rounds + 1, 1 + len(size)))  # each answer's error, and by group what is penalised
+        costs = np.empty((rounds + 1, 1 + len(size)))  # each answer's error, and by group what is penalized
         played = np.zeros(rounds + 1, dtype=np.intp)
         for taken in range(rounds + 1):
+            # The learner's best answer to the average complaint.
             answers.append(self.answer(penalty))
             predicted = self.favorable(answers[-1])
             costs[taken] = self.error(predicted), *np.bincount(self.group, self._counted * predicted)
@@ -202,6 +203,7 @@ class Game:
             if best < taken:
                 predicted = self.favorable(answers[best])
             lottery += (predicted - lottery) / (taken + 1)
+            # The auditor's answer to the lottery of all classifiers so far.
             disparity, subgroup = self.audit(lottery)
             weight = self.C if disparity > self.gamma + _TIE else 0.0
             upper = self.error(lottery) + weight * (disparity - self.gamma)

@@ -16,7 +16,7 @@ from benchmark.techniques.registry import register
 class GridSearch(Reduction):
     r"""Best single classifier on a grid of trade-offs between error and the groups' difference.
 
-    Idea: for each vector of multipliers :math:`\lambda` on a grid, the classifier is trained to minimise
+    Idea: for each vector of multipliers :math:`\lambda` on a grid, the classifier is trained to minimize
     error plus :math:`\lambda` times the constraints' violation, an ordinary fit on rows whose labels and
     weights are changed. Taken is the one for which (1 - w) times the error rate plus w times the largest
     distance of a group's rate from the rate of all is smallest on the training rows.

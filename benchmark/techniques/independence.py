@@ -37,7 +37,7 @@ def independent_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def missing_members(table: Table) -> str | None:
-    """Say which cell is empty although independence demands members, or None: there is nobody to copy."""
+    """Say which cell is empty although independence demands members, or None: there is no row to copy."""
     counts = cell_counts(table)
     wanted = independent_counts(counts)
     for (d, y), count in np.ndenumerate(counts):

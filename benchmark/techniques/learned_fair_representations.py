@@ -29,7 +29,7 @@ class LearnedFairRepresentations(PreProcessing):
     r"""Describe rows by their nearness to prototypes that both groups are equally near to.
 
     Idea: row x belongs to prototype :math:`v_k` with the share :math:`M_k(x) \propto \exp(-\|x - v_k\|)`.
-    Prototypes and a weight :math:`w_k \in [0, 1]` for each minimise :math:`A_x L_x + A_y L_y + A_z L_z`:
+    Prototypes and a weight :math:`w_k \in [0, 1]` for each minimize :math:`A_x L_x + A_y L_y + A_z L_z`:
 
     - :math:`L_x`: squared error of the reconstruction :math:`\hat x = \sum_k M_k v_k`, averaged over features
       and over the rows of each group, and summed over both groups;
@@ -106,7 +106,7 @@ class LearnedFairRepresentations(PreProcessing):
             table = table.with_column(schema.label, codes)
             if table.y.all() or not table.y.any():
                 raise DeclinedError(
-                    "The representation predicts one label for everybody",
+                    "The representation predicts one label for all rows",
                     expected="both states of the label, for a classifier to learn",
                     got=f"{np.count_nonzero(table.y)} favorable of {len(table)} rows",
                     remedy="lower A_z, or keep the given labels with replace_labels = false",
@@ -241,12 +241,14 @@ def descend(
     pairs: deque[_Pair] = deque(maxlen=_MEMORY)
     decrease = np.inf
     for taken in range(1, max_iterations + 1):
+        # Projection: weights at a bound that the gradient would push through it are held.
         held = bounded & (((theta <= 0) & (gradient > 0)) | ((theta >= 1) & (gradient < 0)))
         downhill = np.where(held, 0.0, -gradient)
         step = np.where(held, 0.0, _newton_like(downhill, pairs))
         if _dot(step, downhill) <= 0:
             pairs.clear()
             step = _newton_like(downhill, pairs)
+        # Line search: halve the step until the loss falls enough.
         length, before = 1.0, value
         while True:
             reached = theta + length * step
@@ -257,6 +259,7 @@ def descend(
             length /= 2
             if length < _SHORTEST:
                 return Prototypes.of(theta, k), Convergence(taken, 0.0, _TOLERANCE)
+        # L-BFGS memory: this step and the change of the gradient that it brought.
         moved, turned = reached - theta, slope - gradient
         bent = _dot(moved, turned)
         if bent > _TINY * _dot(turned, turned):

@@ -38,8 +38,8 @@ class MetaFair(Technique):
     that an interval of one point can be met too. Tried are 1,001 values of a and all at which a threshold
     moves from one estimate to the next: for ``statistical_rate`` the optimum is among them.
 
-    Changes: predictions of a classifier trained as usual. Limits: as good as the estimates. A group of whom
-    nobody is favored has no false discovery rate, and counts with that of its most promising rows. Of the
+    Changes: predictions of a classifier trained as usual. Limits: as good as the estimates. A group without
+    favorable predictions has no false discovery rate, and counts with that of its most promising rows. Of the
     rules that bound this rate from below, those that favor the least promising rows are left out; where no
     others meet the bounds, the fit fails.
 

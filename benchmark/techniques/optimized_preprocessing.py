@@ -24,7 +24,7 @@ class OptimizedPreprocessing(PreProcessing):
     r"""Redraw features and labels by the randomised mapping that changes their distribution least.
 
     Idea: a row of group s with features x and label y becomes :math:`(\hat x, \hat y)` with probability
-    :math:`p(\hat x, \hat y \mid s, x, y)`. With training frequencies for probabilities the mapping minimises
+    :math:`p(\hat x, \hat y \mid s, x, y)`. With training frequencies for probabilities the mapping minimizes
     the total variation distance between the distributions of :math:`(\hat x, \hat y)` and (x, y), subject to
 
     - discrimination: :math:`|P(\hat y \mid s) / P(y{=}\hat y) - 1| \le` ``epsilon`` for both groups and

@@ -21,7 +21,7 @@ class PreferentialSampling(PreProcessing):
     holds least promising, the unfavorable ones that it holds most promising. A cell that must more than
     double is first copied whole as often as fits. Changes: which rows there are and how often; the sizes of
     groups and classes stay. Ties keep the order of rows. Limits: as good as its ranker; declines a table
-    with an empty cell, which leaves nobody to copy.
+    with an empty cell, which leaves no row to copy.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ import numpy as np
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques.base import Array, Interval, Prepared, PreProcessing, Tools, features_of
-from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimise
+from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimize
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
 
@@ -94,7 +94,7 @@ def audit(train: Table, columns: list[int]) -> tuple[float, Array]:
     encoding = Encoding.of(visible, use_sensitive=False, treatment="categorical")
     design = Design.of(visible, encoding, visible.deprived)
     start = np.zeros(encoding.matrix.shape[1])
-    theta, _ = minimise(LogisticLoss(design, _RIDGE), start, what="prediction of the group")
+    theta, _ = minimize(LogisticLoss(design, _RIDGE), start, what="prediction of the group")
 
     weight = design.weight[:, [0, 1], [0, 1]]  # by group, which is the class here
     effects = encoding.matrix @ theta

@@ -1,4 +1,4 @@
-"""Logistic regression with the prejudice remover regulariser (Kamishima et al. 2012)."""
+"""Logistic regression with the prejudice remover regularizer (Kamishima et al. 2012)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmark.data.table import Table
 from benchmark.techniques.base import Array, Convergence, Interval, Predictor, Technique, Tools
-from benchmark.techniques.constrained_logistic import Design, minimise, sigmoid
+from benchmark.techniques.constrained_logistic import Design, minimize, sigmoid
 from benchmark.techniques.encoding import Encoding, Treatment
 from benchmark.techniques.registry import register
 
@@ -52,7 +52,7 @@ class PrejudiceRemover(Technique):
         "Kamishima, Akaho, Asoh and Sakuma (2012), Fairness-aware classifier with prejudice remover "
         "regularizer, ECML PKDD"
     )
-    summary = "Logistic regression per group, penalised for the information of prediction and group"
+    summary = "Logistic regression per group, penalized for the information of prediction and group"
     needs_two_groups = "nothing depends on the group"
     version = "1"
 
@@ -85,17 +85,17 @@ class PrejudiceRemover(Technique):
     def _coefficients(self, designs: list[Design], shares: Array) -> tuple[Array, Convergence]:
         """Return the coefficients of the favored and of the deprived, shape (2, n_features)."""
         start = np.zeros(2 * designs[0].encoding.matrix.shape[1])
-        plain = RegularisedLoss(designs, shares, 0.0, self.ridge)
-        theta, convergence = minimise(plain, start, what="logistic regression")
+        plain = RegularizedLoss(designs, shares, 0.0, self.ridge)
+        theta, convergence = minimize(plain, start, what="logistic regression")
         if self.eta > 0:
-            loss = RegularisedLoss(designs, shares, self.eta, self.ridge)
+            loss = RegularizedLoss(designs, shares, self.eta, self.ridge)
             # Rounding of the index grows with its weight.
-            theta, convergence = minimise(loss, theta, gap=1e-13 * (1 + self.eta), what="prejudice remover")
+            theta, convergence = minimize(loss, theta, gap=1e-13 * (1 + self.eta), what="prejudice remover")
         return theta.reshape(2, -1), convergence
 
 
 @dataclass(frozen=True, eq=False)
-class RegularisedLoss:
+class RegularizedLoss:
     """Mean logistic loss plus eta times the prejudice index plus a ridge.
 
     Coefficients are those of the favored and then of the deprived, shape (2 n_features,).

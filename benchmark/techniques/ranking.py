@@ -40,7 +40,7 @@ def rank(train: Table, tools: Tools, ranker: Ranker) -> NDArray[np.float64]:
     if ranker == "naive_bayes":
         return tools.ranker(train)
     if ranker == "naive_bayes_blind":
-        # A column with one value everywhere tells nothing about anybody.
+        # A column with one value everywhere says nothing about any row.
         return tools.ranker(
             train.with_column(train.schema.sensitive_feature, np.zeros(len(train), dtype=np.int16))
         )

@@ -46,7 +46,7 @@ class RejectOption(GroupPostProcessing):
     version = "1"
     may_lose_to_constant = (
         "of the pairs on its grid one within the bound goes before an accurate one, even if it accepts "
-        "nearly everybody or nobody"
+        "nearly all rows or none"
     )
 
     bound: Annotated[float, Interval(0, 1)] = 0.05

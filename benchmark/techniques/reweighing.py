@@ -16,7 +16,7 @@ class Reweighing(PreProcessing):
 
     Idea: a row of group s with label y gets the weight P(s) P(y) / P(s, y), the ratio of its cell's share
     under independence to its observed share. Changes: weights only; the weighted discrimination is 0 and
-    the weights sum to the number of rows. Limits: needs a classifier that honours weights; a cell without
+    the weights sum to the number of rows. Limits: needs a classifier that honors weights; a cell without
     rows cannot be weighted up, so that discrimination stays there.
     """
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
-from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimise
+from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimize
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.independence import CELL_NAMES, cell_counts
 from benchmark.techniques.registry import register
@@ -20,12 +20,12 @@ Rows: TypeAlias = NDArray[np.intp]
 
 @register
 class Smote(PreProcessing):
-    r"""Make up rows of the rarer label between neighbours until both labels are equally frequent.
+    r"""Make up rows of the rarer label between neighbors until both labels are equally frequent.
 
     Idea: the nominal variant SMOTE-N. States a and b of a column are as far apart as their rates of favorable
     labels, and a row x from a row z by the value difference metric, here :math:`\sum_j (P(y^+ \mid x_j) -
     P(y^+ \mid z_j))^2`. A synthetic row has in each column the state that most of a row and its nearest
-    neighbours of the same label have; of several such states the row's own, and else a random one. Every row
+    neighbors of the same label have; of several such states the row's own, and else a random one. Every row
     of the rarer label serves equally often, up to one.
 
     Changes: adds rows; those that are there stay as they are. Limits: knows of no groups, and so may as well
@@ -33,8 +33,8 @@ class Smote(PreProcessing):
 
     Parameters
     ----------
-    neighbours : int in [1, 100], default 5
-        How many neighbours vote beside the row itself; all there are if there are fewer.
+    neighbors : int in [1, 100], default 5
+        How many neighbors vote beside the row itself; all there are if there are fewer.
     """
 
     name = "smote"
@@ -42,17 +42,17 @@ class Smote(PreProcessing):
         "Chawla, Bowyer, Hall and Kegelmeyer (2002), SMOTE: Synthetic minority over-sampling technique, "
         "Journal of Artificial Intelligence Research 16"
     )
-    summary = "Make up rows of the rarer label from neighbours until both labels are equally frequent"
+    summary = "Make up rows of the rarer label from neighbors until both labels are equally frequent"
     version = "1"
     randomised = True
 
-    neighbours: Annotated[int, Interval(1, 100)] = 5
+    neighbors: Annotated[int, Interval(1, 100)] = 5
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         favorable = int(np.count_nonzero(train.y))
         missing = len(train) - 2 * favorable
         rare = tools.rng.permutation(np.flatnonzero(train.y if missing > 0 else ~train.y))
-        nearest = _nearest(train, rare, self.neighbours)
+        nearest = _nearest(train, rare, self.neighbors)
         parents = np.resize(np.arange(len(rare)), abs(missing))
         family = train.codes[np.column_stack([rare, rare[nearest]])[parents]]
         return Prepared(_extended(train, _most_voted(family, train.schema.cardinalities, tools.rng)))
@@ -63,7 +63,7 @@ class FairSmote(PreProcessing):
     r"""Make up rows until both labels of both groups are equally frequent, and leave out biased ones.
 
     Idea: every cell of group and label is raised to the size of the largest one. A synthetic row descends
-    from a row p of the cell and its two nearest neighbours a and b there, by the value difference metric (see
+    from a row p of the cell and its two nearest neighbors a and b there, by the value difference metric (see
     ``smote``). Each of its columns is mutated with probability ``crossover``: an unordered one takes the
     state of p, a or b, each with probability 1/3; an ordered one, in whole states and never beyond the first
     and the last, :math:`p + \mathrm{mutation}\,(a - b)`. The other columns are p's. Then situation testing:
@@ -72,7 +72,7 @@ class FairSmote(PreProcessing):
     frequent favored state, favored to deprived) are left out.
 
     Changes: adds rows, and leaves out rows; none is altered. Limits: where equal rows abound a row's nearest
-    neighbours equal it, and a synthetic row is a copy; situation testing leaves the cells no longer of equal
+    neighbors equal it, and a synthetic row is a copy; situation testing leaves the cells no longer of equal
     size, and where the group decides much it leaves out many rows; declines a table with an empty cell.
 
     Parameters
@@ -80,7 +80,7 @@ class FairSmote(PreProcessing):
     crossover : float in [0, 1], default 0.8
         Probability with which a column is mutated.
     mutation : float in [0, 1], default 0.8
-        Share of the difference between the neighbours that is added to an ordered column.
+        Share of the difference between the neighbors that is added to an ordered column.
     situation_testing : bool, default True
         Whether biased rows are left out.
     """
@@ -114,14 +114,14 @@ class FairSmote(PreProcessing):
             cell = np.flatnonzero((train.deprived == bool(d)) & (train.y == bool(y)))
             rows = tools.rng.permutation(cell)
             parents = np.resize(np.arange(len(rows)), int(counts.max() - count))
-            nearest = np.resize(_nearest(train, rows, 2).T, (2, len(rows)))  # a single neighbour is both
+            nearest = np.resize(_nearest(train, rows, 2).T, (2, len(rows)))  # a single neighbor is both
             family = train.codes[np.vstack([rows, rows[nearest]])[:, parents]]
             made.append(self._children(family, train, tools.rng))
         balanced = _extended(train, np.vstack(made))
         return Prepared(balanced.take(_unbiased(balanced)) if self.situation_testing else balanced)
 
     def _children(self, family: Codes, train: Table, rng: np.random.Generator) -> Codes:
-        """Return children, shape (n, n_columns), of rows and two neighbours, shape (3, n, n_columns)."""
+        """Return children, shape (n, n_columns), of rows and two neighbors, shape (3, n, n_columns)."""
         parent, a, b = family
         ordered = train.schema.ordered
         moved = np.rint(parent + self.mutation * (a - b)).clip(0, train.schema.cardinalities - 1)
@@ -130,11 +130,11 @@ class FairSmote(PreProcessing):
         return np.asarray(np.where(mutated, np.where(ordered, moved, picked), parent), dtype=CODE_DTYPE)
 
 
-def _nearest(train: Table, rows: Rows, neighbours: int) -> Rows:
+def _nearest(train: Table, rows: Rows, neighbors: int) -> Rows:
     """Return which of the given rows are nearest to each of them, itself excepted, shape (n_rows, k).
 
-    The numbers are positions in ``rows``; k is ``neighbours`` or, if there are fewer, all others, and a row
-    that is alone is its own neighbour.
+    The numbers are positions in ``rows``; k is ``neighbors`` or, if there are fewer, all others, and a row
+    that is alone is its own neighbor.
     """
     from scipy.spatial import KDTree
 
@@ -145,7 +145,7 @@ def _nearest(train: Table, rows: Rows, neighbours: int) -> Rows:
     for place, codes in enumerate(train.features.T):
         count, favorable = np.bincount(codes), np.bincount(codes, train.y)
         points[:, place] = (favorable / np.maximum(count, 1))[codes[rows]]
-    k = min(neighbours, len(rows) - 1)
+    k = min(neighbors, len(rows) - 1)
     found = np.asarray(KDTree(points).query(points, k + 1)[1], dtype=np.intp)
     others = found != np.arange(len(rows))[:, None]
     others[others.all(axis=1), -1] = False  # more equal rows than asked for: the row itself is not among them
@@ -170,7 +170,7 @@ def _unbiased(table: Table) -> NDArray[np.bool_]:
     encoding = Encoding.of(table, use_sensitive=True, treatment="categorical")
     design = Design.of(table, encoding, table.y)
     loss = LogisticLoss(design, ridge=1 / len(table))
-    theta, _ = minimise(loss, np.zeros(encoding.matrix.shape[1]), what="situation testing")
+    theta, _ = minimize(loss, np.zeros(encoding.matrix.shape[1]), what="situation testing")
     schema = table.schema
     favored = np.bincount(table.codes[~table.deprived, schema.sensitive_index]).argmax()
     other = table.with_column(

@@ -1,4 +1,4 @@
-"""Thresholds for each group (Hardt et al. 2016), as fairlearn optimises them."""
+"""Thresholds for each group (Hardt et al. 2016), as fairlearn optimizes them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
     Idea: the points that the thresholds of a group reach in the plane of two rates, and the mixtures of two
     thresholds in between, have a concave upper hull. Of all points at which the groups' constrained rate is
     the same, taken at a thousand steps from 0 to 1, the best by the objective on the held-out rows is chosen;
-    for equalised odds the lowest of the groups' hulls limits all, and the others come down to it by answering
+    for equalized odds the lowest of the groups' hulls limits all, and the others come down to it by answering
     some rows at random. fairlearn's implementation is called.
 
     Changes: predictions. Limits: members of the two groups with equal scores get different answers, and two
@@ -33,7 +33,7 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
         What is made equal: the rate of favorable answers, both error rates, the true positive rate (equal
         opportunity), or the false positive rate.
     objective : {"accuracy", "balanced_accuracy"}, default "accuracy"
-        What is maximised; under a single constrained rate, the mean of the groups' own, weighted by size.
+        What is maximized; under a single constrained rate, the mean of the groups' own, weighted by size.
     holdout
         See :class:`PostProcessing`.
     """

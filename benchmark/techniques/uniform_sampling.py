@@ -18,7 +18,7 @@ class UniformSampling(PreProcessing):
     Idea: reweighing in whole rows. Each cell of group s and label y is brought to P(s) P(y) n rows: a cell
     that is too small is copied whole as often as fits and filled up with a random draw without replacement;
     one that is too large keeps a random draw. Changes: which rows there are and how often; the sizes of
-    groups and classes stay. Limits: declines a table with an empty cell, which leaves nobody to copy.
+    groups and classes stay. Limits: declines a table with an empty cell, which leaves no row to copy.
     """
 
     name = "uniform_sampling"

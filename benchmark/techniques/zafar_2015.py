@@ -15,7 +15,7 @@ from benchmark.techniques.constrained_logistic import (
     ConstrainedLogistic,
     Design,
     LogisticLoss,
-    minimise,
+    minimize,
     moved_to,
 )
 from benchmark.techniques.registry import register
@@ -83,11 +83,12 @@ class Zafar2015(ConstrainedLogistic):
 
     def _coefficients(self, design: Design) -> tuple[Array, Convergence]:
         loss = LogisticLoss(design, self.ridge)
-        free, convergence = minimise(loss, np.zeros_like(design.covariance), what="logistic regression")
+        free, convergence = minimize(loss, np.zeros_like(design.covariance), what="logistic regression")
         covariance = float(design.covariance @ free)
         limit = self.threshold if self.constraint == "fairness" else 0.0
         if abs(covariance) <= limit + _EQUAL:
             return free, convergence
+        # The covariance is bounded: the optimum lies on the bound.
         if self.constraint == "fairness":
             return _best_at(loss, float(np.copysign(limit, covariance)), free)
         if self.constraint == "accuracy":
@@ -96,13 +97,13 @@ class Zafar2015(ConstrainedLogistic):
 
 
 def _best_at(loss: LogisticLoss, level: float, start: Array) -> tuple[Array, Convergence]:
-    """Minimise the loss among the coefficients of one covariance."""
+    """Minimize the loss among the coefficients of one covariance."""
     normal = loss.design.covariance
-    return minimise(loss, moved_to(start, normal, level), normal=normal, what="fairness constraint")
+    return minimize(loss, moved_to(start, normal, level), normal=normal, what="fairness constraint")
 
 
 def _fairest_within(loss: LogisticLoss, free: Array, gamma: float) -> tuple[Array, Convergence]:
-    """Minimise the absolute covariance, and then the distance to ``free``, under a bound of the loss."""
+    """Minimize the absolute covariance, and then the distance to ``free``, under a bound of the loss."""
     normal = loss.design.covariance
     bound = (1 + gamma) * loss.value(free)
 
@@ -148,7 +149,7 @@ class _Pulled:
     def __call__(self, log_pull: float) -> Array:
         objective = replace(self.loss, anchor=self.free, pull=float(np.exp(log_pull)))
         normal = self.loss.design.covariance
-        self.reached, _ = minimise(objective, self.reached, normal=normal, what="accuracy constraint")
+        self.reached, _ = minimize(objective, self.reached, normal=normal, what="accuracy constraint")
         return self.reached
 
 
@@ -167,7 +168,7 @@ def _last_within(path: _Path, excess: Callable[[Array], float], low: float, high
 
 
 def _fairest_for_each(design: Design, free: Array, gamma: float) -> tuple[Array, Convergence]:
-    """Minimise the absolute covariance, and then the distance to ``free``, under bounds for each row.
+    """Minimize the absolute covariance, and then the distance to ``free``, under bounds for each row.
 
     All bounds are linear, but few are active: those that a solution breaks join the working set of the next.
     """
@@ -182,6 +183,7 @@ def _fairest_for_each(design: Design, free: Array, gamma: float) -> tuple[Array,
                 return free, Convergence(taken + 1, max(float(bounds.missing(free).max()), 0.0), _SLACK)
             level = float(np.copysign(least, most))
             continue
+        # Done where no row misses its bound; else the worst bounds join the working set.
         missing = bounds.missing(theta)
         worst = float(missing.max())
         if worst <= _SLACK:
@@ -210,8 +212,8 @@ class _Bounds:
     def of(cls, design: Design, free: Array, gamma: float) -> _Bounds:
         scores = design.scores(free)
         occurs = design.weight > 0
-        guarded = occurs[:, 0].any(axis=1) & (scores > 0)  # the favored whom free predicts positive
-        # What a loss bound asks of everybody else; where both labels occur, of each.
+        guarded = occurs[:, 0].any(axis=1) & (scores > 0)  # favored rows that free predicts positive
+        # What a loss bound asks of all other rows; where both labels occur, of each.
         bound = np.where(guarded[:, None], occurs[:, 1], occurs.any(axis=1))
         lower = np.where(bound[:, 1], _least_score(scores, gamma), -np.inf)
         upper = np.where(bound[:, 0], -_least_score(-scores, gamma), np.inf)

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmark.errors import NotConvergedError
 from benchmark.techniques.base import Array, Convergence, Interval
-from benchmark.techniques.constrained_logistic import ConstrainedLogistic, Design, LogisticLoss, minimise
+from benchmark.techniques.constrained_logistic import ConstrainedLogistic, Design, LogisticLoss, minimize
 from benchmark.techniques.registry import register
 
 _STEPS = 500  # of the convex-concave procedure, which mostly takes 5 to 100
@@ -35,7 +35,7 @@ class Zafar2017(ConstrainedLogistic):
 
     whose absolute value is bounded. Each sum is concave, so the bound is a difference of convex functions:
     disciplined convex-concave programming replaces, time and again, the concave part by its tangent and
-    minimises the loss plus tau times the violations; tau grows by the factor mu each time, up to 10,000. The
+    minimizes the loss plus tau times the violations; tau grows by the factor mu each time, up to 10,000. The
     first tangents are taken at the unconstrained optimum.
 
     Changes: training only. Limits: a local method; with a bound of 0 it moves little once the constraint is
@@ -77,17 +77,19 @@ class Zafar2017(ConstrainedLogistic):
 
     def _coefficients(self, design: Design) -> tuple[Array, Convergence]:
         loss, loss_gram = LogisticLoss(design, self.ridge), _LossGram(design)
-        theta, _ = minimise(loss, np.zeros_like(design.covariance), what="logistic regression")
+        theta, _ = minimize(loss, np.zeros_like(design.covariance), what="logistic regression")
         mistakes = tuple(_Mistakes(design, rate) for rate in self.constraint.split("_"))
         tau, value = self.tau, loss.value(theta)
         for taken in range(_STEPS):
+            # Convex-concave step: the concave halves of the constraints are replaced by their tangents.
             tangents = tuple(m.tangents(theta) for m in mistakes)
             problem = _Convexified(loss, mistakes, tangents, self.threshold, tau, loss_gram)
-            theta, _ = minimise(problem, theta, gap=_GAP, what="convex-concave step")
+            theta, _ = minimize(problem, theta, gap=_GAP, what="convex-concave step")
             change, value = abs(loss.value(theta) - value), loss.value(theta)
             violation = max(abs(m.covariance(theta)) for m in mistakes) - self.threshold
             if change <= _CHANGE and violation <= _VIOLATION:
                 return theta, Convergence(taken + 1, max(violation, 0.0), _VIOLATION)
+            # Penalty: what the slack of the constraints costs grows from step to step.
             tau = min(self.mu * tau, _HIGHEST_TAU)
         if change > _CHANGE:
             raise NotConvergedError("loss of the convex-concave procedure", _STEPS, change, _CHANGE)
@@ -114,7 +116,7 @@ class _Mistakes:
 
     def sums(self, scores: Array) -> Array:
         """Return the favored's and the deprived's sum of distances, shape (2,)."""
-        return np.asarray(self.weight @ _hinge(self.sign * scores))
+        return np.asarray(self.weight @ _rounded(self.sign * scores, _HINGE))
 
     def covariance(self, theta: Array) -> float:
         """Return the covariance: the deprived's sum less the favored's."""
@@ -123,7 +125,7 @@ class _Mistakes:
 
     def row_slopes(self, scores: Array) -> Array:
         """Return the derivatives of both sums by each score, shape (2, n_distinct)."""
-        return np.asarray(self.weight * (self.sign * _hinge_slope(self.sign * scores)))
+        return np.asarray(self.weight * (self.sign * _rounded_slope(self.sign * scores, _HINGE)))
 
     def gradients(self, scores: Array) -> Array:
         """Return the gradients of both sums by the coefficients, shape (2, n_features)."""
@@ -164,7 +166,7 @@ class _Convexified:
     Parameters
     ----------
     loss : LogisticLoss
-        What is minimised.
+        What is minimized.
     mistakes : tuple of _Mistakes
         The constrained sums.
     tangents : tuple of (ndarray, ndarray)
@@ -212,7 +214,7 @@ class _Convexified:
             stiffness = self.tau * _rounded_curvature(violations, _CORNER)
             ascents = np.stack(sums[2 * i : 2 * i + 2]) - tangent[1][::-1]
             gradient += force @ ascents
-            curvature += (force @ m.weight) * _hinge_curvature(scores)
+            curvature += (force @ m.weight) * _rounded_curvature(scores, _HINGE)
             directions.append(np.sqrt(stiffness)[:, None] * ascents)
         stiff = np.vstack(directions)
         hessian = self.loss_gram.at(scores, loss_curvature) + design.gram(curvature) + stiff.T @ stiff
@@ -232,15 +234,3 @@ def _rounded_slope(x: Array, width: float) -> Array:
 
 def _rounded_curvature(x: Array, width: float) -> Array:
     return np.asarray((np.abs(x) < width / 2) / width)
-
-
-def _hinge(x: Array) -> Array:
-    return _rounded(x, _HINGE)
-
-
-def _hinge_slope(x: Array) -> Array:
-    return _rounded_slope(x, _HINGE)
-
-
-def _hinge_curvature(x: Array) -> Array:
-    return _rounded_curvature(x, _HINGE)

@@ -28,7 +28,7 @@ from benchmark.audit.alternation import (
 from benchmark.audit.alternation.experiment import is_alternation, load_alternation, run_alternation
 from benchmark.cli import main
 from benchmark.data.card import load_card
-from benchmark.data.source import DataNotFoundError
+from benchmark.data.source import DataNotFoundError, Sources
 from benchmark.declarations import list_declarations
 from benchmark.errors import BetabenchError, ClassifierError, DataError, ExperimentError, UnknownNameError
 from benchmark.experiment.plan import load_experiment
@@ -464,7 +464,7 @@ def test_without_data_the_run_says_that_no_network_can_stand_in(tmp_path: Path) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BETABENCH_CACHE", str(tmp_path / "empty"))
         with pytest.raises(DataNotFoundError, match=r"network cannot stand in.*'wage_per_hour', not numbers"):
-            run_alternation(experiment, data_dir=tmp_path / "empty", offline=True)
+            run_alternation(experiment, Sources(tmp_path / "empty", offline=True))
 
 
 @pytest.mark.parametrize(
@@ -502,7 +502,7 @@ def test_a_file_that_does_not_fit_its_data_is_refused(
     )
     (shop / "pay.toml").write_text(changed)
     with pytest.raises(error, match=text):
-        run_alternation(load_alternation(shop / "pay.toml"), data_dir=shop, offline=True)
+        run_alternation(load_alternation(shop / "pay.toml"), Sources(shop, offline=True))
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -579,7 +579,7 @@ def test_computing_again_gives_the_committed_numbers(data_dir: Path) -> None:
     (case,) = (case for case in experiment.cases if case.name == "ordinal")
     quick = case.model_copy(update={"variants": ("predict",)})
     small = experiment.model_copy(update={"cases": (quick,), "attributes": ("sex",)})
-    outcome = run_alternation(small, data_dir=data_dir, offline=True)
+    outcome = run_alternation(small, Sources(data_dir, offline=True))
     results = committed("results.csv")
     expected = results[(results["case"] == "ordinal") & (results["attribute"] == "sex")]
     expected = expected[expected["variant"] == "predict"].reset_index(drop=True)

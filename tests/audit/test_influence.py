@@ -13,10 +13,10 @@ import pytest
 from benchmark.audit import LEVELS, audit_features, rank_features
 from benchmark.audit.influence import _variance
 from benchmark.classifiers import make_classifier
+from benchmark.conformance import example_table
 from benchmark.data.table import Column, Table
 from benchmark.errors import DataError, ExperimentError
 from benchmark.techniques import get_technique
-from benchmark.techniques.conformance import example_table
 from tests.techniques.tables import table
 
 

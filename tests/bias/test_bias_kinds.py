@@ -13,6 +13,7 @@ import pytest
 from benchmark.bias import BiasKind, Planted, list_bias_kinds, make_bias
 from benchmark.bias.registry import register
 from benchmark.data.card import load_card
+from benchmark.data.source import Sources
 from benchmark.data.table import Table
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.plan import load_experiment
@@ -192,7 +193,7 @@ def test_an_experiment_names_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path.write_text(EXPERIMENT, encoding="utf-8")
     experiment = load_experiment(path)
     assert [bias.name for bias in experiment.datasets[0].bias] == ["cpt", "label", "missing", "proxy"]
-    scene = build_world(experiment, offline=True).scenes["dutch"]
+    scene = build_world(experiment, Sources(offline=True)).scenes["dutch"]
     assert {name: made.name for name, made in scene.biases.items()} == {
         "cpt": "cpt",
         "label": "label",
@@ -211,4 +212,4 @@ def test_an_unknown_kind_is_named_before_anything_runs(tmp_path: Path) -> None:
     path = tmp_path / "kinds.toml"
     path.write_text(EXPERIMENT.replace('"label"', '"lable"'), encoding="utf-8")
     with pytest.raises((UnknownNameError, ExperimentError), match="did you mean 'label'"):
-        build_world(load_experiment(path), offline=True)
+        build_world(load_experiment(path), Sources(offline=True))

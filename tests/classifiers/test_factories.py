@@ -10,9 +10,9 @@ import sklearn
 
 from benchmark.classifiers import list_classifiers, make_classifier, naive_bayes_ranker
 from benchmark.classifiers.factories import OneHotClassifier
+from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import ClassifierError, UnknownNameError
-from benchmark.techniques.conformance import example_table
 
 TRAIN, TEST = example_table(), example_table(300, seed=4)
 COLUMNS = list(TRAIN.schema.feature_indices)
@@ -40,7 +40,7 @@ def test_every_classifier_learns_and_is_deterministic(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(list_classifiers()))
-def test_every_classifier_honours_weights(name: str) -> None:
+def test_every_classifier_honors_weights(name: str) -> None:
     # Weights that silence nearly all favorable rows leave a classifier that hardly ever says yes.
     silent = predictions(name, sample_weight=np.where(TRAIN.y, 1e-3, 1.0))
     assert silent.mean() < 0.5 * predictions(name).mean()
@@ -109,10 +109,10 @@ def test_unknown_classifiers_are_refused() -> None:
 
 
 def test_weights_that_an_estimator_cannot_use_are_refused() -> None:
-    neighbours = make_classifier("sklearn.neighbors.KNeighborsClassifier").build(CARDINALITIES, 0)
-    neighbours.fit(codes(TRAIN), TRAIN.y.astype(int))
+    neighbors = make_classifier("sklearn.neighbors.KNeighborsClassifier").build(CARDINALITIES, 0)
+    neighbors.fit(codes(TRAIN), TRAIN.y.astype(int))
     with pytest.raises(ClassifierError, match="cannot train on weighted rows"):
-        neighbours.fit(codes(TRAIN), TRAIN.y.astype(int), np.ones(len(TRAIN)))
+        neighbors.fit(codes(TRAIN), TRAIN.y.astype(int), np.ones(len(TRAIN)))
 
 
 @pytest.mark.parametrize("name", list(list_classifiers()))

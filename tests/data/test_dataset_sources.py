@@ -18,7 +18,7 @@ import pytest
 
 from benchmark.data.card import load_card
 from benchmark.data.load import load_dataset
-from benchmark.data.source import DataNotFoundError, SourceBytes, cache_dir, read_sources
+from benchmark.data.source import DataNotFoundError, SourceBytes, Sources, cache_dir, read_sources
 from benchmark.errors import DataError, DownloadError
 
 WriteCard = Callable[..., Path]
@@ -60,7 +60,7 @@ class Reader:
         )
 
     def __call__(self, *files: str, **options: object) -> tuple[SourceBytes, ...]:
-        return read_sources(load_card(self.card(*files)), **options)  # type: ignore[arg-type]
+        return read_sources(load_card(self.card(*files)), Sources(**options))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_cards_can_share_a_folder(write_card: WriteCard, tmp_path: Path) -> None
     (tmp_path / "toys").mkdir()
     (tmp_path / "toys" / "toy.csv").write_bytes(ROWS)
     card = write_card(("files = [{ path", 'folder = "toys"\nfiles = [{ name'), rows=None)
-    assert read_sources(load_card(card), data_dir=tmp_path, offline=True)[0].content == ROWS
+    assert read_sources(load_card(card), Sources(tmp_path, offline=True))[0].content == ROWS
 
 
 @pytest.mark.parametrize("by", ["argument", "variable"])
@@ -442,6 +442,6 @@ def test_two_processes_download_at_once(read: Reader, server: Server, own_folder
         for seed in ("1", "2")
     ]
     answers = [process.communicate() for process in running]
-    digest = load_dataset(card, offline=True).digest
+    digest = load_dataset(card, Sources(offline=True)).digest
     assert answers == [(f"{digest}\n", "")] * 2
     assert files_in(own_folders) == ["toy/toy.csv"]

@@ -13,7 +13,7 @@ import pytest
 
 from benchmark.data.card import Card, list_cards, load_card
 from benchmark.data.load import load_dataset
-from benchmark.data.source import read_sources
+from benchmark.data.source import Sources, read_sources
 from benchmark.declarations import declaration_dir
 
 CARDS = {card.name: card for card in list_cards()}
@@ -168,7 +168,7 @@ def test_what_identifies_a_person_is_dropped_from_compas() -> None:
 @pytest.mark.real_data
 @every_card
 def test_card_is_true_to_the_data(card: Card, data_dir: Path) -> None:
-    dataset = load_dataset(card, data_dir=data_dir, offline=True)
+    dataset = load_dataset(card, Sources(data_dir, offline=True))
     table = dataset.table
     y, deprived = table.y, table.deprived
     rows, discrimination, counts = COUNTS[card.name]
@@ -188,7 +188,7 @@ def test_card_is_true_to_the_data(card: Card, data_dir: Path) -> None:
 @pytest.mark.real_data
 @every_card
 def test_every_column_of_the_files_is_kept_or_dropped(card: Card, data_dir: Path) -> None:
-    first, *_ = read_sources(card, data_dir=data_dir, offline=True)
+    first, *_ = read_sources(card, Sources(data_dir, offline=True))
     text = first.content.decode().splitlines()
     if card.source.format == "arff":
         header = [line.split()[1] for line in text if line.startswith("@attribute")]
@@ -223,7 +223,7 @@ def test_columns_agree_row_by_row_with_another_preparation(
 ) -> None:
     file, renamed = ORACLES[name]
     theirs = pd.read_csv(oracle_dir / "tables" / file, dtype=str, keep_default_na=False)
-    ours = load_dataset(name, data_dir=data_dir, offline=True).to_frame()
+    ours = load_dataset(name, Sources(data_dir, offline=True)).to_frame()
     # Their hours are in five bins of equal width; ours are checked against the file's own numbers below.
     for column in ours.columns.drop("hours_per_week", errors="ignore"):
         pairs = pd.DataFrame(
@@ -236,14 +236,14 @@ def test_columns_agree_row_by_row_with_another_preparation(
 
 @pytest.mark.real_data
 def test_two_loads_are_the_same(data_dir: Path) -> None:
-    first, second = (load_dataset("compas", data_dir=data_dir, offline=True) for _ in range(2))
+    first, second = (load_dataset("compas", Sources(data_dir, offline=True)) for _ in range(2))
     assert first.digest == second.digest
-    assert first.digest != load_dataset("compas_leaky", data_dir=data_dir, offline=True).digest
+    assert first.digest != load_dataset("compas_leaky", Sources(data_dir, offline=True)).digest
 
 
 @pytest.mark.real_data
 def test_hours_are_below_at_or_above_forty(data_dir: Path) -> None:
-    frame = load_dataset("adult", data_dir=data_dir, offline=True).to_frame()
+    frame = load_dataset("adult", Sources(data_dir, offline=True)).to_frame()
     # Counted in the raw files with awk, apart from this program.
     counts = frame["hours_per_week"].value_counts().to_dict()
     assert counts == {"1-39": 11_687, "40": 22_803, "41-99": 14_352}
@@ -252,7 +252,7 @@ def test_hours_are_below_at_or_above_forty(data_dir: Path) -> None:
 @pytest.mark.real_data
 def test_the_known_problems_of_the_kdd_census_are_in_the_file(data_dir: Path) -> None:
     card = load_card("kdd_census")
-    (source,) = read_sources(card, data_dir=data_dir, offline=True)
+    (source,) = read_sources(card, Sources(data_dir, offline=True))
     names = list(card.source.column_names or ())
     wanted = ["age", "wage_per_hour", "union_member", "employment_status", "migration_msa", "year", "income"]
     raw = pd.read_csv(

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmark.conformance import example_table
 from benchmark.data.table import Table
-from benchmark.techniques.conformance import example_table
 
 
 def moved(table: Table, position: int) -> Table:

@@ -18,11 +18,12 @@ from typing import Any
 import pytest
 
 from benchmark.cli import main
+from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, PluginError
 from benchmark.experiment.cluster import Cluster
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.plan import load_experiment
-from benchmark.experiment.pool import Failure, Task
+from benchmark.experiment.pool import Failure, Limits, Task
 from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.versions import processor
@@ -105,7 +106,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("BETABENCH_DATA", raising=False)
         patch.setenv("BETABENCH_CACHE", str(folder / "cache"))
-        return build_world(load_experiment(folder / "spread.toml"), offline=True)
+        return build_world(load_experiment(folder / "spread.toml"), Sources(offline=True))
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,7 @@ def run(client: Any, tasks: list[Task], *, time_limit: float = 30, memory_limit:
     """Return the results by block, those of parts together."""
     found: dict[object, dict[object, object]] = {task.block: {} for task in tasks}
     engine = DaskEngine(client)
-    for batch in engine.run(tasks, Handler, time_limit=time_limit, memory_limit=memory_limit):
+    for batch in engine.run(tasks, Handler, limits=Limits(time_limit, memory_limit)):
         for block, cell, result in batch:
             assert cell not in found[block], "each comes once"
             found[block][cell] = result
@@ -189,7 +190,7 @@ def test_a_lost_worker_costs_the_running_cell_and_not_what_its_block_has_finishe
     notes = tmp_path / "notes"
     cells = tuple(("note", str(notes), number) for number in range(20))
     delivered, killed = [], []
-    for batch in DaskEngine(client).run([Task(0, cells)], Handler, time_limit=30):
+    for batch in DaskEngine(client).run([Task(0, cells)], Handler, limits=Limits(30)):
         delivered += [finished.result for finished in batch]
         if not killed and len(delivered) >= 4:
             for name, tasks in client.processing().items():
@@ -206,13 +207,13 @@ def test_a_lost_worker_costs_the_running_cell_and_not_what_its_block_has_finishe
 
 def test_what_workers_say_of_their_processors_is_gathered(client: Any) -> None:
     engine = DaskEngine(client)
-    assert by_block(engine.run([Task(0, (1,)), Task(1, (2,))], Handler, time_limit=30))
+    assert by_block(engine.run([Task(0, (1,)), Task(1, (2,))], Handler, limits=Limits(30)))
     assert engine.processors == [processor()]
 
 
 def test_a_coordinator_that_is_lost_leaves_no_process_and_nothing_to_wait_for(client: Any) -> None:
     with distributed.Client(client.scheduler.address, set_as_default=False) as other:
-        running = DaskEngine(other).run([Task(0, ("process", "hang"))], Handler, time_limit=600)
+        running = DaskEngine(other).run([Task(0, ("process", "hang"))], Handler, limits=Limits(600))
         ((_, _, pid),) = next(running)
     wait_until(lambda: not alive(pid) and plugins(client) == [])
     assert not client.run_on_scheduler(
@@ -272,7 +273,7 @@ def test_a_worker_keeps_its_process_until_the_run_ends(client: Any) -> None:
 
 def test_leaving_early_ends_the_processes(client: Any) -> None:
     tasks = [Task(0, ("process",)), *(Task(block, ("hang",)) for block in range(1, 6))]
-    running = DaskEngine(client).run(tasks, Handler, time_limit=600)
+    running = DaskEngine(client).run(tasks, Handler, limits=Limits(600))
     next(running)
     running.close()  # type: ignore[attr-defined]
     wait_until(lambda: not any(client.run(lambda: len(multiprocessing.active_children())).values()))
@@ -298,7 +299,7 @@ def alive(pid: int) -> bool:
 def test_what_keeps_a_process_from_starting_is_told_here(client: Any, tmp_path: Path) -> None:
     make_handler = functools.partial(load_plugin, str(tmp_path / "nowhere.py"))
     with pytest.raises(PluginError, match=r"nowhere\.py.*no such file"):
-        list(DaskEngine(client).run([Task(0, (1,))], make_handler, time_limit=5))  # type: ignore[arg-type]
+        list(DaskEngine(client).run([Task(0, (1,))], make_handler, limits=Limits(5)))  # type: ignore[arg-type]
 
 
 def test_workers_that_do_not_know_the_handler_are_refused(client: Any) -> None:
@@ -307,7 +308,7 @@ def test_workers_that_do_not_know_the_handler_are_refused(client: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "only_here", module)
         with pytest.raises(ExperimentError, match=r"same version of betabench.*only_here"):
-            list(DaskEngine(client).run([Task(0, (1,))], module.Handler, time_limit=5))
+            list(DaskEngine(client).run([Task(0, (1,))], module.Handler, limits=Limits(5)))
     assert plugins(client) == []
 
 
@@ -329,7 +330,7 @@ def test_a_cluster_of_a_file_is_started_and_ended(tmp_path: Path) -> None:
         'dashboard_address = ":0"\nsilence_logs = "CRITICAL"\n'
     )
     with open_engine(workers=1, cluster=file) as engine:
-        found = by_block(engine.run([Task(0, (1, 2))], Handler, time_limit=30))
+        found = by_block(engine.run([Task(0, (1, 2))], Handler, limits=Limits(30)))
         host, port = engine.name.removeprefix("Dask at tcp://").split(":")
     assert found == {0: [(0, 1), (0, 2)]}
     with pytest.raises(OSError, match="refused"):

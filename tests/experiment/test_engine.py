@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, PluginError
 from benchmark.experiment import run as run_module
 from benchmark.experiment.cluster import Cluster, load_cluster
 from benchmark.experiment.engine import LocalEngine, open_engine
 from benchmark.experiment.plan import Block, Shard, load_experiment, plan_blocks
-from benchmark.experiment.pool import Handler, Pool, Task
+from benchmark.experiment.pool import Handler, Limits, Pool, Task
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.versions import software
@@ -65,12 +66,12 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.delenv("BETABENCH_DATA", raising=False)
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
     (tmp_path / "small.toml").write_text(SMALL)
-    return build_world(load_experiment(tmp_path / "small.toml"), offline=True)
+    return build_world(load_experiment(tmp_path / "small.toml"), Sources(offline=True))
 
 
 def test_the_local_engine_runs_tasks_in_processes() -> None:
     tasks = [Task(0, (1, 2)), Task(1, (3,))]
-    found = LocalEngine(2).run(tasks, Doubling, time_limit=30)
+    found = LocalEngine(2).run(tasks, Doubling, limits=Limits(30))
     assert by_block(found) == {0: [2, 4], 1: [6]}
     assert LocalEngine(2).name == "2 worker(s)"
     with pytest.raises(ExperimentError, match="--workers 1 or more"):
@@ -78,7 +79,7 @@ def test_the_local_engine_runs_tasks_in_processes() -> None:
 
 
 def test_a_pool_keeps_its_processes_from_one_run_to_the_next() -> None:
-    with Pool(Doubling, n_workers=1, time_limit=30) as pool:
+    with Pool(Doubling, n_workers=1, limits=Limits(30)) as pool:
         assert by_block(pool.run([Task(0, (1,))])) == {0: [2]}
         (worker,) = pool._workers
         assert by_block(pool.run([Task(0, (4,))])) == {0: [8]}
@@ -89,7 +90,7 @@ def test_a_pool_keeps_its_processes_from_one_run_to_the_next() -> None:
 
 def test_a_handler_that_says_why_it_cannot_start_is_heard() -> None:
     with pytest.raises(PluginError, match="It is no plugin"):
-        list(LocalEngine(1).run([Task(0, (1,))], Refusing, time_limit=30))
+        list(LocalEngine(1).run([Task(0, (1,))], Refusing, limits=Limits(30)))
 
 
 def test_a_worker_with_other_software_is_refused_by_name(
@@ -200,4 +201,4 @@ def test_without_a_cluster_the_engine_is_this_machine() -> None:
     with open_engine(workers=3) as engine:
         assert engine == LocalEngine(3)
     make: functools.partial[Handler] = functools.partial(Doubling)
-    assert by_block(engine.run([Task(0, (5,))], make, time_limit=30)) == {0: [10]}
+    assert by_block(engine.run([Task(0, (5,))], make, limits=Limits(30))) == {0: [10]}

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from benchmark.classifiers import make_classifier
 from benchmark.columns import CONVERGENCE_COLUMNS
 from benchmark.data import Table
+from benchmark.data.source import Sources
 from benchmark.errors import BiasError, CardError, DeclinedError, ExperimentError, UnknownNameError
 from benchmark.experiment import versions
 from benchmark.experiment.engine import LocalEngine
@@ -60,7 +61,7 @@ def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def world(tmp_path: Path, text: str = TEXT) -> World:
     path = tmp_path / "small.toml"
     path.write_text(text)
-    return build_world(load_experiment(path), offline=True)
+    return build_world(load_experiment(path), Sources(offline=True))
 
 
 def keys(found: World) -> dict[tuple[object, ...], str]:
@@ -283,27 +284,27 @@ def test_columns_can_be_read_in_another_way(tmp_path: Path, data_dir: Path) -> N
     path = tmp_path / "e.toml"
     entry = 'card = "compas"\ncolumns.priors_count = { bins = [0, 1, inf], states = ["none", "some"] }'
     path.write_text(TEXT.replace('card = "compas"', entry))
-    found = build_world(load_experiment(path), data_dir=data_dir, offline=True)
+    found = build_world(load_experiment(path), Sources(data_dir, offline=True))
     assert found.scenes["compas"].test.schema.column("priors_count").states == ("none", "some")
     with pytest.raises(ExperimentError, match="neither real data nor an embedded network"):
-        build_world(load_experiment(path), offline=True)
+        build_world(load_experiment(path), Sources(offline=True))
     path.write_text(
         TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.prior_count = { bins = [0, 1] }')
     )
     with pytest.raises(UnknownNameError, match="did you mean 'priors_count'"):
-        build_world(load_experiment(path), data_dir=data_dir, offline=True)
+        build_world(load_experiment(path), Sources(data_dir, offline=True))
     path.write_text(
         TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.priors_count = { bins = [3, 1] }')
     )
     with pytest.raises(CardError, match="increase strictly"):
-        build_world(load_experiment(path), data_dir=data_dir, offline=True)
+        build_world(load_experiment(path), Sources(data_dir, offline=True))
 
 
 @pytest.mark.real_data
 def test_learning_settings_of_the_experiment_are_used(tmp_path: Path, data_dir: Path) -> None:
     path = tmp_path / "e.toml"
     path.write_text(TEXT.replace('card = "compas"', 'card = "compas"\nnetwork.max_indegree = 1'))
-    found = build_world(load_experiment(path), data_dir=data_dir, offline=True)
+    found = build_world(load_experiment(path), Sources(data_dir, offline=True))
     assert max(map(len, found.scenes["compas"].network.parents)) == 1
 
 

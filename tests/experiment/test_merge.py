@@ -1,7 +1,6 @@
 import contextlib
 import dataclasses
 import hashlib
-import math
 import os
 import shutil
 import signal
@@ -16,7 +15,7 @@ import pytest
 from benchmark.cli import main
 from benchmark.errors import StoreError
 from benchmark.experiment import engine as engine_module
-from benchmark.experiment.pool import Finished, Handler, Task
+from benchmark.experiment.pool import Finished, Handler, Limits, Task
 from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.techniques import Convergence
 
@@ -64,9 +63,7 @@ class InProcess:
         self,
         tasks: Sequence[Task],
         make_handler: Callable[[], Handler],
-        *,
-        time_limit: float,
-        memory_limit: float = math.inf,
+        limits: Limits,
     ) -> Iterator[list[Finished]]:
         handler = make_handler()
         for task in tasks:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.errors import ExperimentError
-from benchmark.experiment.pool import Failure, Finished, Task, run_tasks
+from benchmark.experiment.pool import Failure, Finished, Limits, Task, run_tasks
 
 SETTINGS: set[str] = set()
 """Stands for what cells change in the modules of their process."""
@@ -134,9 +134,7 @@ class Unstartable:
 def run(
     tasks: list[Task], *, n_workers: int = 2, time_limit: float = 30, memory_limit: float = math.inf
 ) -> dict[int, list[object]]:
-    return by_block(
-        run_tasks(tasks, Handler, n_workers=n_workers, time_limit=time_limit, memory_limit=memory_limit)
-    )
+    return by_block(run_tasks(tasks, Handler, n_workers=n_workers, limits=Limits(time_limit, memory_limit)))
 
 
 def by_block(batches: Iterable[list[Finished]]) -> dict[int, list[object]]:
@@ -193,20 +191,20 @@ def test_workers_that_cannot_start_are_an_error_not_a_thousand_crashes(
 ) -> None:
     tasks = [Task(0, (1,))]
     with pytest.raises(ExperimentError, match="could not start"):
-        list(run_tasks(tasks, functools.partial(Unstartable), n_workers=1, time_limit=5))  # type: ignore[arg-type]
+        list(run_tasks(tasks, functools.partial(Unstartable), n_workers=1, limits=Limits(5)))  # type: ignore[arg-type]
     assert "no such library" in capfd.readouterr().err
     assert not multiprocessing.active_children()
 
 
 def test_leaving_early_ends_the_workers() -> None:
-    running = run_tasks([Task(b, (1,)) for b in range(50)], Handler, n_workers=2, time_limit=30)
+    running = run_tasks([Task(b, (1,)) for b in range(50)], Handler, n_workers=2, limits=Limits(30))
     next(iter(running))
     running.close()  # type: ignore[attr-defined]
     assert not multiprocessing.active_children()
 
 
 def test_what_is_finished_is_delivered_while_a_later_cell_of_its_block_runs() -> None:
-    running = run_tasks([Task(0, (1, 2, "hang"))], Handler, n_workers=1, time_limit=600)
+    running = run_tasks([Task(0, (1, 2, "hang"))], Handler, n_workers=1, limits=Limits(600))
     assert list(itertools.islice(itertools.chain.from_iterable(running), 2)) == [
         Finished(0, 1, (0, 1)),
         Finished(0, 2, (0, 2)),
@@ -217,7 +215,7 @@ def test_what_is_finished_is_delivered_while_a_later_cell_of_its_block_runs() ->
 
 @posix
 def test_what_is_finished_is_delivered_when_ctrl_c_comes_before_its_time() -> None:
-    running = run_tasks([Task(0, (1, 2, 3, "interrupt", "hang"))], Handler, n_workers=1, time_limit=600)
+    running = run_tasks([Task(0, (1, 2, 3, "interrupt", "hang"))], Handler, n_workers=1, limits=Limits(600))
     delivered: list[object] = []
     with pytest.raises(KeyboardInterrupt):
         delivered.extend(finished.cell for batch in running for finished in batch)

@@ -21,6 +21,7 @@ OF_PROBABILITIES = ("calibration", "log_loss", "generalized")
 # A linear classifier is the harder case: a tree's answers do not hang on a last digit.
 EXPERIMENT = """
 import json
+from benchmark.data.source import Sources
 from benchmark.experiment.evaluate import Cell, Evaluator
 from benchmark.experiment.plan import ClassifierEntry, load_experiment, narrow, plan_blocks
 from benchmark.experiment.world import build_world
@@ -38,7 +39,7 @@ experiment = narrow(
     "train_rows": 1000, "metrics": ("paper", "rates", "scores"),
     "classifiers": (ClassifierEntry(classifier="logistic_regression"),),
 })
-world = build_world(experiment, offline=True)
+world = build_world(experiment, Sources(offline=True))
 evaluator = Evaluator(world)
 for block in plan_blocks(experiment):
     cells = tuple(Cell(technique, classifier, "") for technique, classifier in block.cells)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment import run as run_module
 from benchmark.experiment import versions
@@ -57,7 +58,7 @@ def world(tmp_path: Path, *metrics: str, more: str = "") -> World:
     names = ", ".join(f'"{name}"' for name in metrics or ("paper",))
     text = TEXT.replace('["paper"]', f"[{names}]").replace('card = "compas"', f'card = "compas"\n{more}')
     path.write_text(text)
-    return build_world(load_experiment(path), offline=True)
+    return build_world(load_experiment(path), Sources(offline=True))
 
 
 @pytest.fixture(scope="module")

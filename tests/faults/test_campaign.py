@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.errors import ExperimentError
-from benchmark.experiment.pool import Task, run_tasks
+from benchmark.experiment.pool import Limits, Task, run_tasks
 from tests.faults.campaign import PLANNED, Bench, campaign, judged, workers_of
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc and POSIX signals")
@@ -86,7 +86,7 @@ def workers_killed_at_birth(most: float) -> Iterator[set[int]]:
 
 def echoes() -> list[object]:
     make_handler = functools.partial(Echo, bytes(10**7))
-    batches = run_tasks([Task(0, (1, 2))], make_handler, n_workers=1, time_limit=60)
+    batches = run_tasks([Task(0, (1, 2))], make_handler, n_workers=1, limits=Limits(60))
     return [finished.result for batch in batches for finished in batch]
 
 

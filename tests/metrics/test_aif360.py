@@ -19,7 +19,7 @@ TESTS = ("test_rates", "test_two_groups", "test_all_groups")
 OF_A_DATASET = ("smoothed_empirical_differential_fairness",)
 EXCLUDED = {
     "binary_confusion_matrix": "counts, see test_counts",
-    "generalized_binary_confusion_matrix": "sums of scores behind the generalised rates",
+    "generalized_binary_confusion_matrix": "sums of scores behind the generalized rates",
     "performance_measures": "all rates at once",
     "difference": "subtracts any function of two groups",
     "ratio": "divides any function of two groups",
@@ -78,13 +78,13 @@ def datasets(n_groups: int) -> tuple[Any, Any]:
 
 def theirs(name: str, n_groups: int, deprived: list[int], favored: list[int], **options: Any) -> float:
     classification, dataset = classes()
-    labelled, predicted = datasets(n_groups)
+    labeled, predicted = datasets(n_groups)
     groups = {
         "unprivileged_groups": [{"group": code} for code in deprived],
         "privileged_groups": [{"group": code} for code in favored],
     }
     of_a_dataset = name in OF_A_DATASET
-    found = dataset(predicted, **groups) if of_a_dataset else classification(labelled, predicted, **groups)
+    found = dataset(predicted, **groups) if of_a_dataset else classification(labeled, predicted, **groups)
     return float(getattr(found, name)(**options))
 
 
@@ -169,9 +169,9 @@ def test_every_equivalent_that_points_here_has_its_case() -> None:
 
 def test_counts() -> None:
     rows = random_rows(5)
-    labelled, predicted = datasets(5)
+    labeled, predicted = datasets(5)
     for code in range(5):
-        found = classes()[0](labelled, predicted, unprivileged_groups=[{"group": code}])
+        found = classes()[0](labeled, predicted, unprivileged_groups=[{"group": code}])
         weight = rows.counts.weight[code]
         cells = {
             "num_true_positives": weight[1, 1],

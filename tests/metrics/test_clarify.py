@@ -267,7 +267,7 @@ def test_reasons() -> None:
     assert reasons == {
         "conditional_disparity": "there is no row with a favorable prediction",
         "disparate_impact": "",
-        "predicted_positive_share": "nobody is predicted the favorable outcome",
+        "predicted_positive_share": "no row is predicted the favorable outcome",
     }
 
 

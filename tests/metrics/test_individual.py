@@ -92,11 +92,11 @@ def test_consistency_in_aif360(seed: int) -> None:
     from aif360.metrics import BinaryLabelDatasetMetric, ClassificationMetric
 
     rows = drawn(seed)
-    labelled, predicted = in_aif360(rows)
+    labeled, predicted = in_aif360(rows)
     rows = Predictions(rows.codes, rows.names, rows.y_true, rows.y_pred, features=predicted.features)
     ours = value_of(rows, "consistency")
     assert ours == pytest.approx(BinaryLabelDatasetMetric(predicted).consistency().item(), abs=1e-12)
-    assert ours != pytest.approx(ClassificationMetric(labelled, predicted).consistency().item(), abs=1e-3)
+    assert ours != pytest.approx(ClassificationMetric(labeled, predicted).consistency().item(), abs=1e-3)
 
 
 # ---- brute force
@@ -182,7 +182,7 @@ def test_flip_test_by_hand() -> None:
     assert value_of(line([0, 2, 1], [0, 0, 1], [0, 0, 1]), "flip_test", "b") == 1
 
 
-def test_weights_count_rows_but_not_neighbours() -> None:
+def test_weights_count_rows_but_not_neighbors() -> None:
     rows = line([0, 0.1, 0.2, 0.3, 0.4, 9, 9.1, 9.2, 9.3, 9.4], [1] * 9 + [0])
     weight = np.ones(10)
     weight[-1] = 3  # 0.8 off
@@ -241,7 +241,7 @@ def test_inequality_is_that_between_and_that_within_groups(counts: list[tuple[in
 @pytest.mark.parametrize(
     ("name", "rows", "reason"),
     [
-        ("generalized_entropy", (0, 0, 3, 0), "every row is a false negative, so that nobody has a benefit"),
+        ("generalized_entropy", (0, 0, 3, 0), "every row is a false negative, so that no row has a benefit"),
         ("theil_index", (0, 0, 0, 0), "there is no row"),
     ],
 )

@@ -19,12 +19,12 @@ TO_A_REFERENCE = [name for name, metric in METRICS.items() if metric.compare == 
 # Metrics of which a property does not hold, and why.
 NOT_MIRRORED = {
     "abroca": "an area between two curves, which is not negative",
-    "flip_test": "asks the rows of one group for neighbours in the other, and not the other way round",
+    "flip_test": "asks the rows of one group for neighbors in the other, and not the other way round",
     "label_kl_divergence": "a divergence of one group from the other",
     "predicted_positive_share": "the groups' shares sum to 1",
 }
 NOT_COPIED = {
-    "consistency": "a row's own copies take the places of its neighbours",
+    "consistency": "a row's own copies take the places of its neighbors",
     "flip_test": "the copies of the nearest rows take the places of the next",
     **dict.fromkeys(("alternation_divergence", "alternation_gap"), "a single row has no variance, two have"),
     **dict.fromkeys(
@@ -33,7 +33,7 @@ NOT_COPIED = {
     ),
 }
 NOT_WEIGHTED = {
-    **dict.fromkeys(("consistency", "flip_test"), "neighbours are rows, whatever their weights"),
+    **dict.fromkeys(("consistency", "flip_test"), "neighbors are rows, whatever their weights"),
     **dict.fromkeys(("alternation_divergence", "alternation_gap"), "its samples have no weights"),
 }
 

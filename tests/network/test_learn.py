@@ -5,6 +5,7 @@ import pytest
 
 from benchmark.data.card import Card, NetworkSettings, list_cards
 from benchmark.data.load import load_dataset
+from benchmark.data.source import Sources
 from benchmark.errors import NetworkError, UnknownNameError
 from benchmark.experiment.world import embedded_network_path
 from benchmark.network.bif import read_bif, write_bif
@@ -31,7 +32,7 @@ def test_every_card_has_its_embedded_network(card: Card) -> None:
 def test_learning_again_from_the_real_data_gives_the_embedded_bytes(
     card: Card, data_dir: Path, tmp_path: Path
 ) -> None:
-    table = load_dataset(card, data_dir=data_dir, offline=True).table
+    table = load_dataset(card, Sources(data_dir, offline=True)).table
     network = learn_network(
         table, card.network, required_edges=card.required_edges, forbidden_edges=card.forbidden_edges
     )

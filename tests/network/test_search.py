@@ -95,11 +95,11 @@ def test_hill_climbing_ends_where_no_step_gains(seed: int, score: ScoreName) -> 
     found = learn_structure(codes, CARDINALITIES[:6], algorithm="hill_climbing", score=score)
     edges = set(found.edges)
     assert edges
-    neighbours = [edges ^ {(i, j)} for i in range(6) for j in range(6) if i != j]
-    neighbours += [edges - {(i, j)} | {(j, i)} for i, j in found.edges]
+    neighbors = [edges ^ {(i, j)} for i in range(6) for j in range(6) if i != j]
+    neighbors += [edges - {(i, j)} | {(j, i)} for i, j in found.edges]
     compared = 0
-    for neighbour in neighbours:
-        parents = [[i for i, j in sorted(neighbour) if j == child] for child in range(6)]
+    for neighbor in neighbors:
+        parents = [[i for i, j in sorted(neighbor) if j == child] for child in range(6)]
         if not find_cycle([sum(1 << p for p in chosen) for chosen in parents]):
             assert structure_score(codes, CARDINALITIES[:6], parents, score=score) <= found.score
             compared += 1

@@ -15,6 +15,7 @@ import numpy as np
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.data.card import NetworkSettings, load_card
+from benchmark.data.source import Sources
 from benchmark.data.table import Column, Schema, Table
 from benchmark.experiment.evaluate import Cell, Evaluator
 from benchmark.experiment.plan import TechniqueEntry, load_experiment, narrow, plan_blocks
@@ -112,7 +113,7 @@ def techniques(count: int, n_rows: int | None) -> dict[str, Any]:
     if n_rows is not None:
         changes["train_rows"] = n_rows
     experiment = paper.model_copy(update=changes)
-    evaluator = Evaluator(build_world(experiment, offline=True))
+    evaluator = Evaluator(build_world(experiment, Sources(offline=True)))
     first, second = plan_blocks(experiment)
     list(evaluator(first, (Cell(names[0], "c45", "warm"),)))
     cells = tuple(Cell(technique, classifier, technique) for technique, classifier in second.cells)

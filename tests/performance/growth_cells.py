@@ -13,10 +13,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+from benchmark.data.source import Sources
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import Evaluator, cell_result
 from benchmark.experiment.plan import Experiment, TechniqueEntry, load_experiment, narrow
-from benchmark.experiment.pool import Finished, Handler, Task
+from benchmark.experiment.pool import Finished, Handler, Limits, Task
 from benchmark.experiment.run import STORE_NAME, compute
 from benchmark.experiment.store import CellResult, LastRun, Store, Stored
 from benchmark.experiment.world import World, build_world
@@ -144,9 +145,7 @@ class _Canned:
         self,
         tasks: Sequence[Task],
         make_handler: Callable[[], Handler],
-        *,
-        time_limit: float,
-        memory_limit: float = 0.0,
+        limits: Limits,
     ) -> Iterator[list[Finished]]:
         """Yield every task with copies of one result."""
         self.asked = time.perf_counter()
@@ -164,7 +163,7 @@ class _Canned:
 
 
 def _world(cells: int) -> World:
-    return build_world(_experiment(cells), offline=True)
+    return build_world(_experiment(cells), Sources(offline=True))
 
 
 def _experiment(cells: int) -> Experiment:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmark.data.source import Sources
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.plan import Experiment, load_experiment, narrow
 from benchmark.experiment.run import compute
@@ -53,7 +54,7 @@ def measure(quick: bool) -> Iterator[dict[str, Any]]:
 def workers(count: int, quick: bool) -> dict[str, Any]:
     """Compute the paper's grid without Zafar's techniques; also count processor time."""
     experiment = _grid(quick)
-    world = build_world(experiment, offline=True)
+    world = build_world(experiment, Sources(offline=True))
     others = _busy() - _own_busy()
     with TemporaryDirectory() as folder, Store(Path(folder) / "results.sqlite") as store:
         started = time.perf_counter()

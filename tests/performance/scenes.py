@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from benchmark.data.source import Sources
 from benchmark.data.table import Table
 from benchmark.experiment.plan import Experiment, load_experiment, narrow
 from benchmark.experiment.world import Scene, World, build_world
@@ -40,7 +41,7 @@ def experiment(quick: bool) -> Experiment:
 @functools.cache
 def world(quick: bool) -> World:
     """Return data and networks; the embedded networks' samples stand in where real data are not at hand."""
-    return build_world(experiment(quick), offline=True)
+    return build_world(experiment(quick), Sources(offline=True))
 
 
 def scenes(quick: bool) -> dict[str, Scene]:

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from benchmark.data.source import Sources
 from benchmark.errors import ReportError
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.export import failures_frame, results_frame
@@ -187,7 +188,7 @@ def test_a_run_that_measured_auc_draws_it(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.delenv("BETABENCH_DATA", raising=False)
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
     (tmp_path / "small.toml").write_text(RUN)
-    world = build_world(load_experiment(tmp_path / "small.toml"), offline=True)
+    world = build_world(load_experiment(tmp_path / "small.toml"), Sources(offline=True))
     with Store(tmp_path / "s.sqlite") as store:
         outcome = compute(world, store, engine=LocalEngine(1))
     names = metric_names(world.experiment.metrics)

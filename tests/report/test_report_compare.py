@@ -21,6 +21,7 @@ from matplotlib.collections import QuadMesh
 from rich.console import Console
 
 from benchmark.columns import FAILURE_COLUMNS
+from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, ReportError
 from benchmark.experiment.plan import PublishedEntry, load_experiment, narrow, plan_blocks
 from benchmark.experiment.world import build_world, cell_key
@@ -192,7 +193,7 @@ def test_published_numbers_change_no_cell(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.delenv("BETABENCH_DATA", raising=False)
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path))
     experiment = narrow(PAPER, datasets=["compas_leaky"], repetitions=1)
-    world = build_world(experiment, offline=True)
+    world = build_world(experiment, Sources(offline=True))
     without = replace(world, experiment=experiment.model_copy(update={"published": None}))
     block = next(plan_blocks(experiment))
     keys = [cell_key(w, block, {"name": "none"}, {"name": "c45"}) for w in (world, without)]

@@ -9,6 +9,7 @@ import pytest
 from figure_checks import flaws, panels, texts_of
 from sklearn.metrics import mutual_info_score
 
+from benchmark.data.source import Sources
 from benchmark.data.table import Column, Schema, Table
 from benchmark.experiment.plan import Block, load_experiment
 from benchmark.experiment.world import World, build_world
@@ -182,7 +183,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("BETABENCH_DATA", raising=False)
         patch.setenv("BETABENCH_CACHE", str(folder / "cache"))
-        return build_world(load_experiment(folder / "small.toml"), offline=True)
+        return build_world(load_experiment(folder / "small.toml"), Sources(offline=True))
 
 
 def test_a_run_draws_the_table_where_the_network_is_edited_and_fidelity_for_each_bias(world: World) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Predictor, Tools, adversarial, get_technique
-from benchmark.techniques.conformance import check_technique, example_table
 
 TRAIN, TEST = example_table(3000, seed=1), example_table(4000, seed=2)
 

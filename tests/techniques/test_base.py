@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques import Interval, Predictor, Prepared, PreProcessing, Technique, Tools
-from benchmark.techniques.conformance import example_table
 from benchmark.techniques.registry import declaration_flaws
 
 TRAIN, TEST = example_table(), example_table(50, seed=3)
@@ -64,7 +64,7 @@ class Parametrised(Custom):
         return Prepared(train)
 
 
-def test_parameters_have_defaults_and_are_normalised() -> None:
+def test_parameters_have_defaults_and_are_normalized() -> None:
     assert Parametrised().parameters == {"count": 2, "flag": False, "kind": "a", "level": 0.5}
     assert list(Parametrised().parameters) == ["count", "flag", "kind", "level"]
     assert Parametrised(level=1) == Parametrised(level=1.0)

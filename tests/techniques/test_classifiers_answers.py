@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.conformance import example_table
 from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
-from benchmark.techniques.conformance import example_table
 
 TRAIN, TEST = example_table(300), example_table(200, seed=3)
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.conformance import CHECKS, check_technique, example_table
 from benchmark.data.table import Column, Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import (
@@ -26,7 +27,6 @@ from benchmark.techniques import (
     get_technique,
     list_techniques,
 )
-from benchmark.techniques.conformance import CHECKS, check_technique, example_table
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
 from benchmark.techniques.ranking import rank
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Column, Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques import Prepared, Tools, get_technique
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.correlation_remover import (
     between_extremes,
     equal_frequency_edges,

@@ -13,10 +13,10 @@ from scipy.optimize import linprog
 from sklearn.linear_model import LinearRegression
 from threadpoolctl import threadpool_limits
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
 from benchmark.techniques import Predictor, Tools, get_technique
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.gerry_fair import Game, GerryFair

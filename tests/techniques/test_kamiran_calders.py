@@ -8,10 +8,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, PreProcessing, Tools, get_technique
-from benchmark.techniques.conformance import example_table
 from benchmark.techniques.independence import cell_counts, independent_counts
 
 from .tables import discrimination, table, tables

@@ -18,9 +18,9 @@ from sklearn.preprocessing import OneHotEncoder
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.conformance import CheckResult, check_technique
 from benchmark.data.table import Column, Table
 from benchmark.techniques import Predictor, Prepared, PreProcessing, Technique, Tools
-from benchmark.techniques.conformance import CheckResult, check_technique
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
 
 ROUNDS = 15
@@ -91,7 +91,7 @@ class Linear(FromCodesWithLots):
 
 
 class Near(FromCodesWithLots):
-    """Keeps some accuracy, because the label is one of several columns that make a neighbour."""
+    """Keeps some accuracy, because the label is one of several columns that make a neighbor."""
 
     def model(self, train: Table, tools: Tools) -> Any:
         return KNeighborsClassifier()

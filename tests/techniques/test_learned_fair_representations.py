@@ -1,4 +1,4 @@
-"""Learned fair representations minimise the loss of Zemel et al. (2013) in AIF360's scaling."""
+"""Learned fair representations minimize the loss of Zemel et al. (2013) in AIF360's scaling."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError, TechniqueError
 from benchmark.techniques import Prepared, Tools, get_technique
 from benchmark.techniques._representation_kernels import exponential, logarithm
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.learned_fair_representations import Prototypes, RepresentationLoss, descend

@@ -11,10 +11,10 @@ import pytest
 from scipy.optimize import linprog
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Predictor, Tools, get_technique
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.meta_fair import Levels, MetaFair, best_shares
 
 from .tables import table

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, Tools, get_technique
 from benchmark.techniques import optimized_preprocessing as module
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.optimized_preprocessing import allowed_rates, most_informative, optimal_mapping
 
 from .tables import table

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
 from benchmark.classifiers import make_classifier
+from benchmark.conformance import check_technique, example_table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import PostProcessing, Scored, Tools, get_technique
 from benchmark.techniques.calibrated_equalized_odds import mixing_rates
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.equalized_odds import derived_predictor
 from benchmark.techniques.randomized_threshold_optimizer import parity_thresholds
 from benchmark.techniques.reject_option import critical_region
@@ -108,7 +108,7 @@ def test_the_same_rows_get_the_same_answer_again_and_another_fit_draws_other_lot
         assert (adjust(test) != adjusted(name, held_out, seed=1)(test)).any()
 
 
-@pytest.mark.parametrize("name", NAMES[2:])  # the first two equalise error rates
+@pytest.mark.parametrize("name", NAMES[2:])  # the first two equalize error rates
 def test_it_lessens_discrimination_on_new_rows(name: str) -> None:
     def gap(name: str) -> float:
         test = example_table(6000, seed=2)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, Tools, get_technique
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.prejudice_free_representations import _auc, audit
 

@@ -11,12 +11,12 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.techniques import Predictor, get_technique
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
-from benchmark.techniques.prejudice_remover import PrejudiceRemover, RegularisedLoss
+from benchmark.techniques.prejudice_remover import PrejudiceRemover, RegularizedLoss
 
 from .tables import table
 
@@ -38,11 +38,11 @@ def scores(data: Table, **parameters: Any) -> np.ndarray:
     return predict_score(data)
 
 
-def objective(data: Table, eta: float, ridge: float = 1e-6) -> RegularisedLoss:
+def objective(data: Table, eta: float, ridge: float = 1e-6) -> RegularizedLoss:
     encoding = Encoding.of(data, use_sensitive=False, treatment="categorical")
     groups = [data.take(data.deprived == deprived) for deprived in (False, True)]
     designs = [Design.of(group, encoding, group.y) for group in groups]
-    return RegularisedLoss(designs, np.array([len(group) for group in groups]) / len(data), eta, ridge)
+    return RegularizedLoss(designs, np.array([len(group) for group in groups]) / len(data), eta, ridge)
 
 
 def dense(data: Table) -> np.ndarray:

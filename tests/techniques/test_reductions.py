@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import ClassifierError, NotConvergedError
 from benchmark.techniques import Predictor, Tools, get_technique
-from benchmark.techniques.conformance import example_table
 
 from .tables import table
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Prepared, PreProcessing, Tools, get_technique
-from benchmark.techniques.conformance import example_table
 
 from .tables import table, tables
 

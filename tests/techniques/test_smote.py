@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import Tools, get_technique
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.independence import cell_counts
 from benchmark.techniques.smote import FairSmote, _most_voted, _nearest, _unbiased
@@ -43,7 +43,7 @@ def test_conformance(name: str) -> None:
 
 
 def test_vote_of_the_publication() -> None:
-    # Features A B C D E of a row, A F C G N and H B C D N of its neighbours: A B C D N.
+    # Features A B C D E of a row, A F C G N and H B C D N of its neighbors: A B C D N.
     family = np.array([[list(b"ABCDE"), list(b"AFCGN"), list(b"HBCDN")]], dtype=np.int16)
     voted = _most_voted(family, np.full(5, 128), np.random.default_rng(0))
     assert bytes(voted[0].tolist()) == b"ABCDN"
@@ -58,7 +58,7 @@ def test_ties_go_to_the_row_itself_and_else_to_chance() -> None:
 
 
 @given(tables(groups=3), st.integers(1, 6))
-def test_neighbours_are_the_nearest_by_the_value_difference_metric(data: Table, neighbours: int) -> None:
+def test_neighbors_are_the_nearest_by_the_value_difference_metric(data: Table, neighbors: int) -> None:
     rate = [
         [data.y[data.codes[:, i] == s].mean() if (data.codes[:, i] == s).any() else 0 for s in range(5)]
         for i in (0, 1)
@@ -69,8 +69,8 @@ def test_neighbours_are_the_nearest_by_the_value_difference_metric(data: Table, 
     )
     members = np.random.default_rng(1).permutation(np.flatnonzero(data.y))
     assume(len(members) > 1)
-    found = _nearest(data, members, neighbours)
-    k = min(neighbours, len(members) - 1)
+    found = _nearest(data, members, neighbors)
+    k = min(neighbors, len(members) - 1)
     assert found.shape == (len(members), k)
     for me, others in enumerate(found):
         assert me not in others
@@ -91,10 +91,10 @@ def test_smote_balances_the_labels(data: Table, seed: int) -> None:
 
 
 def test_every_row_serves_equally_often() -> None:
-    # One neighbour never outvotes the row, so synthetic rows are copies: 4 + 4 + 3 of four rows.
+    # One neighbor never outvotes the row, so synthetic rows are copies: 4 + 4 + 3 of four rows.
     data = table([0, 1] * 2 + [0] * 15, [1] * 4 + [0] * 15, [0, 1, 2, 3] + [4] * 15)
-    assert sorted(rows(made_up("smote", data, neighbours=1)).values()) == [2, 3, 3, 3]
-    chosen = {min(c, key=c.get) for c in (rows(made_up("smote", data, s, neighbours=1)) for s in range(20))}  # type: ignore[arg-type]
+    assert sorted(rows(made_up("smote", data, neighbors=1)).values()) == [2, 3, 3, 3]
+    chosen = {min(c, key=c.get) for c in (rows(made_up("smote", data, s, neighbors=1)) for s in range(20))}  # type: ignore[arg-type]
     assert len(chosen) > 1  # chance says which row is left out
 
 

@@ -15,6 +15,7 @@ from scipy.optimize import OptimizeResult, linprog, minimize, nnls
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.card import load_card
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError, TechniqueError
@@ -23,7 +24,6 @@ from benchmark.network.bif import read_bif
 from benchmark.network.sample import sample
 from benchmark.techniques import Predictor, get_technique
 from benchmark.techniques import constrained_logistic as shared
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.zafar_2015 import Zafar2015

@@ -11,10 +11,10 @@ import pytest
 from scipy.optimize import minimize as general_solver
 from threadpoolctl import threadpool_limits
 
+from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
 from benchmark.techniques import Predictor, get_technique, zafar_2017
-from benchmark.techniques.conformance import check_technique, example_table
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.zafar_2017 import Zafar2017
@@ -94,7 +94,7 @@ def steps_of(
 ) -> list[tuple[Any, np.ndarray, np.ndarray]]:
     """Return problem, start and end of each convex step of a fit."""
     steps = []
-    original = zafar_2017.minimise
+    original = zafar_2017.minimize
 
     def spy(objective: Any, start: np.ndarray, **options: Any) -> tuple[np.ndarray, Any]:
         end, convergence = original(objective, start, **options)
@@ -102,7 +102,7 @@ def steps_of(
             steps.append((objective, start, end))
         return end, convergence
 
-    monkeypatch.setattr(zafar_2017, "minimise", spy)
+    monkeypatch.setattr(zafar_2017, "minimize", spy)
     coefficients(data, **parameters)
     return steps
 

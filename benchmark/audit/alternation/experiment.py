@@ -21,7 +21,7 @@ from benchmark.audit.alternation.exchange import (
 )
 from benchmark.data.card import load_card
 from benchmark.data.records import read_records
-from benchmark.data.source import DataNotFoundError, Progress, read_sources
+from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources, read_sources
 from benchmark.declarations import list_declarations, load_experiment_file, read_declaration
 from benchmark.errors import DataError, UnknownNameError
 from benchmark.models import STRICT, Identifier
@@ -180,10 +180,7 @@ def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
 
 def run_alternation(
     experiment: AlternationExperiment,
-    *,
-    data_dir: str | Path | None = None,
-    offline: bool = False,
-    progress: Progress | None = None,
+    sources: Sources = ANYWHERE,
 ) -> AlternationOutcome:
     """Run an alternation experiment on the raw values of its dataset's files.
 
@@ -191,8 +188,8 @@ def run_alternation(
     ----------
     experiment : AlternationExperiment
         What to do.
-    data_dir, offline, progress
-        Where the files are; see :func:`benchmark.data.source.read_sources`.
+    sources : Sources, optional
+        Where the files are; see :class:`benchmark.data.source.Sources`.
 
     Raises
     ------
@@ -203,7 +200,7 @@ def run_alternation(
     """
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    frame = _rows(experiment, data_dir, offline, progress)
+    frame = _rows(experiment, sources)
     results, rows = [], {}
     # More threads change the last digits.
     with threadpool_limits(1, user_api="blas"):
@@ -233,9 +230,7 @@ def run_alternation(
     return AlternationOutcome(tidy, summary, rows, digest)
 
 
-def _rows(
-    experiment: AlternationExperiment, data_dir: str | Path | None, offline: bool, progress: Progress | None
-) -> pd.DataFrame:
+def _rows(experiment: AlternationExperiment, sources: Sources) -> pd.DataFrame:
     """Return the columns that the cases use, of the rows to keep, in the order of the files."""
     card = load_card(experiment.card)
     features = dict.fromkeys(name for case in experiment.cases for name in case.features)
@@ -245,7 +240,7 @@ def _rows(
         if name not in card.columns:
             raise UnknownNameError(f"column of the dataset {card.name!r}", name, card.columns)
     try:
-        sources = read_sources(card, data_dir=data_dir, offline=offline, progress=progress)
+        files = read_sources(card, sources)
     except DataNotFoundError as error:
         raise DataNotFoundError(
             f"{error.what}, and its embedded network cannot stand in: it knows states of "
@@ -254,11 +249,11 @@ def _rows(
             got=error.got,
             remedy=error.remedy,
         ) from error
-    files = [
-        pd.DataFrame(read_records(card, file, source).columns)
-        for file, source in zip(card.source.files, sources, strict=True)
+    frames = [
+        pd.DataFrame(read_records(card, file, content).columns)
+        for file, content in zip(card.source.files, files, strict=True)
     ]
-    raw = pd.concat(files, ignore_index=True).rename(
+    raw = pd.concat(frames, ignore_index=True).rename(
         columns={spec.source or name: name for name, spec in card.columns.items()}
     )
     raw = raw[list(dict.fromkeys([*used, *experiment.keep]))].apply(lambda column: column.str.strip())

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.conformance import check_technique
 from benchmark.techniques import get_technique, list_techniques, load_plugin
-from benchmark.techniques.conformance import check_technique
 
 if "my_technique" not in list_techniques():  # it is, once its file lies in benchmark/techniques
     load_plugin(Path(__file__).with_name("my_technique.py"))

@@ -1,0 +1,343 @@
+"""A technique on the workbench: what it answers, and by how much two answers differ."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import pickle
+import random
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.conformance._example import example_table, made_up_scores, scored, train_and_test
+from benchmark.data.table import Table
+from benchmark.techniques.base import Estimator, Predictor, Prepared, PreProcessing, Technique, Tools
+from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
+
+# Sums of the same numbers in another order differ by rounding, which shows where a score is this near to 1/2,
+# and in the last digits of a weight.
+_TOLERANCE = 1e-6
+
+# Mean shares of favorable answers that differ by more do not do so by lot: over so many seeds it is three
+# standard errors even in the smallest cell compared, 41 rows, if all its answers were tosses of a coin.
+# Answers that are the same row by row under the first seeds need no more of them.
+_SEEDS, _SEEDS_IF_ALIKE = 50, 3
+SHARE_TOLERANCE = 0.05
+
+
+class NotApplicableError(Exception):
+    """The check does not concern this technique; the message says why."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A technique on the workbench."""
+
+    technique: Technique
+    classifier: Callable[[NDArray[np.int64]], Estimator]
+    ranker: Callable[[Table], NDArray[np.float64]]
+    seed: int
+
+    def tools(self) -> Tools:
+        return Tools(self.classifier, self.ranker, np.random.default_rng(self.seed))
+
+    def fit(self, train: Table) -> Predictor:
+        return self.technique.fit(train, self.tools())
+
+    def predict(self, train: Table, test: Table) -> NDArray[np.bool_]:
+        return self.fit(train).predict(test)
+
+    @cached_property
+    def trial(self) -> _Trial:
+        """A fit on the example table that several checks share, and what was noticed meanwhile."""
+        train, test = train_and_test()
+        before = [_content(table) for table in (train, test)]
+        with overheard() as written:
+            predictor = self.fit(train)
+            predictor.predict(test)
+            if predictor.predict_score is not None:
+                predictor.predict_score(test)
+        return _Trial(predictor, "".join(written), before != [_content(t) for t in (train, test)])
+
+    @cached_property
+    def repetition(self) -> tuple[Answers, bool]:
+        """What a second fit answers, and whether a global generator was used meanwhile."""
+        _ = self.trial  # first, because libraries may use these generators when they are imported
+        with _marked_global_state() as marked:
+            answers = Bench(self.technique, self.classifier, self.ranker, self.seed).answers()
+            return answers, _global_state() != marked
+
+    def answers(self, test: Table | None = None) -> Answers:
+        """Ask for all that shows of the fit: predictions, scores and, of pre-processing, prepared data."""
+        test = example_table(200, seed=8) if test is None else test
+        predict_score = self.fitted.predict_score
+        return Answers(
+            self.fitted.predict(test),
+            None if predict_score is None else predict_score(test),
+            _data(self.prepared, test) if isinstance(self.technique, PreProcessing) else None,
+        )
+
+    @property
+    def fitted(self) -> Predictor:
+        return self.trial.predictor
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        if not isinstance(self.technique, PreProcessing):
+            raise NotApplicableError("it does not prepare data")
+        return self.technique.prepare(example_table(), self.tools())
+
+
+@dataclass(frozen=True)
+class _Trial:
+    predictor: Predictor
+    written: str
+    tables_changed: bool
+
+
+@dataclass(frozen=True)
+class _Data:
+    """What a classifier trains on, with its weights, and what it predicts from."""
+
+    rows: NDArray[np.str_]
+    weight: NDArray[np.float64]
+    shown: NDArray[np.str_]
+
+    def distance(self, other: _Data) -> float:
+        """Return which share of the weight lies on other training rows, or of test rows is another.
+
+        The order of the training rows does not count, but for that of rounding.
+        """
+        _, distinct = np.unique(np.concatenate([self.rows, other.rows]), return_inverse=True)
+        here = np.arange(len(distinct)) < len(self.rows)
+        first, second = (
+            np.bincount(distinct[part], data.weight, distinct.max() + 1)
+            for part, data in ((here, self), (~here, other))
+        )
+        apart = np.abs(first - second)
+        apart[apart <= _TOLERANCE * np.maximum(first, second)] = 0.0
+        return float(max(apart.sum() / (first + second).sum(), np.mean(self.shown != other.shown)))
+
+    def differences(self, other: _Data) -> list[str]:
+        differ = {
+            "prepared training rows differ": not np.array_equal(self.rows, other.rows),
+            "weights differ": self.weight.shape != other.weight.shape
+            or not np.allclose(self.weight, other.weight, rtol=_TOLERANCE),
+            "transformed test rows differ": not np.array_equal(self.shown, other.shown),
+        }
+        return [what for what, seen in differ.items() if seen]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """All that shows of a fit."""
+
+    predicted: NDArray[np.bool_]
+    score: NDArray[np.float64] | None
+    data: _Data | None
+
+    def differences(self, other: Answers) -> str:
+        """Say in what two answers to the same questions differ; nothing if they agree."""
+        found = []
+        wrong = np.count_nonzero(self.predicted != other.predicted)
+        if wrong:
+            found.append(f"{wrong} of {len(self.predicted)} predictions differ")
+        if self.score is None or other.score is None:
+            if self.score is not other.score:
+                found.append("only one has scores")
+        elif not np.allclose(self.score, other.score, rtol=0, atol=_TOLERANCE):
+            found.append(f"scores differ by up to {np.abs(self.score - other.score).max():.3g}")
+        if self.data is not None and other.data is not None:
+            found.extend(self.data.differences(other.data))
+        return ", ".join(found)
+
+
+def demand_fixed(bench: Bench) -> None:
+    if bench.technique.randomised:
+        raise NotApplicableError("it is randomised")
+
+
+def demand_repeatable(bench: Bench) -> None:
+    if bench.answers().differences(bench.answers()):
+        raise NotApplicableError("it gives the same rows another answer each time")
+
+
+def difference(bench: Bench, first: tuple[Table, Table], second: tuple[Table, Table]) -> float:
+    """Return which share of the result differs between two pairs of training and test rows.
+
+    That is the share of prepared data, or of predictions where scores do not say that rounding decided.
+    """
+    if isinstance(bench.technique, PreProcessing):
+        data, other = (
+            _data(bench.technique.prepare(train, bench.tools()), test) for train, test in (first, second)
+        )
+        return data.distance(other)
+    fits = [bench.fit(train) for train, _ in (first, second)]
+    differ = fits[0].predict(first[1]) != fits[1].predict(second[1])
+    if differ.any() and fits[0].predict_score is not None:
+        differ &= np.abs(fits[0].predict_score(first[1]) - 0.5) > _TOLERANCE
+    return float(np.mean(differ))
+
+
+def effect_of(
+    bench: Bench, change: Callable[[Table], Table], before: Callable[[Table], Table] = lambda table: table
+) -> float:
+    """Return which share of the result a change of the tables changes, unless chance decides.
+
+    Of post-processing it is the largest change of a group's share of favorable answers, if lots do not
+    explain it.
+    """
+    if isinstance(bench.technique, PostProcessing):
+        rows = scored(before(example_table(400, seed=8)))
+        changed = Scored(change(rows.table).hide_label(), rows.score)
+        pairs = adjusted(
+            bench,
+            bench.technique,
+            lambda adjust: adjust(rows),
+            lambda adjust: adjust(changed),
+            held_out=before(example_table()),
+            change=change,
+        )
+        largest = share_difference(pairs, rows.table.codes[:, rows.table.schema.sensitive_index])
+        return largest if largest > SHARE_TOLERANCE else 0.0
+    demand_fixed(bench)
+    train, test = map(before, train_and_test())
+    return difference(bench, (train, test), (change(train), change(test)))
+
+
+Answered = Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
+"""Answers for the same rows in the same order, asked in two ways, by one lot after another."""
+
+
+def adjusted(
+    bench: Bench,
+    technique: PostProcessing,
+    first: Callable[[Adjustment], NDArray[np.bool_]],
+    second: Callable[[Adjustment], NDArray[np.bool_]],
+    *,
+    held_out: Table | None = None,
+    change: Callable[[Table], Table] | None = None,
+) -> Answered:
+    """Ask an adjustment in two ways, seed after seed.
+
+    The adjustment asked the second way is learned from changed held-out rows, if a change is given, with the
+    same scores.
+    """
+    held_out = example_table() if held_out is None else held_out
+    score = made_up_scores(held_out)
+    for i in range(_SEEDS):
+        seeded = replace(bench, seed=bench.seed + i)
+        adjust = technique._adjust(Scored(held_out, score), seeded.tools())
+        other = adjust
+        if change is not None:
+            other = technique._adjust(Scored(change(held_out), score), seeded.tools())
+        yield first(adjust), second(other)
+
+
+def asked_in_parts(predictor: Predictor, rows: Table, part: NDArray[np.bool_]) -> Answered:
+    """Ask for rows at once and in two parts, each time in another order, so that each has other lots."""
+    rng = np.random.default_rng(1)
+    for _ in range(_SEEDS):
+        order = rng.permutation(len(rows))
+        at_once, apart = (np.empty(len(rows), dtype=np.bool_) for _ in range(2))
+        at_once[order] = predictor.predict(rows.take(order))
+        for mine in (order[part[order]], order[~part[order]]):
+            apart[mine] = predictor.predict(rows.take(mine))
+        yield at_once, apart
+
+
+def share_difference(pairs: Answered, cells: NDArray[np.integer]) -> float:
+    """Return by how much the mean shares of favorable answers differ in the cell where they do so most."""
+    excess, alike = np.zeros(len(cells)), True
+    for i, (answers, others) in enumerate(pairs):
+        alike = alike and np.array_equal(answers, others)
+        if alike and i + 1 == _SEEDS_IF_ALIKE:
+            return 0.0
+        excess += answers.astype(float) - others
+    members = np.bincount(cells)
+    return float(np.abs(np.bincount(cells, excess)[members > 0] / members[members > 0]).max() / _SEEDS)
+
+
+def _data(prepared: Prepared, test: Table) -> _Data:
+    rows = _in_words(prepared, prepared.table, label=True)
+    weight = np.ones(len(rows)) if prepared.sample_weight is None else prepared.sample_weight
+    shown = test if prepared.transform is None else prepared.transform(test.hide_label())
+    return _Data(rows, weight, _in_words(prepared, shown, label=False))
+
+
+def _in_words(prepared: Prepared, table: Table, *, label: bool) -> NDArray[np.str_]:
+    """Return the states of each row's features by name, which say the same whatever the codes are."""
+    columns = [*prepared.feature_indices, *([table.schema.label_index] if label else [])]
+    states = [np.array(table.schema.columns[i].states)[table.codes[:, i]] for i in columns]
+    return np.array(["|".join(row) for row in zip(*states, strict=True)])
+
+
+@contextlib.contextmanager
+def overheard() -> Iterator[list[str]]:
+    """Collect what is written to the standard streams, by Python or past it, instead of showing it."""
+    written: list[str] = []
+    by_python = io.StringIO()
+    real = [stream for stream in (sys.__stdout__, sys.__stderr__) if stream is not None]
+    with tempfile.TemporaryFile() as file, warnings.catch_warnings():  # a warning is shown again inside
+        for stream in real:
+            stream.flush()
+        kept = {descriptor: os.dup(descriptor) for descriptor in (1, 2)}
+        try:
+            for descriptor in kept:
+                os.dup2(file.fileno(), descriptor)
+            with contextlib.redirect_stdout(by_python), contextlib.redirect_stderr(by_python):
+                yield written
+        finally:
+            for stream in real:
+                stream.flush()
+            for descriptor, copy in kept.items():
+                os.dup2(copy, descriptor)
+                os.close(copy)
+            file.seek(0)
+            written.append("a closed stream" if by_python.closed else by_python.getvalue())
+            written.append(file.read().decode(errors="replace"))
+
+
+def _content(table: Table) -> tuple[bytes | bool, ...]:
+    codes, features = table.codes, table.features
+    written = (codes, features, table.y, table.deprived)
+    return *(array.tobytes() for array in written), codes.flags.writeable, features.flags.writeable
+
+
+@contextlib.contextmanager
+def _marked_global_state() -> Iterator[bytes]:
+    """Give the global generators a state of their own, so that seeding shows every time."""
+    original = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        random.seed("conformance")
+        np.random.seed(list(b"conformance"))  # noqa: NPY002
+        yield _global_state()
+    finally:
+        random.setstate(original[0])
+        np.random.set_state(original[1])  # noqa: NPY002
+
+
+def _global_state() -> bytes:
+    return pickle.dumps((random.getstate(), np.random.get_state()))  # noqa: NPY002
+
+
+def naive_bayes(cardinalities: NDArray[np.int64]) -> Estimator:
+    from sklearn.naive_bayes import CategoricalNB
+
+    estimator: Estimator = CategoricalNB(min_categories=cardinalities)
+    return estimator
+
+
+def naive_bayes_ranker(table: Table) -> NDArray[np.float64]:
+    model: Any = naive_bayes(table.feature_schema.cardinalities)
+    model.fit(table.features, table.y)
+    return np.asarray(model.predict_proba(table.features)[:, 1])

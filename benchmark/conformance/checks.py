@@ -1,0 +1,629 @@
+"""What every technique must do.
+
+Each check is a function of a technique that raises :class:`NonconformityError` with what it saw. They run on
+a small made-up table, so they are quick and need neither data nor network.
+
+Post-processing draws its held-out rows at random, so that no two of its fits can be compared row by row. Its
+adjustment is checked instead, on made-up scores, by the mean shares of favorable answers over several seeds.
+A technique that learns from the label column is seen in two ways: its answers change with what hides that
+column in the rows to predict, or, if it looks elsewhere there, they are no better than a constant.
+Whether a technique tells more than two groups apart is only checked where the classifier does not: elsewhere
+a prediction may rightly depend on each state of the sensitive feature.
+"""
+
+from __future__ import annotations
+
+import functools
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.conformance._bench import (
+    SHARE_TOLERANCE,
+    Answered,
+    Answers,
+    Bench,
+    NotApplicableError,
+    adjusted,
+    asked_in_parts,
+    demand_fixed,
+    demand_repeatable,
+    difference,
+    effect_of,
+    naive_bayes,
+    naive_bayes_ranker,
+    overheard,
+    share_difference,
+)
+from benchmark.conformance._example import (
+    example_table,
+    flipped,
+    merged,
+    recoded,
+    renamed,
+    scored,
+    swapped,
+    told_by_skill,
+    train_and_test,
+)
+from benchmark.data.table import Table
+from benchmark.errors import BetabenchError, DeclinedError, TechniqueError, where
+from benchmark.techniques.base import Convergence, Estimator, Predictor, PreProcessing, Technique
+from benchmark.techniques.post_processing import PostProcessing, Scored
+
+Status = Literal["passed", "warning", "failed", "not applicable"]
+
+# Learners that take codes for numbers, or drop one state as reference and regularize the others, depend on
+# the codes of features. Of twelve such (trees, neighbors, linear models) it was 5 % of the answers to the
+# example at most, and 2 % where the two groups swap their codes.
+_MOST_BY_CODES = 0.15
+_MOST_BY_ROLES = 0.05
+
+
+class NonconformityError(TechniqueError):
+    """A technique breaks a rule that all techniques keep."""
+
+
+class _CautionError(NonconformityError):
+    """What a technique does may be meant, but should be looked at."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """Outcome of one check.
+
+    Parameters
+    ----------
+    check : str
+        The check's name.
+    status : {"passed", "warning", "failed", "not applicable"}
+        Outcome. A warning breaks no rule: what was seen may be meant.
+    detail : str
+        What was wrong or seen, or why the check does not apply; empty if it passed.
+    """
+
+    check: str
+    status: Status
+    detail: str = ""
+
+
+def check_technique(
+    technique: Technique,
+    *,
+    classifier: Callable[[NDArray[np.int64]], Estimator] | None = None,
+    ranker: Callable[[Table], NDArray[np.float64]] | None = None,
+    seed: int = 0,
+) -> list[CheckResult]:
+    """Run all checks on a configured technique.
+
+    Parameters
+    ----------
+    technique : Technique
+        What is checked, with its parameters.
+    classifier, ranker : callable, optional
+        As in :class:`Tools`; naive Bayes if left out.
+    seed : int, default 0
+        Of the generators handed to the technique.
+
+    Returns
+    -------
+    list of CheckResult
+        One for each check, in the order of :data:`CHECKS`. Of a technique that fails on the example table, or
+        declines it, the first check says why, and no other applies.
+    """
+    bench = Bench(technique, classifier or naive_bayes, ranker or naive_bayes_ranker, seed)
+    results: list[CheckResult] = []
+    for name, check in CHECKS.items():
+        if results and results[0].status != "passed":
+            results.append(CheckResult(name, "not applicable", "it does not train on the example table"))
+        else:
+            results.append(CheckResult(name, *_outcome(check, bench)))
+    return results
+
+
+def _outcome(check: Callable[[Bench], None], bench: Bench) -> tuple[Status, str]:
+    try:
+        with overheard():  # what a technique writes is quoted by one check, and shown by none
+            check(bench)
+    except NotApplicableError as reason:
+        return "not applicable", str(reason)
+    except NonconformityError as problem:
+        return "warning" if isinstance(problem, _CautionError) else "failed", str(problem)
+    except (Exception, SystemExit) as problem:  # a technique under test may do anything
+        return "failed", described(problem)
+    return "passed", ""
+
+
+def described(problem: BaseException) -> str:
+    """Return what an exception says, and on a line of its own where in the technique's file it arose."""
+    text = str(problem) if isinstance(problem, BetabenchError) else f"{type(problem).__name__}: {problem}"
+    place = where(problem, source=True)
+    return f"{text}\nIn {place}" if place else text
+
+
+def _demand(held: bool, what: str, **details: Any) -> None:
+    if not held:
+        raise NonconformityError(what, **details)
+
+
+def _demand_alike(first: Answers, second: Answers, what: str, got: str = "{}", **details: Any) -> None:
+    """Demand the same answers twice; ``got`` says what to show of their differences."""
+    differences = first.differences(second)
+    _demand(not differences, what, got=got.format(differences), **details)
+
+
+def _trains(bench: Bench) -> None:
+    """Demand that training and prediction end without an error, unless the technique declines."""
+    reason = bench.technique.skip(example_table())
+    if reason is not None:
+        raise NotApplicableError(f"it declines the example table: {reason}")
+    _ = bench.fitted
+
+
+def _deterministic(bench: Bench) -> None:
+    """Demand the same predictions, scores and prepared data from the same seed."""
+    _demand_alike(
+        bench.answers(),
+        bench.repetition[0],
+        "Two runs with one seed differ",
+        remedy="draw every random number from tools.rng, and never iterate over a set",
+    )
+
+
+def _repeatable(bench: Bench) -> None:
+    """Demand the same answer whenever the same rows are asked for, whatever was asked in between."""
+    first = bench.answers()
+    between = example_table(90, seed=9)
+    bench.fitted.predict(between)
+    if bench.fitted.predict_score is not None:
+        bench.fitted.predict_score(between)
+    _demand_alike(
+        first,
+        bench.answers(),
+        "The same rows get another answer when they are asked for again",
+        remedy="draw a seed from tools.rng in fit, and begin a new generator with it in each prediction",
+    )
+
+
+def _batch_irrelevant(bench: Bench) -> None:
+    """Demand the same answer for a row whichever rows come with it; of lots, the same chances."""
+    remedy = "learn thresholds and rates in fit, and predict each row by itself"
+    unsorted = scored(example_table(400, seed=8))
+    rising = np.argsort(unsorted.score, kind="stable")
+    rows = Scored(unsorted.table.take(rising), unsorted.score[rising])
+    half = np.arange(len(rising)) >= len(rising) // 2
+    pairs: Answered | None = None
+    if isinstance(bench.technique, PostProcessing):
+        subject = "The adjustment of a row depends"
+        pairs = adjusted(
+            bench,
+            bench.technique,
+            lambda adjust: adjust(rows),
+            lambda adjust: np.concatenate(
+                [adjust(Scored(rows.table.take(part), rows.score[part])) for part in (~half, half)]
+            ),
+        )
+    elif bench.technique.randomised:
+        subject = "The chances of a row depend"
+        pairs = asked_in_parts(bench.fitted, rows.table, half)
+    if pairs is not None:
+        largest = share_difference(pairs, 2 * rows.table.deprived + half)
+        _demand(
+            largest <= SHARE_TOLERANCE,
+            f"{subject} on the rows that come with it",
+            expected=f"shares of favorable answers that differ by at most {SHARE_TOLERANCE}",
+            got=f"a difference of {largest:.3f}",
+            remedy=remedy,
+        )
+        return
+    test = example_table(200, seed=8)
+    whole = bench.fitted.predict(test)
+    order = np.random.default_rng(1).permutation(len(test))
+    # In another order, in two unequal parts, and the first rows each alone.
+    for chosen in (order, order[:50], order[50:], *np.arange(12)[:, None]):
+        _demand(
+            np.array_equal(bench.fitted.predict(test.take(chosen)), whole[chosen]),
+            "The answer for a row depends on the rows that come with it",
+            remedy=remedy,
+        )
+
+
+def _input_untouched(bench: Bench) -> None:
+    """Demand that training and test tables stay as they were."""
+    _demand(
+        not bench.trial.tables_changed,
+        "A table was changed in place",
+        remedy="work on a copy: table.codes.copy(), table.y.copy()",
+    )
+
+
+def _global_state_untouched(bench: Bench) -> None:
+    """Demand that the global generators of Python and NumPy are neither used nor seeded."""
+    _demand(
+        not bench.repetition[1],
+        "A global random generator was used or seeded",
+        remedy="draw every random number from tools.rng",
+    )
+
+
+def _silent(bench: Bench) -> None:
+    """Demand that nothing is written to the standard streams, warnings included."""
+    written = bench.trial.written
+    _demand(
+        not written,
+        "It writes to the standard output or error stream",
+        got=repr(written if len(written) <= 300 else written[:300] + " ..."),
+        remedy="print nothing, and silence a library's warnings around the call that causes them",
+    )
+
+
+def _randomness_declared(bench: Bench) -> None:
+    """Demand that the seed is irrelevant unless the technique says that chance decides."""
+    demand_fixed(bench)
+    other = replace(bench, seed=bench.seed + 1).answers()
+    _demand_alike(bench.answers(), other, "Results depend on the seed", remedy="declare randomised = True")
+
+
+def _sensitive_declared(bench: Bench) -> None:
+    """Demand that the sensitive feature of test rows is irrelevant if it is said not to be needed."""
+    if bench.technique.needs_sensitive:
+        raise NotApplicableError("it declares that it may use the sensitive feature of the rows to predict")
+    test = example_table(200, seed=8)
+    group = np.random.default_rng(1).permutation(test.codes[:, test.schema.sensitive_index])
+    other = test.with_column(test.schema.sensitive_feature, group)
+    same = np.array_equal(bench.fitted.predict(test), bench.fitted.predict(other))
+    if bench.fitted.predict_score is not None:
+        same &= np.array_equal(bench.fitted.predict_score(test), bench.fitted.predict_score(other))
+    _demand(
+        same,
+        "Predictions or scores depend on the sensitive feature of the rows to predict",
+        remedy="declare needs_sensitive = True, or leave the feature out of what predicts",
+    )
+
+
+def _weights_declared(bench: Bench) -> None:
+    """Demand that it works with a classifier without weights unless it says that it needs them."""
+    if bench.technique.needs_weights:
+        raise NotApplicableError("it declares that the classifier has to take weights")
+
+    _demand_works_with(bench, _Weightless, "whose fit takes no weights", "needs_weights")
+
+
+def _need_of_scores_declared(bench: Bench) -> None:
+    """Demand that it works with a classifier without scores unless it says that it needs them."""
+    if bench.technique.needs_scores:
+        raise NotApplicableError("it declares that the classifier has to estimate probabilities")
+    _demand_works_with(bench, _Scoreless, "that estimates no probabilities", "needs_scores")
+
+
+def _demand_works_with(bench: Bench, lacking: Callable[[Any], Any], what: str, declaration: str) -> None:
+    """Demand a result with classifiers that lack something, or name what declares that it is needed."""
+
+    def build(cardinalities: NDArray[np.int64]) -> Any:
+        return lacking(bench.classifier(cardinalities))
+
+    try:
+        replace(bench, classifier=build).predict(*train_and_test())
+    except Exception as problem:
+        raise NonconformityError(
+            f"It fails with a classifier {what}",
+            got=described(problem),
+            remedy=f"declare {declaration} = True",
+        ) from problem
+
+
+def _scores_declared(bench: Bench) -> None:
+    """Demand scores from 0 to 1 if it says that it estimates them, and none otherwise."""
+    train, test = train_and_test()
+    classifier = bench.classifier(train.feature_schema.cardinalities)
+    if not hasattr(classifier, "predict_proba"):
+        raise NotApplicableError("the classifier estimates no probabilities")
+    predict_score = bench.fitted.predict_score
+    if not bench.technique.produces_scores:
+        _demand(
+            predict_score is None,
+            "It estimates scores, but declares that it does not",
+            remedy="declare produces_scores = True",
+        )
+        return
+    if predict_score is None:
+        raise NonconformityError(
+            "It declares that it estimates scores, but does not",
+            remedy="return Predictor(predict, predict_score), or declare produces_scores = False",
+        )
+    scores = predict_score(test)
+    _demand(
+        scores.shape == (len(test),) and bool(((scores >= 0) & (scores <= 1)).all()),
+        "Its scores are no estimates of a probability",
+        expected=f"{len(test)} numbers from 0 to 1",
+        got=f"shape {scores.shape} from {scores.min()} to {scores.max()}",
+        remedy="put distances to the boundary through the logistic function",
+    )
+
+
+def _labels_unseen(bench: Bench) -> None:
+    """Demand that nothing goes round the hiding of the labels of test rows."""
+    test = example_table(200, seed=8)
+    first, second = bench.answers(test), bench.answers(flipped(test))
+    demand_repeatable(bench)
+    _demand_alike(
+        first,
+        second,
+        f"The true labels of the rows to predict, column {test.schema.label!r}, change the answers",
+        "with the opposite labels {}",
+        remedy="predict from what predict() is given, and override neither fit() nor learn()",
+    )
+
+
+def _label_column_unused(bench: Bench) -> None:
+    """Demand the same answers whatever the label column of the rows to predict is filled with."""
+    test = example_table(200, seed=8)
+    label = test.schema.label
+    fillers = {
+        "1 in place of 0": test.with_column(label, np.ones(len(test), dtype=np.int16)),
+        "the true labels": test,
+        "the opposite of the true labels": flipped(test),
+    }
+    hidden = bench.answers(test)
+    demand_repeatable(bench)
+    for filler, filled in fillers.items():
+        _demand_alike(
+            hidden,
+            bench.answers(_Shown(filled.schema, filled.codes)),
+            f"It learns or predicts from the label column {label!r}: answers change with what hides that "
+            "column in the rows to predict",
+            expected="the same answers whatever that column is filled with there",
+            got="{}, if it is filled with " + filler,
+            remedy=_WITHOUT_LABEL,
+        )
+
+
+def _better_than_constant(bench: Bench) -> None:
+    """Demand more right answers than a constant has where one feature tells the label.
+
+    The same is demanded after training on rows that are sorted by their labels, as those to predict are not:
+    what learns from the position of a row fails there.
+    """
+    technique = bench.technique
+    if technique.may_lose_to_constant:
+        raise NotApplicableError(f"it declares that it may not: {technique.may_lose_to_constant}")
+    train, test = told_by_skill(600, seed=7, wrong=0.05), told_by_skill(1000, seed=8)
+    label = test.schema.label
+    constant = float(max(np.mean(test.y), np.mean(~test.y)))
+
+    def right(predictor: Predictor, rows: Table = test) -> float:
+        return float(np.mean(predictor.predict(rows) == test.y))
+
+    try:
+        predictor = bench.fit(train)
+    except DeclinedError as declined:
+        raise NotApplicableError(f"it declines the table: {declined}") from declined
+    reached = right(predictor)
+    if reached <= constant:
+        leaks = right(predictor, _Shown(test.schema, test.codes)) > constant
+        raise NonconformityError(
+            "It is no better than a constant answer where one feature tells the label",
+            expected=f"more than {constant:.3f} of the answers right",
+            got=f"{reached:.3f}"
+            + (
+                f"; more with the true labels in column {label!r}: it learns from that column"
+                if leaks
+                else ""
+            ),
+            remedy=_WITHOUT_LABEL
+            if leaks
+            else f"see whether what it trains on holds the label column {label!r} or a copy of it "
+            "(train.features does not), or declare may_lose_to_constant = 'the reason'",
+        )
+    sorted_by_label = right(bench.fit(train.take(np.argsort(train.y, kind="stable"))))
+    _demand(
+        sorted_by_label > constant,
+        "It learns from the order of the training rows: sorted by their labels they make it no better than a "
+        "constant answer where one feature tells the label",
+        expected=f"more than {constant:.3f} of the answers right",
+        got=f"{sorted_by_label:.3f}, and {reached:.3f} with the same rows in another order",
+        remedy="use the position of a row nowhere",
+    )
+
+
+def _valid_weights(bench: Bench) -> None:
+    """Demand weights that are finite, not negative and one for each row."""
+    weight = bench.prepared.sample_weight
+    if weight is None:
+        raise NotApplicableError("it does not weight rows")
+    _demand(
+        weight.shape == (len(bench.prepared.table),)
+        and bool(np.isfinite(weight).all() and (weight >= 0).all()),
+        "Weights are invalid",
+        got=f"shape {weight.shape} from {weight.min()} to {weight.max()}",
+    )
+
+
+def _valid_convergence(bench: Bench) -> None:
+    """Demand a count of steps and a residual within its tolerance, if it says how its fit converged."""
+    reported = bench.fitted.convergence
+    if reported is None:
+        raise NotApplicableError("it reports no convergence")
+    figures = (reported.residual, reported.tolerance)
+    _demand(
+        isinstance(reported, Convergence)
+        and isinstance(reported.steps, numbers.Integral)
+        and reported.steps >= 0
+        and all(isinstance(f, numbers.Real) and np.isfinite(f) for f in figures)
+        and 0 <= reported.residual <= reported.tolerance,
+        "The figures of its convergence are invalid",
+        expected="Convergence(steps, residual, tolerance), 0 or more steps, 0 <= residual <= tolerance",
+        got=str(reported),
+        remedy="raise NotConvergedError if the residual exceeds the tolerance",
+    )
+
+
+def _row_order_irrelevant(bench: Bench) -> None:
+    """Demand the same result from a shuffled table, unless chance decides."""
+    demand_fixed(bench)
+    train, test = train_and_test()
+    shuffled = train.take(np.random.default_rng(1).permutation(len(train)))
+    _demand(
+        difference(bench, (train, test), (shuffled, test)) == 0,
+        "The result depends on the order of the training rows",
+        remedy="declare randomised = True if chance decides, or break ties by what rows hold",
+    )
+
+
+def _names_irrelevant(bench: Bench) -> None:
+    """Demand that renaming columns and states changes no prediction."""
+    train, test = train_and_test()
+    _demand(
+        np.array_equal(bench.fitted.predict(test), bench.predict(renamed(train), renamed(test))),
+        "Predictions depend on the names of columns or states",
+        remedy="use the roles of the schema, never names",
+    )
+
+
+def _coding_irrelevant(bench: Bench) -> None:
+    """Demand the same result whichever codes unordered states have, unless chance decides.
+
+    The codes of roles must not matter. Those of features may to some extent, with a warning: see
+    :data:`_MOST_BY_CODES`.
+    """
+    effect = effect_of(bench, recoded)
+    if effect == 0:
+        return
+    schema = example_table().schema
+    label, sensitive = schema.label, schema.sensitive_feature
+    by_label = effect_of(bench, functools.partial(recoded, names=[label]))
+    _demand(
+        by_label <= _MOST_BY_ROLES,
+        f"The result depends on which code the favorable label has, in column {label!r}",
+        got=f"{by_label:.1%} of it is another if the two labels swap their codes",
+        remedy="take it from table.y or schema.favorable_code, not from code 0 or 1; and learn from "
+        "train.features, which leave the label column out",
+    )
+    by_group = effect_of(bench, swapped, before=merged)
+    _demand(
+        by_group <= _MOST_BY_ROLES,
+        f"The result depends on which code the deprived group has, in column {sensitive!r}",
+        got=f"{by_group:.1%} of it is another if the two groups swap their codes",
+        remedy="take it from table.deprived or schema.deprived_code, not from code 0 or 1",
+    )
+    unordered = [column.name for column in schema.columns if not column.ordered]
+    alone = [name for name in unordered if effect_of(bench, functools.partial(recoded, names=[name])) > 0]
+    error = NonconformityError if effect > _MOST_BY_CODES else _CautionError
+    raise error(
+        f"The result depends on the codes of unordered states, in {', '.join(map(repr, alone or unordered))}",
+        got=f"{effect:.1%} of it is another if states swap their codes",
+        remedy="nothing, if it is meant; else take no code for a number (train.feature_schema.ordered says "
+        "which columns have an order), and give each state an indicator of its own: where coefficients are "
+        "regularized, it matters which state is dropped as the reference level",
+    )
+
+
+def _groups_declared(bench: Bench) -> None:
+    """Demand that all rows outside of the deprived group are one group unless it tells more groups apart."""
+    technique = bench.technique
+    if technique.multi_group:
+        raise NotApplicableError("it declares that it tells more than two groups apart")
+    if isinstance(technique, PreProcessing):
+        demand_fixed(bench)
+        seen = bench.prepared.table.schema.sensitive_index in bench.prepared.feature_indices
+    else:
+        # The scores that post-processing changes are the same whatever the classifier sees.
+        seen = technique.needs_sensitive and not isinstance(technique, PostProcessing)
+    if seen:
+        raise NotApplicableError("what predicts may see the sensitive feature, and so every state of it")
+    # Rows are ranked by a model that sees every state, unless it is kept from it.
+    blind = replace(bench, ranker=lambda table: bench.ranker(merged(table)))
+    effect = effect_of(blind, merged)
+    _demand(
+        effect == 0,
+        "The result depends on the states of the sensitive feature besides the deprived group",
+        got=f"{effect:.1%} of it is another if these states are one",
+        remedy="declare multi_group = True, or tell groups apart by table.deprived",
+    )
+
+
+def _group_without_positives(bench: Bench) -> None:
+    """Demand a result or a stated reason where one group never has the favorable label."""
+    for positives in ((True, False), (False, True)):
+        train = example_table(positives=positives)
+        reason = bench.technique.skip(train)
+        if reason is not None:
+            _demand(bool(reason.strip()), "The technique declines without a reason")
+            continue
+        try:
+            bench.predict(train, example_table(200, seed=8))
+        except TechniqueError as problem:
+            _demand(bool(problem.what.strip()), "The technique fails without a reason")
+
+
+CHECKS: dict[str, Callable[[Bench], None]] = {
+    "trains on the example": _trains,
+    "deterministic under a seed": _deterministic,
+    "answers repeatable": _repeatable,
+    "batch irrelevant": _batch_irrelevant,
+    "input not mutated": _input_untouched,
+    "global random state untouched": _global_state_untouched,
+    "silent": _silent,
+    "randomness declared": _randomness_declared,
+    "sensitive feature declared": _sensitive_declared,
+    "weights declared": _weights_declared,
+    "need of scores declared": _need_of_scores_declared,
+    "scores declared": _scores_declared,
+    "test labels unseen": _labels_unseen,
+    "label column unused": _label_column_unused,
+    "better than a constant": _better_than_constant,
+    "weights valid": _valid_weights,
+    "convergence valid": _valid_convergence,
+    "row order irrelevant": _row_order_irrelevant,
+    "names irrelevant": _names_irrelevant,
+    "coding irrelevant": _coding_irrelevant,
+    "groups declared": _groups_declared,
+    "a group without positives": _group_without_positives,
+}
+"""All checks by name, in the order in which they run."""
+
+
+_WITHOUT_LABEL = (
+    "train on train.features and predict from test.features, which leave the label column out; codes and "
+    "to_frame() hold it"
+)
+
+
+class _Shown(Table):
+    """Rows whose labels are not hidden, though everything that predicts hides them."""
+
+    def hide_label(self) -> Table:
+        return self
+
+
+class _Weightless:
+    """A classifier whose ``fit`` takes no weights."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+
+    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64]) -> _Weightless:
+        self._estimator.fit(X, y)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._estimator, name)
+
+
+class _Scoreless:
+    """A classifier that estimates no probabilities."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+
+    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: Any = None) -> _Scoreless:
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self._estimator.fit(X, y, **weights)
+        return self
+
+    def predict(self, X: NDArray[np.int16]) -> NDArray[np.int64]:
+        return np.asarray(self._estimator.predict(X))
