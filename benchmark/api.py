@@ -20,6 +20,7 @@ from benchmark.data.source import Sources
 from benchmark.errors import UnknownNameError
 from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
+from benchmark.experiment.foreseen import foreseen
 from benchmark.experiment.plan import (
     WHOLE,
     Experiment,
@@ -29,23 +30,22 @@ from benchmark.experiment.plan import (
     plan_blocks,
 )
 from benchmark.experiment.run import STORE_NAME, Outcome, compute
-from benchmark.experiment.sampling import draw_sample, parse_edit
+from benchmark.experiment.sample_files import draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world, learned_network, load_plugins
-from benchmark.report.compare_inputs import FinishedRun, read_results, read_run
-from benchmark.report.files import FORMATS_WRITTEN, require_writable
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
-from benchmark.report.foreseen import foreseen
-from benchmark.report.manifests import other_experiment
-from benchmark.report.progress import show_progress
-from benchmark.report.statistics_numbers import (
+from benchmark.runs.analysis import (
     RunStatistics,
     baselines_of,
     constant_answers,
     folder_statistics,
     results_answers,
 )
+from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.runs.manifests import other_experiment
 from benchmark.techniques import list_techniques
+from benchmark.text.files import FORMATS_WRITTEN, require_writable
+from benchmark.text.progress import show_progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -287,7 +287,7 @@ class Run:
         return results_answers(self.results, baselines, constant_answers(self.finished))
 
     def statistics(self, baseline: str | None = None) -> RunStatistics:
-        """Return all statistics; :func:`~benchmark.report.statistics_numbers.folder_statistics` says more."""
+        """Return all statistics; :func:`~benchmark.runs.analysis.folder_statistics` says more."""
         return folder_statistics(self.folder, baseline=baseline)
 
     @property
@@ -314,7 +314,7 @@ class Run:
 
     @functools.cached_property
     def _drawings(self) -> dict[str, Callable[[], Figure]]:
-        from benchmark.report.statistics_figures import statistics_figures
+        from benchmark.figures.statistics import statistics_figures
 
         return dict(statistics_figures(self.statistics()))
 
@@ -326,7 +326,7 @@ class Run:
         figures : bool, default False
             Write the statistics' figures as well.
         """
-        from benchmark.report.page import write_page
+        from benchmark.pages.run import write_page
         from benchmark.report.statistics_files import write_statistics
 
         statistics = self.statistics()

@@ -20,7 +20,7 @@ from benchmark.cli import main
 from benchmark.experiment.plan import ALWAYS_MEASURED, PAPER_METRICS
 from benchmark.experiment.store import Store
 from benchmark.report.statistics_files import write_statistics
-from benchmark.report.statistics_numbers import folder_statistics
+from benchmark.runs.analysis import folder_statistics
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = set(PAPER_METRICS) | set(ALWAYS_MEASURED)

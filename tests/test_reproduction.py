@@ -11,9 +11,9 @@ import pytest
 
 from benchmark.cli import main
 from benchmark.experiment.plan import load_experiment, narrow, plan_blocks
-from benchmark.report.compare import compare_folder, write_comparison
-from benchmark.report.compare_inputs import read_run
-from benchmark.report.files import plain_or_packed
+from benchmark.published.files import compare_folder, write_comparison
+from benchmark.runs.finished import read_run
+from benchmark.text.files import plain_or_packed
 
 ROOT = Path(__file__).resolve().parent.parent
 PAPER = ROOT / "results" / "paper"

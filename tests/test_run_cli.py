@@ -22,8 +22,8 @@ from benchmark.experiment import engine as engine_module
 from benchmark.experiment import world as world_module
 from benchmark.experiment.pool import Finished, Handler, Limits, Task
 from benchmark.experiment.store import LastRun, Store
-from benchmark.report.files import figure_formats
-from benchmark.report.progress import Pace, show_progress
+from benchmark.text.files import figure_formats
+from benchmark.text.progress import Pace, show_progress
 from tests.experiment.test_merge import InProcess
 
 ROOT = Path(__file__).resolve().parent.parent

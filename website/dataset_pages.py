@@ -11,12 +11,12 @@ from pathlib import Path
 
 from benchmark.data.card import Card, CategoricalColumn, NumericColumn, list_cards
 from benchmark.experiment.world import embedded_network_path
+from benchmark.figures.network import draw_network
+from benchmark.figures.style import render
 from benchmark.network.bif import read_bif
 from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
-from benchmark.report.markdown import code, link_to, plain, table
-from benchmark.report.network_figure import draw_network
-from benchmark.report.style import render
+from benchmark.text.markdown import code, link_to, plain, table
 
 __all__ = ["DATASETS_PAGE", "dataset_figures", "dataset_page", "dataset_pages"]
 
@@ -48,7 +48,7 @@ def dataset_figures() -> Iterator[tuple[str, bytes]]:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A shipped network without bias, as :func:`~benchmark.report.network_figure.draw_network` takes it."""
+    """A shipped network without bias, as :func:`~benchmark.figures.network.draw_network` takes it."""
 
     card: Card
     network: Network

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from benchmark.audit import AEQUITAS_COUNTS
 from benchmark.metrics import COMPARISONS, Equivalent, Metric, list_families, list_metrics
-from benchmark.report.markdown import code, plain, table
+from benchmark.text.markdown import code, plain, table
 
 __all__ = [
     "EQUIVALENTS_PAGE",

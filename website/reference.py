@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmark.report.markdown import code, table
+from benchmark.text.markdown import code, table
 
 __all__ = ["REFERENCE", "reference_pages"]
 
@@ -19,7 +19,7 @@ REFERENCE: dict[str, tuple[str, str]] = {
     "experiment": ("experiment files and runs", "experiment.plan experiment.world experiment.run"),
     "audit": ("audits of anybody's predictions", "audit"),
     "statistics": ("intervals, tests, ranks, trade-offs", "statistics"),
-    "report": ("tables, figures, the page of a run", "report report.page"),
+    "report": ("tables, figures, the page of a run", "report pages figures tables runs published text"),
     "errors": ("errors, seeds, declarations", "errors seeding declarations"),
 }
 """What each page of the reference is about, and its modules within the package, along the data's way."""

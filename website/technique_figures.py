@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from benchmark.report.compare_inputs import FinishedRun, RunDataset, read_results, read_run
-from benchmark.report.standing_marks import degenerate_cells
-from benchmark.report.style import GREY, Page, add_beta_colorbar, render, styled
-from benchmark.report.tradeoff_figure import TRADEOFF, Limits, draw_tradeoff_panel, points_of, tradeoff_limits
+from benchmark.figures.style import GREY, Page, add_beta_colorbar, render, styled
+from benchmark.figures.tradeoff import TRADEOFF, Limits, draw_tradeoff_panel, points_of, tradeoff_limits
+from benchmark.runs.finished import FinishedRun, RunDataset, read_results, read_run
+from benchmark.runs.standing_marks import degenerate_cells
 from benchmark.statistics.answers import standings
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class ShownRun:
     run : FinishedRun
         What it was.
     results : DataFrame
-        Its values, as :func:`~benchmark.report.compare_inputs.read_results` returns them.
+        Its values, as :func:`~benchmark.runs.finished.read_results` returns them.
     """
 
     run: FinishedRun

@@ -17,10 +17,10 @@ from urllib.parse import quote
 
 from benchmark.declarations import title_of
 from benchmark.errors import ReportError
-from benchmark.report.markdown import code, link_to, plain, table
 from benchmark.techniques import Technique, list_techniques
 from benchmark.techniques._checks import parameter_rules
 from benchmark.techniques.base import Stage
+from benchmark.text.markdown import code, link_to, plain, table
 
 __all__ = ["Figures", "documentation_flaws", "technique_page", "technique_pages"]
 

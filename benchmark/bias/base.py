@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from benchmark.bias.edits import BiasEdit, check_beta
 from benchmark.data.table import Table
 from benchmark.errors import BiasError
-from benchmark.network.bias import BiasEdit, check_beta
 from benchmark.network.model import Network
 
 __all__ = ["BiasKind", "Planted"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from benchmark.bias.base import BiasKind, Planted
+from benchmark.bias.edits import BiasEdit, active_edits, apply_bias
 from benchmark.bias.registry import register
-from benchmark.network.bias import BiasEdit, active_edits, apply_bias
 from benchmark.network.inference import discrimination
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
@@ -17,7 +17,7 @@ class CptBias(BiasKind):
     """Scale the outcome's conditional probabilities in the network by (1 - beta).
 
     The outcome's descendants are drawn from the changed outcome: a world in which things are so, rather
-    than records that say so. See :func:`benchmark.network.bias.apply_bias`.
+    than records that say so. See :func:`benchmark.bias.edits.apply_bias`.
     """
 
     name = "cpt"

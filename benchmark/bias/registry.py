@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from benchmark.bias.base import BiasKind, declaration_flaws
+from benchmark.bias.edits import BiasEdit
 from benchmark.errors import BiasError
-from benchmark.network.bias import BiasEdit
 from benchmark.registry import Registry
 
 K = TypeVar("K", bound=type[BiasKind])

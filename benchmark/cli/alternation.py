@@ -36,8 +36,8 @@ def add(commands: Any) -> None:
 def _alternation(options: argparse.Namespace) -> int:
     from benchmark.audit.alternation.experiment import load_alternation, run_alternation
     from benchmark.experiment.versions import package_versions
-    from benchmark.report.files import figure_formats, require_writable, write_atomically, write_json
-    from benchmark.report.summary import csv_text
+    from benchmark.runs.summary import csv_text
+    from benchmark.text.files import figure_formats, require_writable, write_atomically, write_json
 
     formats = figure_formats(options.formats)
     experiment = load_alternation(options.experiment)
@@ -56,8 +56,8 @@ def _alternation(options: argparse.Namespace) -> int:
         write_json(output / "manifest.json", facts),
     ]
     if not options.no_figures:
-        from benchmark.report.alternation_figures import draw_figures
-        from benchmark.report.figure_files import write_figures
+        from benchmark.figures.alternation import draw_figures
+        from benchmark.figures.files import write_figures
 
         written += write_figures(output / "figures", draw_figures(experiment, outcome), formats)
     print(experiment.title)

@@ -53,9 +53,9 @@ def _compare(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.experiment.plan import load_experiment
-    from benchmark.report.compare import compare_folder, print_comparison, write_comparison
-    from benchmark.report.compare_runs import compare_runs, print_runs
-    from benchmark.report.files import figure_formats
+    from benchmark.published.files import compare_folder, print_comparison, write_comparison
+    from benchmark.runs.comparison import compare_runs, print_runs
+    from benchmark.text.files import figure_formats
 
     if options.other is not None:
         print_runs(Console(), compare_runs(options.folder, options.other))

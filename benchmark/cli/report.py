@@ -70,12 +70,12 @@ def _report(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.pages.index import refresh_index
-    from benchmark.report.files import figure_formats
-    from benchmark.report.manifests import unfinished_run
-    from benchmark.report.page import write_page
+    from benchmark.pages.run import write_page
     from benchmark.report.statistics_files import print_statistics, write_statistics
-    from benchmark.report.statistics_numbers import folder_statistics
+    from benchmark.runs.analysis import folder_statistics
+    from benchmark.runs.manifests import unfinished_run
     from benchmark.techniques import load_plugin
+    from benchmark.text.files import figure_formats
 
     with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
         for plugin in options.plugin:

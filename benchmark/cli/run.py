@@ -88,7 +88,7 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.api import run
     from benchmark.experiment.run import STORE_NAME
     from benchmark.report.console import print_report
-    from benchmark.report.files import figure_formats
+    from benchmark.text.files import figure_formats
 
     started = time.perf_counter()
     console = Console()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchmark.cli.common import EXIT_OK, add_data_options, command, sources_of
 
 if TYPE_CHECKING:
-    from benchmark.network.bias import BiasEdit
+    from benchmark.bias.edits import BiasEdit
     from benchmark.network.model import Network
 
 __all__ = ["add"]
@@ -44,7 +44,7 @@ def add(commands: Any) -> None:
 def _sample(options: argparse.Namespace) -> int:
     from benchmark.data.card import load_card
     from benchmark.experiment.plan import default_edits
-    from benchmark.experiment.sampling import parse_edit, write_sample
+    from benchmark.experiment.sample_files import parse_edit, write_sample
     from benchmark.experiment.world import learned_network
 
     card = load_card(options.dataset)

@@ -68,7 +68,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.card import MISSING_VALUES, Card, CategoricalColumn, NumericColumn, load_card
-from benchmark.data.records import Records, read_records
+from benchmark.data.raw import Records, read_records
 from benchmark.data.source import ANYWHERE, SourceBytes, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from benchmark.bias.edits import check_edits
 from benchmark.data import Schema
 from benchmark.data.card import load_card
 from benchmark.declarations import count_of, indented
@@ -28,7 +29,6 @@ from benchmark.experiment.plan import (
 from benchmark.experiment.run import headline_metrics
 from benchmark.experiment.world import load_plugins
 from benchmark.metrics import metric_names
-from benchmark.network.bias import check_edits
 from benchmark.techniques import get_technique
 
 __all__ = ["check_experiment", "load_for_run"]

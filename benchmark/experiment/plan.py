@@ -21,11 +21,11 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from benchmark.bias import BiasKind, make_bias
+from benchmark.bias.edits import BiasEdit
 from benchmark.data.card import Card, Edges, NetworkSettings, load_card
 from benchmark.declarations import list_declarations, load_experiment_file, title_of
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.models import STRICT, Identifier
-from benchmark.network.bias import BiasEdit
 
 __all__ = [
     "ALWAYS_MEASURED",
@@ -75,7 +75,7 @@ class _Strict(BaseModel):
 
 
 class EditEntry(_Strict):
-    """One edit of the label's probabilities; see :class:`~benchmark.network.bias.BiasEdit`."""
+    """One edit of the label's probabilities; see :class:`~benchmark.bias.edits.BiasEdit`."""
 
     attribute: str
     group: str

@@ -1,1 +1,1 @@
-"""Pages in HTML, from the templates beside."""
+"""Pages as HTML: a finished run, an audit, and the index of runs."""

@@ -15,9 +15,9 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from benchmark.pages.html import render
-from benchmark.report.files import write_atomically
+from benchmark.pages.run import PAGE_NAME
 from benchmark.report.folder import MANIFEST_NAME
-from benchmark.report.page.document import PAGE_NAME
+from benchmark.text.files import write_atomically
 
 __all__ = ["INDEX_NAME", "RunEntry", "find_runs", "index_page", "refresh_index"]
 
@@ -154,7 +154,7 @@ def index_page(folder: str, runs: Sequence[RunEntry]) -> str:
     runs : sequence of RunEntry
         From :func:`find_runs`.
     """
-    style = files("benchmark.report.page").joinpath("page.css").read_text(encoding="utf-8")
+    style = files("benchmark.pages").joinpath("static").joinpath("page.css").read_text(encoding="utf-8")
     return render(
         "index.html",
         folder=folder,

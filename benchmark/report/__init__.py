@@ -1,14 +1,14 @@
 """From the numbers of a run to tables and figures."""
 
 from benchmark.report.console import print_report
-from benchmark.report.describe import (
+from benchmark.report.writer import write_report
+from benchmark.runs.descriptions import (
     DatasetDescription,
     GroupSizes,
     MetricDescription,
     RunDescription,
     TechniqueDescription,
 )
-from benchmark.report.writer import write_report
 
 __all__ = [
     "DatasetDescription",

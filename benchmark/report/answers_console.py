@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchmark.report.answers_text import (
+from benchmark.statistics.answers import NEARLY_ALL
+from benchmark.tables.answers import (
     accepts,
     answer_counts,
     best_of,
@@ -25,7 +26,6 @@ from benchmark.report.answers_text import (
     number,
     verdict,
 )
-from benchmark.statistics.answers import NEARLY_ALL
 
 __all__ = ["print_answers", "print_reading", "short"]
 

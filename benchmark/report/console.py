@@ -15,9 +15,9 @@ from rich.table import Table
 
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.report.answers_console import print_answers, print_reading, short
-from benchmark.report.answers_text import constant_title, mark, share
-from benchmark.report.describe import MetricDescription, RunDescription
-from benchmark.report.frames import (
+from benchmark.runs.analysis import results_answers
+from benchmark.runs.descriptions import MetricDescription, RunDescription
+from benchmark.runs.frames import (
     STATUSES,
     Scenario,
     check_failures,
@@ -27,9 +27,9 @@ from benchmark.report.frames import (
     scenarios,
     with_failed_cells,
 )
-from benchmark.report.statistics_numbers import results_answers
-from benchmark.report.summary import summarise
+from benchmark.runs.summary import summarise
 from benchmark.statistics.bayes import ROPE
+from benchmark.tables.answers import constant_title, mark, share
 
 __all__ = ["print_report"]
 

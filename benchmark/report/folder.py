@@ -14,13 +14,13 @@ from benchmark.experiment.export import convergence_frame, failures_frame, metri
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.run import Outcome, headline_metrics, manifest
 from benchmark.experiment.world import World
+from benchmark.figures.world import draw_world
 from benchmark.metrics import metric_names
-from benchmark.report.describe import RunDescription
-from benchmark.report.files import FORMATS_WRITTEN, PACKED, plain_or_packed, write_atomically
 from benchmark.report.from_world import describe_run
-from benchmark.report.summary import csv_text
-from benchmark.report.world_figures import draw_world
 from benchmark.report.writer import write_report
+from benchmark.runs.descriptions import RunDescription
+from benchmark.runs.summary import csv_text
+from benchmark.text.files import FORMATS_WRITTEN, PACKED, plain_or_packed, write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,7 +81,7 @@ def write_run_folder(
     figures : bool, default True
         Whether to draw figures.
     formats : sequence of str, optional
-        Of the figures: some of :data:`~benchmark.report.files.FORMATS`; by default PNG alone.
+        Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
     """
     metrics = metric_names(world.experiment.measured)
     main = metric_names((*headline_metrics(world.experiment), *ALWAYS_MEASURED))
@@ -105,7 +105,7 @@ def write_run_folder(
         *write_report(output, *reported, description, figures=figures, formats=formats),
     ]
     if figures:
-        from benchmark.report.figure_files import write_figures
+        from benchmark.figures.files import write_figures
 
         written += write_figures(output / "figures", draw_world(world, description), formats)
     if others:

@@ -12,7 +12,7 @@ from benchmark.experiment.run import group_sizes, headline_metrics
 from benchmark.experiment.versions import package_versions
 from benchmark.experiment.world import Scene, World
 from benchmark.metrics import get_metric, metric_names
-from benchmark.report.describe import (
+from benchmark.runs.descriptions import (
     DatasetDescription,
     GroupSizes,
     MetricDescription,

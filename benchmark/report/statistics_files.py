@@ -10,12 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from benchmark.figures.statistics import draw_statistics
 from benchmark.report.answers_console import print_answers, print_reading
-from benchmark.report.files import FORMATS_WRITTEN, write_atomically
-from benchmark.report.markup import MARKUPS
-from benchmark.report.statistics_figures import draw_statistics
-from benchmark.report.statistics_numbers import RunStatistics
-from benchmark.report.statistics_tables import compared_metrics, pair_notes, places, statistics_tables
 from benchmark.report.statistics_text import (
     ANSWERS_PAGE,
     NOT_COMPARED,
@@ -27,7 +23,11 @@ from benchmark.report.statistics_text import (
     survivor_text,
     survivors,
 )
-from benchmark.report.summary import csv_text
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.summary import csv_text
+from benchmark.tables.markup import MARKUPS
+from benchmark.tables.significance import compared_metrics, pair_notes, places, statistics_tables
+from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
 __all__ = ["print_statistics", "write_statistics"]
 
@@ -60,11 +60,11 @@ def write_statistics(
         Folder; made if it does not exist. Gets a CSV file for each frame, ``tables/``, ``figures/`` and
         ``README.md``.
     statistics : RunStatistics
-        From :func:`~benchmark.report.statistics_numbers.folder_statistics`.
+        From :func:`~benchmark.runs.analysis.folder_statistics`.
     figures : bool, default True
         Whether to draw figures.
     formats : sequence of str, optional
-        Of the figures: some of :data:`~benchmark.report.files.FORMATS`; by default PNG alone, the only ones
+        Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone, the only ones
         that the page shows.
     say : callable(str), optional
         Called with the name of each step before it is taken.
@@ -85,7 +85,7 @@ def write_statistics(
             written.append(write_atomically(output / "tables" / (table.name + ending), markup(table)))
     drawn: list[Path] = []
     if figures:
-        from benchmark.report.figure_files import write_figures
+        from benchmark.figures.files import write_figures
 
         say("drawing figures")
         for path in write_figures(output / "figures", draw_statistics(statistics), formats):
@@ -113,7 +113,7 @@ def print_statistics(
     console : Console
         Where to; fits 80 columns.
     statistics : RunStatistics
-        From :func:`~benchmark.report.statistics_numbers.folder_statistics`.
+        From :func:`~benchmark.runs.analysis.folder_statistics`.
     output : Path
         Folder of the files.
     written : sequence of Path

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from benchmark.bias import list_bias_kinds
-from benchmark.report import markdown
-from benchmark.report.answers_text import (
+from benchmark.runs.analysis import BELOW_COLUMNS, N_POSTERIOR, RunStatistics
+from benchmark.statistics.answers import ACCURACY
+from benchmark.statistics.paired import FAMILY
+from benchmark.tables.answers import (
     ANSWER_HEADINGS,
     BELOW_CONSTANT,
     READING,
@@ -22,8 +24,7 @@ from benchmark.report.answers_text import (
     number,
     spots,
 )
-from benchmark.report.statistics_numbers import BELOW_COLUMNS, N_POSTERIOR, RunStatistics
-from benchmark.report.statistics_tables import (
+from benchmark.tables.significance import (
     Place,
     compared_metrics,
     data_notes,
@@ -32,8 +33,7 @@ from benchmark.report.statistics_tables import (
     place_notes,
     places,
 )
-from benchmark.statistics.answers import ACCURACY
-from benchmark.statistics.paired import FAMILY
+from benchmark.text import markdown
 
 __all__ = [
     "ANSWERS_PAGE",
@@ -96,7 +96,7 @@ def survivors(statistics: RunStatistics) -> pd.DataFrame:
     Parameters
     ----------
     statistics : RunStatistics
-        From :func:`~benchmark.report.statistics_numbers.run_statistics`.
+        From :func:`~benchmark.runs.analysis.run_statistics`.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
     Parameters
     ----------
     statistics : RunStatistics
-        From :func:`~benchmark.report.statistics_numbers.run_statistics`.
+        From :func:`~benchmark.runs.analysis.run_statistics`.
     tables : sequence of str
         Files of the tables in Markdown, relative to the page.
     figures : sequence of str, default ()

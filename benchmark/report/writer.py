@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from benchmark.experiment.plan import ALWAYS_MEASURED
-from benchmark.report.describe import RunDescription, file_name
-from benchmark.report.files import FORMATS_WRITTEN, write_atomically
-from benchmark.report.frames import (
+from benchmark.runs.descriptions import RunDescription, file_name
+from benchmark.runs.frames import (
     Scenario,
     check_failures,
     check_results,
     only_described_metrics,
     scenarios,
 )
-from benchmark.report.markup import MARKUPS
-from benchmark.report.summary import csv_text, summarise
-from benchmark.report.tables import build_tables
+from benchmark.runs.summary import csv_text, summarise
 from benchmark.statistics.answers import standings
+from benchmark.tables.markup import MARKUPS
+from benchmark.tables.paper import build_tables
+from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +57,7 @@ def write_report(
     figures : bool, default True
         Whether to draw figures, which takes nearly all of the time.
     formats : sequence of str, optional
-        Of the figures: some of :data:`~benchmark.report.files.FORMATS`; by default PNG alone.
+        Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def write_report(
     if not is_main.all():
         written.append(write_atomically(output_dir / "metrics_summary.csv", csv_text(summary[~is_main])))
     if figures:
-        from benchmark.report.figure_files import write_figures
+        from benchmark.figures.files import write_figures
 
         pages = _draw_auc(summary, results, failures, description)
         written += write_figures(output_dir / "figures", pages, formats)
@@ -106,8 +106,8 @@ def _draw_figures(
     description: RunDescription,
 ) -> Iterator[tuple[str, Figure]]:
     # matplotlib is loaded only when something is drawn.
-    from benchmark.report.network_figure import draw_network
-    from benchmark.report.over_beta_figure import draw_over_beta
+    from benchmark.figures.network import draw_network
+    from benchmark.figures.over_beta import draw_over_beta
 
     for dataset in description.datasets:
         yield f"network/{file_name(dataset.name)}", draw_network(dataset)
@@ -123,7 +123,7 @@ def _draw_auc(
     """Yield figures of AUC by group, if the run measured that."""
     if not any(metric.name.startswith("auc[") for metric in description.metrics):
         return
-    from benchmark.report.auc_figure import auc_rows, draw_auc
+    from benchmark.figures.auc import auc_rows, draw_auc
 
     for scenario in scenarios(results, failures, description):
         for beta in description.betas:
@@ -141,7 +141,7 @@ def _draw_tradeoffs(
     scenario: Scenario,
     description: RunDescription,
 ) -> Iterator[tuple[str, Figure]]:
-    from benchmark.report.tradeoff_figure import TRADEOFF, draw_tradeoff, tradeoff_limits, tradeoff_points
+    from benchmark.figures.tradeoff import TRADEOFF, draw_tradeoff, tradeoff_limits, tradeoff_points
 
     if any(description.metric(name) is None for name in TRADEOFF):
         return

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from benchmark.bias import BiasKind, Planted, list_bias_kinds, make_bias
+from benchmark.bias.edits import BiasEdit
 from benchmark.bias.registry import register
 from benchmark.data.card import load_card
 from benchmark.data.source import Sources
@@ -18,7 +19,6 @@ from benchmark.data.table import Table
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.world import build_world, embedded_network_path
-from benchmark.network.bias import BiasEdit
 from benchmark.network.bif import read_bif
 from benchmark.network.inference import group_rates
 from benchmark.network.model import Network

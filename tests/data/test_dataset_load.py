@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from benchmark.data import load
 from benchmark.data.card import CategoricalColumn, NumericColumn, load_card
 from benchmark.data.load import Dataset, _Coder, load_dataset
-from benchmark.data.records import read_records
+from benchmark.data.raw import read_records
 from benchmark.data.source import DataNotFoundError, SourceBytes
 from benchmark.errors import DataError
 

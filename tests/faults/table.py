@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from benchmark.report import markdown
-from benchmark.report.files import write_atomically
+from benchmark.text import markdown
+from benchmark.text.files import write_atomically
 
 __all__ = ["save_rows"]
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark.bias.edits import BiasEdit, apply_bias
 from benchmark.errors import BiasError, UnknownNameError
-from benchmark.network.bias import BiasEdit, apply_bias
 from benchmark.network.inference import discrimination, joint_distribution
 from benchmark.network.model import Network
 from tests.network.conftest import random_network

@@ -101,8 +101,8 @@ def section(folder: Path) -> str:
 
 def draw(folder: Path) -> list[Path]:
     """Draw time and memory over size, a panel for each growth, into the folder; return the files."""
-    from benchmark.report.files import write_atomically
-    from benchmark.report.style import FORMATS, render
+    from benchmark.figures.style import FORMATS, render
+    from benchmark.text.files import write_atomically
 
     rows = _read(folder)
     figure = _figure(rows, [case for case in _SIZES if (rows["case"] == case).any()])
@@ -193,7 +193,7 @@ def _startup(rows: pd.DataFrame) -> str:
 
 
 def _figure(rows: pd.DataFrame, cases: list[str]) -> Figure:
-    from benchmark.report.style import Page, line_style, styled
+    from benchmark.figures.style import Page, line_style, styled
 
     with styled():
         page = Page(
@@ -261,7 +261,7 @@ def _thin(style: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reference(axes: Axes, sizes: pd.Series, seconds: pd.Series) -> None:
-    from benchmark.report.style import GREY
+    from benchmark.figures.style import GREY
 
     last_size, last = sizes.iloc[-1], seconds.iloc[-1]
     axes.plot(sizes, last * sizes / last_size, color=GREY, linewidth=0.8, linestyle=(0, (4, 2)), zorder=1)

@@ -337,7 +337,7 @@ def _profile_section(folder: Path, rows: pd.DataFrame) -> str:
 
 
 def _draw(folder: Path, frames: Frames) -> list[Path]:
-    from benchmark.report.style import FORMATS, render
+    from benchmark.figures.style import FORMATS, render
 
     figures = {}
     compared = [part for part in _COMPARISONS if part in frames]
@@ -362,7 +362,7 @@ def _draw_ratios(tables: Frames) -> Figure:
     """Draw every ratio to ours as a point with its range, part by part, on one logarithmic axis."""
     from matplotlib.figure import Figure
 
-    from benchmark.report.style import GREY, SIZES, styled
+    from benchmark.figures.style import GREY, SIZES, styled
 
     lines: list[tuple[str, Any]] = []
     for part, table in tables.items():
@@ -394,7 +394,7 @@ def _draw_profile(medians: pd.DataFrame) -> Figure:
     """Draw the shares of the stages as one bar for each dataset; the harness's are hatched."""
     from matplotlib.figure import Figure
 
-    from benchmark.report.style import line_style, styled
+    from benchmark.figures.style import line_style, styled
 
     with styled():
         figure = Figure(figsize=(7.5, 1.3 + 0.4 * len(medians)))

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from benchmark.report.style import styled
+from benchmark.figures.style import styled
 
 
 def boxes(figure: Figure) -> list[tuple[str, Bbox]]:

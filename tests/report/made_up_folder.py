@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
-from benchmark.report.page import write_page
-from benchmark.report.statistics_numbers import folder_statistics
-from benchmark.report.summary import SUMMARY_COLUMNS, csv_text
+from benchmark.pages.run import write_page
+from benchmark.runs.analysis import folder_statistics
+from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text
 
 SCRIPT = "<script>document.title='run'</script>"
 CLOSING = "</script><img src=x onerror=document.title='run'>"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
-from benchmark.report.describe import (
+from benchmark.runs.descriptions import (
     DatasetDescription,
     GroupSizes,
     MetricDescription,

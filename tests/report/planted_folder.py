@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
-from benchmark.report.describe import GroupSizes
-from benchmark.report.summary import SUMMARY_COLUMNS, csv_text
+from benchmark.runs.descriptions import GroupSizes
+from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text
 from tests.report.made_up_folder import BETAS, made_up_manifest
 
 PLANTED = {

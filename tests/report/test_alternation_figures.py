@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 from benchmark.audit.alternation import ALTERNATION_COLUMNS
 from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
-from benchmark.report.alternation_figures import draw_divergences, draw_figures, draw_means
-from benchmark.report.style import render
+from benchmark.figures.alternation import draw_divergences, draw_figures, draw_means
+from benchmark.figures.style import render
 
 RACES = ("Amer Indian Aleut or Eskimo", "Asian or Pacific Islander", "Black", "Other", "White")
 

@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 from benchmark.columns import RESULT_COLUMNS
-from benchmark.report.answers_text import (
+from benchmark.runs.analysis import results_answers
+from benchmark.statistics.answers import ConstantAnswer
+from benchmark.tables.answers import (
     answer_counts,
     answer_rows,
     answer_sentences,
@@ -23,8 +25,6 @@ from benchmark.report.answers_text import (
     share,
     verdict,
 )
-from benchmark.report.statistics_numbers import results_answers
-from benchmark.statistics.answers import ConstantAnswer
 
 TITLES = {"none": "None", "a": "Alpha", "b": "Beta, with a comma", "c": "Gamma", "d": "Delta"}
 REFUSING = ConstantAnswer(favorable=30, unfavorable=70)

@@ -21,13 +21,13 @@ from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world
+from benchmark.figures.auc import AUC_METRICS, auc_rows, draw_auc
+from benchmark.figures.style import FORMATS, render
 from benchmark.metrics import Predictions, measure, metric_names
-from benchmark.report.auc_figure import AUC_METRICS, auc_rows, draw_auc
-from benchmark.report.frames import scenarios
 from benchmark.report.from_world import describe_run
-from benchmark.report.style import FORMATS, render
-from benchmark.report.summary import summarise
 from benchmark.report.writer import write_report
+from benchmark.runs.frames import scenarios
+from benchmark.runs.summary import summarise
 
 TITLE = "Made-up data by sex and race"
 SEXES = ("Female", "Male", "Other", "Unspecified")

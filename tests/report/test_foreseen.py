@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.experiment.foreseen import mismatches, too_few_repetitions
 from benchmark.experiment.plan import load_experiment, narrow
-from benchmark.report.foreseen import mismatches, too_few_repetitions
 
 HEAD = """
 name = "foreseen"

@@ -25,13 +25,13 @@ from benchmark.cli import main
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import ReportError
 from benchmark.metrics import list_metrics
-from benchmark.report.compare_inputs import read_results, read_run
-from benchmark.report.describe import GroupSizes
-from benchmark.report.page import write_page
-from benchmark.report.page.numbers import as_script
+from benchmark.pages.numbers import as_script
+from benchmark.pages.run import write_page
 from benchmark.report.statistics_files import write_statistics
-from benchmark.report.statistics_numbers import RunStatistics, Undeclared, folder_statistics
-from benchmark.report.summary import SUMMARY_COLUMNS, csv_text
+from benchmark.runs.analysis import RunStatistics, Undeclared, folder_statistics
+from benchmark.runs.descriptions import GroupSizes
+from benchmark.runs.finished import read_results, read_run
+from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text
 from benchmark.statistics import cell_intervals, paired_comparisons
 from tests.report.made_up_folder import (
     BETAS,

@@ -20,7 +20,17 @@ import pytest
 
 from benchmark.metrics import list_metrics
 from benchmark.pages.index import refresh_index
-from benchmark.report.answers_text import (
+from benchmark.pages.run import write_page
+from benchmark.report.statistics_text import incomplete_survivors, survivors
+from benchmark.runs.analysis import (
+    Undeclared,
+    folder_statistics,
+)
+from benchmark.runs.descriptions import GroupSizes
+from benchmark.runs.summary import csv_text
+from benchmark.statistics import paired_comparisons
+from benchmark.statistics.answers import judged
+from benchmark.tables.answers import (
     UNKNOWN_SHARES,
     answer_sentences,
     baseline_notes,
@@ -30,16 +40,6 @@ from benchmark.report.answers_text import (
     spots,
     verdict,
 )
-from benchmark.report.describe import GroupSizes
-from benchmark.report.page import write_page
-from benchmark.report.statistics_numbers import (
-    Undeclared,
-    folder_statistics,
-)
-from benchmark.report.statistics_text import incomplete_survivors, survivors
-from benchmark.report.summary import csv_text
-from benchmark.statistics import paired_comparisons
-from benchmark.statistics.answers import judged
 from tests.report.made_up_folder import (
     REASON,
     SCRIPT,

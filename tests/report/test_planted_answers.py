@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark.report.answers_text import SAME_ANSWER
+from benchmark.tables.answers import SAME_ANSWER
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -25,10 +25,9 @@ from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, ReportError
 from benchmark.experiment.plan import PublishedEntry, load_experiment, narrow, plan_blocks
 from benchmark.experiment.world import build_world, cell_key
-from benchmark.report.compare import compare_folder, print_comparison, write_comparison
-from benchmark.report.compare_figure import draw_differences
-from benchmark.report.compare_inputs import FinishedRun, published_numbers, read_published, read_run
-from benchmark.report.compare_numbers import (
+from benchmark.published.figure import draw_differences
+from benchmark.published.files import compare_folder, print_comparison, write_comparison
+from benchmark.published.numbers import (
     AGREEMENT_COLUMNS,
     COMPARISON_COLUMNS,
     RANK_COLUMNS,
@@ -38,8 +37,9 @@ from benchmark.report.compare_numbers import (
     compare,
     rank_correlations,
 )
-from benchmark.report.compare_text import summary_markdown, table_markdown, worst_blocks
-from benchmark.report.summary import SUMMARY_COLUMNS
+from benchmark.published.text import summary_markdown, table_markdown, worst_blocks
+from benchmark.runs.finished import FinishedRun, published_numbers, read_published, read_run
+from benchmark.runs.summary import SUMMARY_COLUMNS
 
 PAPER = load_experiment("paper")
 PAPERS_TECHNIQUES = {
@@ -661,7 +661,7 @@ def wide_comparison(n_datasets: int, betas: Sequence[float], name: str = "datase
             published.append((table, f"{name}_{i}", technique, beta, metric, 0.5))
             mean = 0.5 + next(differences)
             summary.append((f"{name}_{i}", "cpt", beta, technique, "c45", metric, mean, 0.0, mean, mean, 2))
-    from benchmark.report.compare_inputs import PUBLISHED_COLUMNS, RunDataset
+    from benchmark.runs.finished import PUBLISHED_COLUMNS, RunDataset
 
     run = FinishedRun(
         name="wide",

@@ -32,12 +32,12 @@ from made_up_runs import (
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
-from benchmark.report.describe import DatasetDescription, GroupSizes
-from benchmark.report.frames import check_failures, check_results, only_described_metrics, scenarios
-from benchmark.report.over_beta_figure import draw_over_beta
-from benchmark.report.style import BETA_COLORS, line_style, render, wrap
-from benchmark.report.summary import summarise
-from benchmark.report.tradeoff_figure import draw_tradeoff, tradeoff_limits, tradeoff_points
+from benchmark.figures.over_beta import draw_over_beta
+from benchmark.figures.style import BETA_COLORS, line_style, render, wrap
+from benchmark.figures.tradeoff import draw_tradeoff, tradeoff_limits, tradeoff_points
+from benchmark.runs.descriptions import DatasetDescription, GroupSizes
+from benchmark.runs.frames import check_failures, check_results, only_described_metrics, scenarios
+from benchmark.runs.summary import summarise
 from benchmark.statistics.answers import standings
 
 

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from benchmark.errors import ReportError
-from benchmark.report.describe import DatasetDescription
-from benchmark.report.layered import place_layers
-from benchmark.report.network_figure import draw_network
+from benchmark.figures.layered import place_layers
+from benchmark.figures.network import draw_network
+from benchmark.runs.descriptions import DatasetDescription
 
 
 def with_network(names: tuple[str, ...], edges: tuple[tuple[str, str], ...]) -> DatasetDescription:

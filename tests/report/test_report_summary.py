@@ -14,8 +14,8 @@ from made_up_runs import ADULT, DUTCH, METRICS, TECHNIQUES, Run, sample_run
 from scipy import stats
 
 from benchmark.errors import ReportError
-from benchmark.report.frames import check_failures, check_results, scenarios
-from benchmark.report.summary import SUMMARY_COLUMNS, csv_text, summarise
+from benchmark.runs.frames import check_failures, check_results, scenarios
+from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text, summarise
 
 
 def summary_of(run: Run) -> pd.DataFrame:

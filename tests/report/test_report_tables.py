@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from made_up_runs import ADULT, BETAS, DUTCH, METRICS, SHARES, TECHNIQUES, Run, many_techniques, sample_run
 
-from benchmark.report.describe import GroupSizes, MetricDescription, TechniqueDescription
-from benchmark.report.frames import check_failures, check_results
-from benchmark.report.markup import MARKUPS, to_csv, to_latex, to_markdown
-from benchmark.report.summary import summarise
-from benchmark.report.tables import ReportTable, build_tables
+from benchmark.runs.descriptions import GroupSizes, MetricDescription, TechniqueDescription
+from benchmark.runs.frames import check_failures, check_results
+from benchmark.runs.summary import summarise
+from benchmark.tables.markup import MARKUPS, to_csv, to_latex, to_markdown
+from benchmark.tables.paper import ReportTable, build_tables
 
 
 def tables_of(run: Run) -> dict[str, ReportTable]:

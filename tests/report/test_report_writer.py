@@ -15,7 +15,7 @@ from made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, sample_r
 
 from benchmark.errors import ReportError
 from benchmark.report import write_report
-from benchmark.report.files import FORMATS, write_atomically
+from benchmark.text.files import FORMATS, write_atomically
 
 
 def small_run() -> Run:
@@ -97,8 +97,8 @@ def test_other_numbers_give_other_bytes(tmp_path: Path, report: Path) -> None:
 def test_drawing_leaves_matplotlibs_settings_alone() -> None:
     import matplotlib
 
-    from benchmark.report.network_figure import draw_network
-    from benchmark.report.style import render
+    from benchmark.figures.network import draw_network
+    from benchmark.figures.style import render
 
     before = dict(matplotlib.rcParams)
     render(draw_network(DUTCH), "png")

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from benchmark.cli import main
 from benchmark.columns import FAILURE_COLUMNS
-from benchmark.report.compare_inputs import read_run
-from benchmark.report.figure_files import write_figures
-from benchmark.report.markup import to_csv, to_latex, to_markdown
-from benchmark.report.spreadsheet import as_cell, from_cell
-from benchmark.report.style import Page, styled
-from benchmark.report.summary import csv_text
+from benchmark.figures.files import write_figures
+from benchmark.figures.style import Page, styled
+from benchmark.runs.finished import read_run
+from benchmark.runs.summary import csv_text
+from benchmark.tables.markup import to_csv, to_latex, to_markdown
+from benchmark.text.spreadsheet import as_cell, from_cell
 from tests.report.made_up_folder import made_up_failures, write_made_up_folder
 from tests.report.made_up_runs import sample_run
 from tests.report.test_report_tables import tables_of

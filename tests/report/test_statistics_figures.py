@@ -15,20 +15,20 @@ from made_up_runs import HOSTILE_TITLES
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from benchmark.figures.heat_grid import short_number
+from benchmark.figures.improvement import draw_forest, draw_heat
+from benchmark.figures.label_places import place_labels
+from benchmark.figures.pareto import draw_pareto
+from benchmark.figures.ranks import draw_ranks
+from benchmark.figures.statistics import draw_statistics
+from benchmark.figures.style import render
 from benchmark.metrics import list_metrics
-from benchmark.report.compare_inputs import FinishedRun, RunDataset
-from benchmark.report.describe import GroupSizes
-from benchmark.report.heat_grid import short_number
-from benchmark.report.improvement_figures import draw_forest, draw_heat
-from benchmark.report.label_places import place_labels
-from benchmark.report.pareto_figure import draw_pareto
-from benchmark.report.ranks_figure import draw_ranks
-from benchmark.report.statistics_figures import draw_statistics
-from benchmark.report.statistics_numbers import RunStatistics, constant_answers, folder_statistics
-from benchmark.report.statistics_tables import places
-from benchmark.report.style import render
+from benchmark.runs.analysis import RunStatistics, constant_answers, folder_statistics
+from benchmark.runs.descriptions import GroupSizes
+from benchmark.runs.finished import FinishedRun, RunDataset
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
+from benchmark.tables.significance import places
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
 
 BETAS = (0.0, 0.5, 1.0)

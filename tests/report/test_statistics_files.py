@@ -22,24 +22,24 @@ from test_report_tables import check_latex
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
 from benchmark.experiment.plan import PublishedEntry
-from benchmark.report.compare_inputs import read_results, read_run
-from benchmark.report.markup import to_csv, to_latex, to_markdown
 from benchmark.report.statistics_files import print_statistics, write_statistics
-from benchmark.report.statistics_numbers import (
-    BELOW_COLUMNS,
-    RunStatistics,
-    _with_below,
-    folder_statistics,
-)
-from benchmark.report.statistics_tables import statistics_tables
 from benchmark.report.statistics_text import (
     incomplete_survivors,
     left_out_notes,
     statistics_page,
     survivors,
 )
-from benchmark.report.summary import SUMMARY_COLUMNS, csv_text
-from benchmark.report.tables import ReportTable
+from benchmark.runs.analysis import (
+    BELOW_COLUMNS,
+    RunStatistics,
+    _with_below,
+    folder_statistics,
+)
+from benchmark.runs.finished import read_results, read_run
+from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text
+from benchmark.tables.markup import to_csv, to_latex, to_markdown
+from benchmark.tables.paper import ReportTable
+from benchmark.tables.significance import statistics_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 TITLES = {"none": "None", "massaging": "Massaging", "reweighing": "Reweighing", "repair_0.5": "Repair 0.5"}
@@ -620,7 +620,7 @@ def test_too_few_repetitions_are_no_evidence(tmp_path: Path) -> None:
 def test_pairs_of_many_techniques_are_left_out_and_it_is_said(
     folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("benchmark.report.statistics_numbers.MOST_PAIRED", 3)
+    monkeypatch.setattr("benchmark.runs.analysis.MOST_PAIRED", 3)
     steps: list[str] = []
     found = folder_statistics(folder, say=steps.append)
     assert steps[0].startswith("reading ")

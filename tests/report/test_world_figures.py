@@ -9,17 +9,17 @@ import pytest
 from figure_checks import flaws, panels, texts_of
 from sklearn.metrics import mutual_info_score
 
+from benchmark.bias.edits import BiasEdit, apply_bias
 from benchmark.data.source import Sources
 from benchmark.data.table import Column, Schema, Table
 from benchmark.experiment.plan import Block, load_experiment
 from benchmark.experiment.world import World, build_world
-from benchmark.network.bias import BiasEdit, apply_bias
+from benchmark.figures.fidelity import draw_fidelity, mutual_information, shares
+from benchmark.figures.label_table import draw_label_table, label_table
+from benchmark.figures.world import draw_world
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
-from benchmark.report.fidelity_figure import draw_fidelity, mutual_information, shares
 from benchmark.report.from_world import describe_run
-from benchmark.report.label_table_figure import draw_label_table, label_table
-from benchmark.report.world_figures import draw_world
 
 BETAS = (0.0, 0.5, 1.0)
 LONG = "a_name_of_sixty_characters_that_no_column_of_a_page_can_hold"

@@ -13,10 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.metrics import list_metrics
-from benchmark.report.files import plain_or_packed
 from benchmark.statistics.frames import Cells, all_equal, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.robustness import area_weights, slope_weights
+from benchmark.text.files import plain_or_packed
 
 __all__ = ["PAGE", "N", "as_markdown", "from_the_runs", "made_up", "printed", "table"]
 

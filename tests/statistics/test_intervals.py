@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark.errors import StatisticsError
-from benchmark.report.compare_inputs import read_results, read_run
+from benchmark.runs.finished import read_results, read_run
 from benchmark.statistics import cell_intervals, distance
 from benchmark.statistics.frames import to_cells
 from benchmark.statistics.intervals import student_intervals

@@ -20,7 +20,7 @@ from benchmark.audit.alternation.exchange import (
     summarise_alternation,
 )
 from benchmark.data.card import load_card
-from benchmark.data.records import read_records
+from benchmark.data.raw import read_records
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources, read_sources
 from benchmark.declarations import list_declarations, load_experiment_file, read_declaration
 from benchmark.errors import DataError, UnknownNameError

@@ -1,0 +1,167 @@
+"""Biased samples as files, for pipelines outside this package."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from benchmark.bias.edits import BiasEdit, active_edits, apply_bias
+from benchmark.data import Table
+from benchmark.data.card import Card
+from benchmark.errors import BiasError, ExperimentError
+from benchmark.experiment.versions import package_versions
+from benchmark.experiment.world import network_digest
+from benchmark.network.inference import discrimination
+from benchmark.network.model import Network
+from benchmark.network.sample import sample
+from benchmark.seeding import generator
+
+__all__ = ["draw_sample", "parse_edit", "write_sample"]
+
+
+def parse_edit(text: str) -> BiasEdit:
+    """Parse ``ATTRIBUTE=GROUP`` or ``ATTRIBUTE=GROUP:favor``.
+
+    Raises
+    ------
+    BiasError
+        If the text has another form.
+    """
+    attribute, equals, rest = text.partition("=")
+    group, colon, direction = rest.rpartition(":")
+    if colon and direction in {"deprive", "favor"}:
+        rest = group
+    else:
+        direction = "deprive"
+    if not (attribute and equals and rest):
+        raise BiasError(
+            "A bias edit cannot be read",
+            expected="ATTRIBUTE=GROUP, ATTRIBUTE=GROUP:deprive or ATTRIBUTE=GROUP:favor",
+            got=repr(text),
+        )
+    return BiasEdit(attribute, rest, "favor" if direction == "favor" else "deprive")
+
+
+def draw_sample(
+    card: Card, network: Network, *, edits: Sequence[BiasEdit], beta: float, rows: int, seed: int
+) -> Table:
+    """Draw a sample of a biased network; parameters and errors as for :func:`write_sample`."""
+    rng = generator(seed, purpose="sample file", dataset=card.name, beta=float(beta))
+    return sample(apply_bias(network, edits, beta), rows, rng)
+
+
+def write_sample(
+    path: Path,
+    card: Card,
+    network: Network,
+    *,
+    edits: Sequence[BiasEdit],
+    beta: float,
+    rows: int,
+    seed: int,
+    network_source: str,
+) -> dict[str, Any]:
+    """Draw a sample of a biased network, write it, and write beside it how it was made.
+
+    Parameters
+    ----------
+    path : Path
+        File to write; its ending chooses the format: ``.csv``, ``.parquet`` or ``.arff``.
+    card : Card
+        The dataset's card.
+    network : Network
+        The learned network.
+    edits : sequence of BiasEdit
+        What to scale.
+    beta : float
+        Level of planted bias.
+    rows : int
+        Number of rows.
+    seed : int
+        Seed of the sample.
+    network_source : str
+        Where the network comes from, for the sidecar.
+
+    Returns
+    -------
+    dict
+        What the sidecar ``<path>.json`` holds, and its path under ``sidecar``.
+
+    Raises
+    ------
+    ExperimentError
+        If the ending is unknown, or pyarrow is missing for ``.parquet``.
+    BiasError, NetworkError
+        If an edit, beta or the number of rows is invalid.
+    """
+    writers = {".csv": _write_csv, ".parquet": _write_parquet, ".arff": _write_arff}
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        raise ExperimentError(
+            "The ending of a file tells its format",
+            expected="a name ending in " + ", ".join(writers),
+            got=repr(path.name),
+        )
+    biased = apply_bias(network, edits, beta)
+    table = draw_sample(card, network, edits=edits, beta=beta, rows=rows, seed=seed)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writer(table, path)
+    sidecar = path.with_name(path.name + ".json")
+    facts = {
+        "file": path.name,
+        "dataset": card.name,
+        "rows": rows,
+        "seed": seed,
+        "beta": float(beta),
+        "edits": [str(edit) for edit in edits],
+        "acting_edits": [str(edit) for edit in active_edits(network, edits)],
+        "label": card.label,
+        "favorable_label": card.favorable_label,
+        "sensitive_feature": card.sensitive_feature,
+        "deprived_group": card.deprived_group,
+        "network": network_source,
+        "network_digest": network_digest(biased),
+        "network_discrimination": discrimination(biased),
+        "sample_discrimination": float(table.y[~table.deprived].mean() - table.y[table.deprived].mean()),
+        "sample_digest": table.digest,
+        "warning": card.warning,
+        "licence_of_the_data": card.licence,
+        "citation_of_the_data": card.citation,
+        "versions": package_versions(),
+    }
+    sidecar.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return {**facts, "sidecar": str(sidecar)}
+
+
+def _write_csv(table: Table, path: Path) -> None:
+    table.to_frame().to_csv(path, index=False, lineterminator="\n")
+
+
+def _write_parquet(table: Table, path: Path) -> None:
+    try:
+        table.to_frame().to_parquet(path, index=False)
+    except ImportError as error:
+        raise ExperimentError(
+            "Writing Parquet files needs pyarrow",
+            got=str(error),
+            remedy="pip install 'betabench[parquet]', or write .csv",
+        ) from error
+
+
+def _write_arff(table: Table, path: Path) -> None:
+    def quoted(text: str) -> str:
+        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"
+
+    states = [[quoted(state) for state in column.states] for column in table.schema.columns]
+    columns = [pd.Series(names).take(table.codes[:, i]).to_numpy() for i, names in enumerate(states)]
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"@relation {quoted(table.schema.label)}\n\n")
+        for column, names in zip(table.schema.columns, states, strict=True):
+            file.write(f"@attribute {quoted(column.name)} {{{','.join(names)}}}\n")
+        file.write("\n@data\n")
+        file.writelines(",".join(row) + "\n" for row in zip(*columns, strict=True))

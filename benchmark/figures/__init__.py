@@ -1,0 +1,1 @@
+"""Figures: functions from a run's numbers to a matplotlib figure."""

@@ -1,0 +1,232 @@
+"""The learned network as a drawing in layers, as in the paper's Figure 2."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
+
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
+from matplotlib.path import Path
+
+from benchmark.figures.layered import Edge, Layout, place_layers
+from benchmark.figures.style import GREY, SIZES, Page, styled, text_width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["DrawnNetwork", "draw_network"]
+
+_HEIGHT = 0.3  # of a box; all sizes in inches
+_LAYER = 0.86
+_GAP = 0.22
+_LEAST_WIDTH = 5.6
+_LEGEND = 0.56
+
+# Fill, line width and dashes differ together, so that the roles show in grey as well.
+_LABEL_BOX: dict[str, Any] = {"facecolor": "#F5C796", "edgecolor": "black", "linewidth": 2.0}
+_SENSITIVE_BOX: dict[str, Any] = {
+    "facecolor": "#BFE0F5",
+    "edgecolor": "black",
+    "linewidth": 1.6,
+    "linestyle": (0, (3, 1.5)),
+}
+_OTHER_BOX: dict[str, Any] = {"facecolor": "white", "edgecolor": GREY, "linewidth": 0.9}
+_PLAIN_EDGE: dict[str, Any] = {"color": GREY, "linewidth": 0.9}
+_EDITED_EDGE: dict[str, Any] = {"color": "#D55E00", "linewidth": 2.6}
+
+
+class DrawnNetwork(Protocol):
+    """What is drawn of a dataset; :class:`~benchmark.runs.descriptions.DatasetDescription` has it all."""
+
+    @property
+    def heading(self) -> str:
+        """Its name for readers."""
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the shipped network stood in for real data."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all columns."""
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """All edges, parent first."""
+
+    @property
+    def edited_edges(self) -> tuple[Edge, ...]:
+        """Those that the planted bias acts on."""
+
+    @property
+    def label(self) -> str:
+        """The outcome."""
+
+    @property
+    def sensitive_feature(self) -> str:
+        """The sensitive feature."""
+
+    @property
+    def bias_description(self) -> str:
+        """The planted bias, as a sentence."""
+
+    @property
+    def warning(self) -> str | None:
+        """What readers must know, as a sentence."""
+
+
+def draw_network(dataset: DrawnNetwork) -> Figure:
+    """Draw a dataset's learned network.
+
+    Parents stand above their children. The label and the sensitive feature are marked, and so are the edges
+    that the planted bias acts on.
+
+    Parameters
+    ----------
+    dataset : DrawnNetwork
+        Columns, edges, roles and the planted bias.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    ReportError
+        If the network has a cycle.
+    """
+    widths = {name: max(0.5, text_width(name, SIZES["label"]) + 0.22) for name in dataset.columns}
+    layout = place_layers(dataset.edges, widths, _GAP)
+    reach = [(x - widths[name] / 2, x + widths[name] / 2) for name, (x, _) in layout.nodes.items()]
+    reach += [(x, x) for points in layout.waypoints.values() for x, _ in points]
+    left, right = min(low for low, _ in reach) - 0.05, max(high for _, high in reach) + 0.05
+    # A narrow network still needs room for its legend and title.
+    spare = max(0.0, _LEAST_WIDTH - (right - left)) / 2
+    left, right = left - spare, right + spare
+    height = (layout.n_layers - 1) * _LAYER + _HEIGHT + 0.16
+    origin = (
+        "EMBEDDED NETWORK as shipped, NOT learned from REAL DATA at hand"
+        if dataset.embedded
+        else "Learned from the real data"
+    )
+    edges = f"{len(dataset.edges)} edge{'' if len(dataset.edges) == 1 else 's'}"
+    with styled():
+        page = Page(
+            1,
+            1,
+            panel=(right - left, height),
+            title=f"{dataset.heading}: the learned network",
+            subtitle=f"{origin}: {len(dataset.columns)} columns, {edges}.",
+            notes=[dataset.bias_description, *([f"Warning: {dataset.warning}"] if dataset.warning else [])],
+            left=Page.edge,
+            right=Page.edge,
+            below=_LEGEND,
+        )
+        axes = page.axes[0]
+        axes.set_axis_off()
+        axes.set_xlim(left, right)
+        axes.set_ylim(_y(0) - height + _HEIGHT / 2 + 0.08, _y(0) + _HEIGHT / 2 + 0.08)
+        for edge, path in _edge_paths(dataset.edges, layout, widths).items():
+            _draw_edge(axes, path, edited=edge in dataset.edited_edges)
+        for name, (x, layer) in layout.nodes.items():
+            _draw_node(axes, name, x, _y(layer), widths[name], _box_style(name, dataset))
+        _draw_legend(page, dataset)
+    return page.figure
+
+
+def _y(layer: int) -> float:
+    return -layer * _LAYER
+
+
+def _box_style(name: str, dataset: DrawnNetwork) -> dict[str, Any]:
+    if name == dataset.label:
+        return _LABEL_BOX
+    return _SENSITIVE_BOX if name == dataset.sensitive_feature else _OTHER_BOX
+
+
+def _edge_paths(edges: tuple[Edge, ...], layout: Layout, widths: dict[str, float]) -> dict[Edge, Path]:
+    """Return each edge's curve, from the parent's lower side to the child's upper side."""
+    # Edges leave and arrive side by side, in the order of where they go to and come from.
+    starts = _ports(edges, layout, widths, at_parent=True)
+    ends = _ports(edges, layout, widths, at_parent=False)
+    paths = {}
+    for edge in edges:
+        top, bottom = layout.nodes[edge[0]][1], layout.nodes[edge[1]][1]
+        stops = [(starts[edge], top), *layout.waypoints[edge], (ends[edge], bottom)]
+        vertices: list[tuple[float, float]] = [(starts[edge], _y(top) - _HEIGHT / 2)]
+        codes = [Path.MOVETO]
+        for (x0, layer0), (x1, layer1) in pairwise(stops):
+            y0, y1 = _y(layer0) - _HEIGHT / 2, _y(layer1) + _HEIGHT / 2
+            middle = (y0 + y1) / 2
+            vertices += [(x0, middle), (x1, middle), (x1, y1)]
+            codes += [Path.CURVE4] * 3
+            if layer1 != bottom:  # straight past the boxes of the layer
+                vertices.append((x1, y1 - _HEIGHT))
+                codes.append(Path.LINETO)
+        paths[edge] = Path(vertices, codes)
+    return paths
+
+
+def _ports(
+    edges: tuple[Edge, ...], layout: Layout, widths: dict[str, float], *, at_parent: bool
+) -> dict[Edge, float]:
+    ports = {}
+    for name, (x, _) in layout.nodes.items():
+        own = [edge for edge in edges if edge[0 if at_parent else 1] == name]
+        own.sort(key=lambda edge: _next_stop(edge, layout, at_parent))
+        step = min(0.16, (widths[name] - 0.2) / max(1, len(own) - 1))
+        for i, edge in enumerate(own):
+            ports[edge] = x + (i - (len(own) - 1) / 2) * step
+    return ports
+
+
+def _next_stop(edge: Edge, layout: Layout, at_parent: bool) -> float:
+    waypoints = layout.waypoints[edge]
+    if waypoints:
+        return waypoints[0 if at_parent else -1][0]
+    return layout.nodes[edge[1 if at_parent else 0]][0]
+
+
+def _draw_edge(axes: Axes, path: Path, *, edited: bool) -> None:
+    look = _EDITED_EDGE if edited else _PLAIN_EDGE
+    axes.add_patch(
+        FancyArrowPatch(
+            path=path,
+            arrowstyle="-|>",
+            mutation_scale=13 if edited else 9,
+            shrinkA=0,
+            shrinkB=0,
+            fill=True,
+            zorder=2 if edited else 1,
+            gid="edited edge" if edited else "edge",
+            **look,
+        )
+    )
+
+
+def _draw_node(axes: Axes, name: str, x: float, y: float, width: float, style: dict[str, Any]) -> None:
+    corner = (x - width / 2, y - _HEIGHT / 2)
+    rounding = "round,pad=0,rounding_size=0.07"
+    axes.add_patch(FancyBboxPatch(corner, width, _HEIGHT, boxstyle=rounding, zorder=3, gid="node", **style))
+    axes.text(x, y, name, ha="center", va="center_baseline", size=SIZES["label"], zorder=4, gid="node")
+
+
+def _draw_legend(page: Page, dataset: DrawnNetwork) -> None:
+    handles = [
+        Patch(**_LABEL_BOX, label=f"label ({dataset.label})"),
+        Patch(**_SENSITIVE_BOX, label=f"sensitive feature ({dataset.sensitive_feature})"),
+        Line2D([], [], **_PLAIN_EDGE, label="dependency"),
+    ]
+    if dataset.edited_edges:
+        handles.append(Line2D([], [], **_EDITED_EDGE, label="dependency that the bias acts on"))
+    page.figure.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(page.grid_left / page.width, (page.grid_bottom - 0.06) / page.height),
+        borderaxespad=0,
+        borderpad=0,
+        ncol=2,
+        columnspacing=2.0,
+    )

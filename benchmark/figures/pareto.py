@@ -1,0 +1,275 @@
+"""Pareto fronts: which techniques no other one beats in a metric without losing accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import to_rgb
+from matplotlib.ticker import FixedLocator, MaxNLocator
+from numpy.typing import NDArray
+
+from benchmark.figures.label_places import place_labels
+from benchmark.figures.style import FAINT, GREY, SIZES, STEPS, Page, beta_ticks, list_room, styled, text_width
+from benchmark.runs.analysis import RunStatistics, constant_answers
+from benchmark.runs.standing_marks import (
+    CONSTANT_LINE,
+    below_constant_cells,
+    below_constant_notes,
+    constant_text,
+    degenerate_notes,
+    is_near,
+)
+from benchmark.statistics import distance
+from benchmark.statistics.answers import ACCURACY
+from benchmark.tables.answers import BELOW_CONSTANT
+from benchmark.tables.significance import Place, place_notes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_pareto"]
+
+_MOST_BETAS = 5
+_PANEL = (2.25, 1.95)
+_KEY_SIZE = 7.0
+_FRONT = "#0072B2"
+_BEYOND = 3.0  # times the interquartile range from the quartiles
+_FAR = 0.16  # inches from which on a name is joined to its point
+
+# Lowest first coordinate, highest first, lowest second, highest second.
+_Reach = tuple[float, float, float, float]
+
+
+def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
+    """Draw the trade-off of each metric with accuracy at each level of bias, and its Pareto front.
+
+    Parameters
+    ----------
+    statistics : RunStatistics
+        From :func:`~benchmark.runs.analysis.run_statistics`; has accuracy and another metric.
+    place : Place
+        Dataset, bias and classifier.
+
+    Returns
+    -------
+    Figure
+        A row of panels for each metric, a panel for each level of bias, or for five of many. Techniques are
+        numbered, and named below. Bars are the intervals of the two means, taken as distances to the ideal.
+        Degenerate techniques are on no front; a cross shows where they would be, as far as the axes reach.
+        A technique that is dominated and lies far off is not drawn; the panel's title counts these.
+    """
+    rows = place.rows(statistics.pareto)
+    metrics = list(rows["first"].unique())
+    betas = beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
+    tried = rows["technique"].unique()
+    names = [name for name in statistics.run.techniques if name in tried]
+    keys = {name: str(number) for number, name in enumerate(names, 1)}
+    standing = place.rows(statistics.standing)
+    titles = {name: statistics.run.techniques[name] for name in names}
+    has_value = place.rows(statistics.intervals).query("n > 0")["technique"]
+    present = set(rows.loc[np.isfinite(rows["first_distance"]), "technique"]) | (
+        set(has_value) & set(standing.loc[standing["n_degenerate"] > 0, "technique"])
+    )
+    below = below_constant_cells(standing)
+    constant = constant_answers(statistics.run).get(place.dataset)
+    listed = [
+        f"{keys[name]}  {statistics.run.techniques[name]}" + ("" if name in present else " (no value)")
+        for name in names
+    ]
+    panels = []
+    for metric in metrics:
+        own = _with_intervals(rows[rows["first"] == metric], statistics, place, metric)
+        useless = _degenerate_points(statistics, place, metric)
+        panels += [
+            (own[own["beta"] == beta], useless.loc[useless["beta"] == beta, ["x", "y"]].to_numpy(), metric)
+            for beta in betas
+        ]
+    drawn = constant is not None and any(is_near(constant.accuracy, own["y"]) for own, *_ in panels)
+    line = "" if constant is None else f" {constant_text(constant, drawn=drawn)}"
+    panel_titles = [
+        _title(own, float(beta)) for (own, *_), beta in zip(panels, betas * len(metrics), strict=True)
+    ]
+    left, right, gap = 0.8, 0.2, 0.6
+    # Room for the longest name: a single panel is narrower than that.
+    needed = max(text_width(text, SIZES["tick"]) for text in listed) + 0.6 - left - right
+    width = max(_PANEL[0], (needed - (len(betas) - 1) * gap) / len(betas))
+    page_width = left + len(betas) * width + (len(betas) - 1) * gap + right
+    with styled():
+        page = Page(
+            len(panels),
+            len(betas),
+            panel=(width, _PANEL[1]),
+            title=f"{place.heading}: techniques that no other one beats",
+            subtitle="Blue: on the Pareto front of the means, the darker in the more single repetitions. "
+            f"Grey: beaten by another technique. Bars: 95 % intervals. Best is the upper left.{line}",
+            notes=[
+                *degenerate_notes(standing, titles, "Cross, on no front"),
+                *below_constant_notes(standing, titles),
+                *place_notes(statistics, place),
+            ],
+            left=left,
+            right=right,
+            below=0.66 + list_room(listed, page_width),
+            gap=(gap, 0.5),
+            panel_titles=panel_titles,
+        )
+        for i, ((own, crosses, metric), axes) in enumerate(zip(panels, page.axes, strict=True)):
+            level = constant.accuracy if constant and is_near(constant.accuracy, own["y"]) else np.nan
+            marked = {
+                name: key + (BELOW_CONSTANT if (name, betas[i % len(betas)]) in below else "")
+                for name, key in keys.items()
+            }
+            _draw_panel(axes, own, marked, (width, _PANEL[1]), level)
+            _draw_crosses(axes, crosses)
+            axes.set_xlabel(_axis_label(statistics, metric))
+            if page.first_in_row(i):
+                axes.set_ylabel("accuracy")
+        page.list_below(listed, top=0.58)
+    return page.figure
+
+
+def _with_intervals(rows: pd.DataFrame, statistics: RunStatistics, place: Place, name: str) -> pd.DataFrame:
+    """Return the rows with coordinates and intervals of both distances."""
+    rows = rows[np.isfinite(rows["first_distance"]) & np.isfinite(rows["second_distance"])]
+    intervals = place.rows(statistics.intervals)[["metric", "beta", "technique", "ci_low", "ci_high"]]
+    found = {}
+    for which, metric in (("first", statistics.metrics[name]), ("second", statistics.metrics[ACCURACY])):
+        keys = rows[[which, "beta", "technique"]].rename(columns={which: "metric"})
+        ends = keys.merge(intervals, how="left")[["ci_low", "ci_high"]].to_numpy()
+        gaps = np.sort(distance(ends, metric), axis=1)
+        # An interval that holds the ideal comes as near to it as can be.
+        if metric.direction == "closer_to_ideal" and metric.ideal is not None:
+            gaps[(ends[:, 0] <= metric.ideal) & (metric.ideal <= ends[:, 1]), 0] = 0.0
+        centre = rows[f"{which}_distance"].to_numpy()
+        found[which] = np.fmin(gaps[:, 0], centre), centre, np.fmax(gaps[:, 1], centre)
+    (x_low, x, x_high), (y_low, y, y_high) = found["first"], found["second"]
+    return rows.assign(
+        x_low=x_low, x=x, x_high=x_high, y_low=1 - y_high, y=1 - y, y_high=1 - y_low
+    ).reset_index(drop=True)
+
+
+def _degenerate_points(statistics: RunStatistics, place: Place, name: str) -> pd.DataFrame:
+    """Return where degenerate techniques would be: columns beta, technique, x and y."""
+    where = ["beta", "technique"]
+    standing = place.rows(statistics.standing)
+    points = standing.loc[standing["n_degenerate"] > 0, where]
+    means = place.rows(statistics.intervals)
+    for axis, metric in (("x", name), ("y", ACCURACY)):
+        own = means.loc[means["metric"] == metric, [*where, "mean"]].rename(columns={"mean": axis})
+        points = points.merge(own, on=where)
+    return points.assign(
+        x=distance(points["x"].to_numpy(dtype=float), statistics.metrics[name]),
+        y=1 - distance(points["y"].to_numpy(dtype=float), statistics.metrics[ACCURACY]),
+    )
+
+
+def _draw_crosses(axes: Axes, points: NDArray[np.float64]) -> None:
+    (low_x, high_x), (low_y, high_y) = axes.get_xlim(), axes.get_ylim()
+    x, y = points[:, 0], points[:, 1]
+    seen = (low_x <= x) & (x <= high_x) & (low_y <= y) & (y <= high_y)
+    axes.plot(x[seen], y[seen], "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
+
+
+def _title(rows: pd.DataFrame, beta: float) -> str:
+    hidden = int((~_shown(rows)).sum())
+    return f"β = {beta:g}" + (f" ({hidden} far off)" if hidden else "")
+
+
+def _shown(rows: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return which points lie on the front or not far from the others."""
+    kept = rows["on_front"].to_numpy(dtype=bool).copy()
+    if rows.empty:
+        return kept
+    near = np.ones(len(rows), dtype=bool)
+    for column, sign in (("x", 1), ("y", -1)):
+        values = sign * rows[column].to_numpy()
+        low, high = np.quantile(values, [0.25, 0.75])
+        near &= values <= max(high + _BEYOND * (high - low), values[kept].max())
+    return kept | near
+
+
+def _draw_panel(
+    axes: Axes, rows: pd.DataFrame, keys: dict[str, str], panel: tuple[float, float], level: float
+) -> None:
+    rows = rows[_shown(rows)].sort_values(["on_front", "x"], ascending=[False, True], kind="stable")
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=STEPS))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=STEPS))
+    if rows.empty:
+        axes.text(0.5, 0.5, "no value", transform=axes.transAxes, ha="center", color=GREY)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(FixedLocator([]))
+        return
+    front = rows[rows["on_front"]]
+    axes.step(front["x"], front["y"], where="post", color=_FRONT, lw=1.0, zorder=2, gid="front")
+    for own, color, width in ((rows[~rows["on_front"]], FAINT, 0.8), (front, _FRONT, 1.1)):
+        x_reach = [own["x"] - own["x_low"], own["x_high"] - own["x"]]
+        y_reach = [own["y"] - own["y_low"], own["y_high"] - own["y"]]
+        axes.errorbar(
+            own["x"], own["y"], y_reach, x_reach, fmt="none", ecolor=color, elinewidth=width, zorder=2.2
+        )
+        share = own["share_on_front"].fillna(0.0).to_numpy()[:, None]
+        fill = share * np.array(to_rgb(_FRONT)) + (1 - share) * 1.0
+        axes.scatter(own["x"], own["y"], s=22, c=np.clip(fill, 0, 1), edgecolors=color, lw=1.0, zorder=3)
+    low_x, high_x, low_y, high_y = _limits(rows)
+    if np.isfinite(level):
+        low_y, high_y = min(low_y, level - 0.04 * (high_y - low_y)), max(high_y, level)
+        axes.axhline(level, **CONSTANT_LINE)
+    axes.set_xlim(low_x, high_x)
+    axes.set_ylim(low_y, high_y)
+    scale = np.array([panel[0] / (high_x - low_x), panel[1] / (high_y - low_y)])
+    points = (rows[["x", "y"]].to_numpy() - [low_x, low_y]) * scale
+    _name(axes, points, [keys[name] for name in rows["technique"]], len(front), panel)
+
+
+def _name(
+    axes: Axes, points: NDArray[np.float64], keys: Sequence[str], n_front: int, panel: tuple[float, float]
+) -> None:
+    """Write each technique's number beside its point, those of the front first and bold."""
+    sizes = np.array(
+        [
+            (text_width(key, _KEY_SIZE, bold=i < n_front) + 0.02, 0.8 * _KEY_SIZE / 72 + 0.02)
+            for i, key in enumerate(keys)
+        ]
+    )
+    for i, (x, y) in enumerate(place_labels(points, sizes, panel)):
+        if not np.isfinite(x):
+            continue  # more points than a panel can name: the page's tables have them all
+        axes.annotate(
+            keys[i],
+            points[i] / panel,
+            xycoords="axes fraction",
+            xytext=(x / panel[0], y / panel[1]),
+            textcoords="axes fraction",
+            ha="center",
+            va="center_baseline",
+            size=_KEY_SIZE,
+            weight="bold" if i < n_front else "normal",
+            color="black" if i < n_front else GREY,
+            zorder=4,
+            bbox={"boxstyle": "square,pad=0.04", "facecolor": "white", "edgecolor": "none", "alpha": 0.75},
+            arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.4, "shrinkA": 1, "shrinkB": 2}
+            if np.hypot(x - points[i][0], y - points[i][1]) > _FAR
+            else None,
+            gid="key",
+        )
+
+
+def _limits(rows: pd.DataFrame) -> _Reach:
+    ends = []
+    for axis in "xy":
+        low, high = float(rows[f"{axis}_low"].min()), float(rows[f"{axis}_high"].max())
+        pad = max(0.1 * (high - low), 0.004)
+        ends += [low - pad, high + pad]
+    return ends[0], ends[1], ends[2], ends[3]
+
+
+def _axis_label(statistics: RunStatistics, name: str) -> str:
+    metric = statistics.metrics[name]
+    title = statistics.title(name)
+    in_sentence = title[:1].lower() + title[1:] if title[1:2].islower() else title
+    ideal = metric.ideal if metric.ideal is not None and np.isfinite(metric.ideal) else 0.0
+    return f"{in_sentence}: distance to {ideal:g}"

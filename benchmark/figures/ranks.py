@@ -1,0 +1,214 @@
+"""Mean ranks of techniques over datasets and levels of bias, and which of them do not differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import Normalize
+from matplotlib.ticker import MaxNLocator
+
+from benchmark.figures.style import BETA_COLORS, SIZES, Page, add_beta_colorbar, styled, text_width, wrap
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.standing_marks import below_constant_cells, below_constant_notes, degenerate_notes
+from benchmark.statistics.across import repetitions_needed
+from benchmark.tables.answers import BELOW_CONSTANT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_ranks"]
+
+_ROW = 0.19
+_LINE = 1.3 * SIZES["tick"] / 72
+_NAME_WIDTH = 2.3
+_LANE = 0.09  # inches from one bar of a group to the next
+_POOLED, _SINGLE = "dataset beta", "dataset"
+
+
+def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
+    """Draw mean ranks, best on top, and bars along techniques that do not differ.
+
+    Parameters
+    ----------
+    statistics : RunStatistics
+        From :func:`~benchmark.runs.analysis.run_statistics`.
+    ranks : DataFrame
+        Rows of ``statistics.ranks`` of one set of datasets, bias and classifier.
+
+    Returns
+    -------
+    Figure
+        A panel for each metric. Large: the mean rank over datasets and levels of bias; small: over the
+        datasets at each level. Bars at the right join neighbours in rank of which no two differ
+        significantly (Wilcoxon, Holm), as the diagram of Demšar (2006) does below its axis.
+    """
+    metrics = list(ranks["metric"].unique())
+    tables = [_ranked(ranks, metric) for metric in metrics]
+    standing = _standing(statistics, ranks)
+    below = {name for name, _ in below_constant_cells(standing)}
+    labels = [
+        [
+            wrap(
+                statistics.run.techniques[name] + (f" {BELOW_CONSTANT}" if name in below else ""),
+                _NAME_WIDTH,
+                SIZES["tick"],
+            )
+            for name in table["technique"]
+        ]
+        for table in tables
+    ]
+    lanes = [_lanes(table["groups"].tolist()) for table in tables]
+    lines = [line for own in labels for wrapped in own for line in wrapped]
+    room = max((text_width(line, SIZES["tick"]) for line in lines), default=0.0) + 0.3
+    for_bars = 0.14 + _LANE * max((lane for own in lanes for *_, lane in own), default=0)
+    height = max(_ROW, 0.05 + max((len(wrapped) for own in labels for wrapped in own), default=1) * _LINE)
+    columns = min(2, len(metrics))
+    datasets = str(ranks["datasets"].iloc[0]).split()
+    with styled():
+        page = Page(
+            len(metrics),
+            columns,
+            panel=(2.6, max(0.5, height * max(map(len, tables)))),
+            title=f"Mean ranks on {', '.join(datasets)}",
+            subtitle="1 is best. Large: over datasets and β; small: over the datasets at each β, on the "
+            "same scale. Bars at the right join techniques that are not shown to differ (Wilcoxon, Holm).",
+            notes=_notes(statistics, ranks, standing),
+            left=room,
+            right=0.9 + for_bars,
+            gap=(room + for_bars, 0.42),
+            below=0.5,
+            panel_titles=[statistics.title(metric) for metric in metrics],
+        )
+        for axes, table, own, bars, metric in zip(page.axes, tables, labels, lanes, metrics, strict=True):
+            each = ranks[(ranks["metric"] == metric) & (ranks["over"] == _SINGLE)]
+            _draw_panel(axes, table, each, own, max(map(len, tables)))
+            for first, last, lane in bars:
+                x = 1 + (0.1 + _LANE * lane) / 2.6
+                axes.plot(
+                    [x, x],
+                    [first - 0.32, last + 0.32],
+                    transform=axes.get_yaxis_transform(),
+                    color="black",
+                    lw=2.4,
+                    solid_capstyle="butt",
+                    clip_on=False,
+                    gid="group",
+                )
+        add_beta_colorbar(page, sorted(ranks["beta"].dropna().unique()), shift=for_bars)
+    return page.figure
+
+
+def _ranked(ranks: pd.DataFrame, metric: str) -> pd.DataFrame:
+    own = ranks[(ranks["metric"] == metric) & (ranks["over"] == _POOLED) & ranks["mean_rank"].notna()]
+    return own.sort_values("mean_rank", kind="stable", ignore_index=True)
+
+
+def _lanes(groups: Sequence[str]) -> list[tuple[int, int, int]]:
+    """Return first and last row of each group of several, and the lane in which its bar meets no other."""
+    members: dict[str, list[int]] = {}
+    for row, names in enumerate(groups):
+        for name in str(names).split():
+            members.setdefault(name, []).append(row)
+    found: list[tuple[int, int, int]] = []
+    ends: list[int] = []  # of the last bar in each lane
+    for rows in sorted(members.values()):
+        if len(rows) > 1:
+            lane = next((i for i, end in enumerate(ends) if end < rows[0]), len(ends))
+            ends[lane : lane + 1] = [rows[-1]]
+            found.append((rows[0], rows[-1], lane))
+    return found
+
+
+def _draw_panel(
+    axes: Axes,
+    table: pd.DataFrame,
+    each: pd.DataFrame,
+    labels: Sequence[Sequence[str]],
+    n_rows: int,
+) -> None:
+    rows = {name: row for row, name in enumerate(table["technique"])}
+    each = each[each["technique"].isin(rows) & each["mean_rank"].notna()].sort_values("beta", kind="stable")
+    # Fewer techniques may be ranked over all levels than at one: on one scale, the last is the last.
+    shrunk = (len(table) - 1) / np.maximum(each["n_techniques"] - 1, 1)
+    axes.scatter(
+        1 + (each["mean_rank"] - 1) * shrunk,
+        each["technique"].map(rows),
+        c=each["beta"],
+        cmap=BETA_COLORS,
+        norm=Normalize(0, 1),
+        s=11,
+        lw=0,
+        zorder=2,
+    )
+    axes.plot(table["mean_rank"], range(len(table)), "o", mfc="none", mec="black", mew=1.3, ms=7, zorder=3)
+    axes.set_ylim(n_rows - 0.5, -0.5)
+    axes.set_xlim(0.5, max([2, *table["n_techniques"]]) + 0.5)
+    axes.set_yticks(range(len(table)), labels=["\n".join(wrapped) for wrapped in labels])
+    axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=(1, 2, 5, 10)))
+
+
+def _standing(statistics: RunStatistics, ranks: pd.DataFrame) -> pd.DataFrame:
+    """Return the standings of the techniques at all places that are ranked together."""
+    first, own = ranks.iloc[0], statistics.standing
+    kept = own["dataset"].isin(str(first["datasets"]).split()) & own["technique"].isin(ranks["technique"])
+    kept &= (own["bias"] == first["bias"]) & (own["classifier"] == first["classifier"])
+    found: pd.DataFrame = own[kept]
+    return found
+
+
+def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFrame) -> list[str]:
+    warnings = [f"Warning: {text}" for text in ranks["warning"].unique() if text][:1]
+    gone = ranks[(ranks["over"] == _POOLED) & ranks["mean_rank"].isna()]
+    useless = set(standing.loc[standing["n_degenerate"] > 0, "technique"])
+    names = list(dict.fromkeys(gone["technique"]))
+    titles = [statistics.run.techniques[name] for name in names if name not in useless]
+    degenerate = {name: statistics.run.techniques[name] for name in names if name in useless}
+    degenerate_at = [
+        note
+        for dataset, own in standing.groupby("dataset", sort=False)
+        for note in degenerate_notes(own, degenerate, f"Not ranked on {dataset}, nor over all β")
+    ]
+    left_out = (
+        [
+            f"Not ranked over all β, for want of values, but where they have some at a single β: "
+            f"{', '.join(titles)}."
+        ]
+        if titles
+        else []
+    )
+    return [
+        *warnings,
+        *_untestable(statistics, ranks),
+        "A dataset at several β is no independent evidence: where few datasets are pooled over β, "
+        "differences are surer of these datasets than of others.",
+        *left_out,
+        *degenerate_at,
+        *(
+            f"{dataset}: {note}"
+            for dataset, own in standing.groupby("dataset", sort=False)
+            for note in below_constant_notes(own, statistics.run.techniques)
+        ),
+    ]
+
+
+def _untestable(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:
+    """Say where the bars join all techniques because there are too few blocks for any test of two."""
+    pooled = ranks[(ranks["over"] == _POOLED) & ranks["mean_rank"].notna()]
+    notes = []
+    for (n_blocks, n_techniques), own in pooled.groupby(["n_blocks", "n_techniques"], sort=False):
+        k = int(str(n_techniques))
+        n_pairs = k * (k - 1) // 2
+        needed = repetitions_needed(n_pairs, statistics.alpha) if n_pairs else 0
+        if int(str(n_blocks)) < needed:
+            titles = ", ".join(statistics.title(str(metric)) for metric in own["metric"].unique())
+            notes.append(
+                f"{titles}: no test over datasets and β can find a difference between two of {k} techniques, "
+                f"whatever the ranks. Their {n_pairs:,} pairs take at least {needed} blocks; there are "
+                f"{n_blocks}."
+            )
+    return notes

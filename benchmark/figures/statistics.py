@@ -1,0 +1,62 @@
+"""All figures of a run's statistics."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.descriptions import file_name
+from benchmark.tables.significance import compared_metrics, places
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_statistics", "statistics_figures"]
+
+
+def draw_statistics(statistics: RunStatistics) -> Iterator[tuple[str, Figure]]:
+    """Yield name and figure of all that :func:`statistics_figures` names."""
+    return ((name, draw()) for name, draw in statistics_figures(statistics))
+
+
+def statistics_figures(statistics: RunStatistics) -> Iterator[tuple[str, Callable[[], Figure]]]:
+    """Yield name and drawing function: heat maps, forest plots, Pareto fronts, ranks.
+
+    Parameters
+    ----------
+    statistics : RunStatistics
+        From :func:`~benchmark.runs.analysis.run_statistics`.
+
+    Yields
+    ------
+    (str, callable() -> Figure)
+        ``heat_<metric>``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``; bias
+        and classifier are part of the name where a run has several.
+    """
+    # matplotlib is loaded only when something is drawn.
+    from benchmark.figures.improvement import draw_forest, draw_heat
+    from benchmark.figures.pareto import draw_pareto
+    from benchmark.figures.ranks import draw_ranks
+
+    compared = list(compared_metrics(statistics))
+    for metric in dict.fromkeys(metric for _, metric in compared):
+        yield f"heat_{file_name(metric)}", functools.partial(draw_heat, statistics, metric)
+    for place, metric in compared:
+        rows = place.rows(statistics.comparisons)
+        if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
+            name = f"forest_{file_name(place.heading)}__{file_name(metric)}"
+            yield name, functools.partial(draw_forest, statistics, place, metric)
+    for place in places(statistics):
+        if len(place.rows(statistics.pareto)):
+            yield f"pareto_{file_name(place.heading)}", functools.partial(draw_pareto, statistics, place)
+    ranks = statistics.ranks
+    where = ["datasets", "bias", "classifier"]
+    several = [column for column in where[1:] if ranks[column].nunique() > 1]
+    for keys, own in ranks.groupby(where, sort=False):
+        if own["mean_rank"].notna().any():
+            names = [*str(keys[0]).split(), *(str(own[column].iloc[0]) for column in several)]
+            yield "ranks_" + "__".join(map(file_name, names)), functools.partial(draw_ranks, statistics, own)

@@ -1,0 +1,273 @@
+"""The numbers of a run as the page's scripts read them.
+
+Arrays travel as base64 of little-endian 32-bit floats, with the axes level of bias, technique, metric and,
+for the single values, repetition: a tenth of what the tidy file takes, and seven digits of every number.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.finished import FinishedRun, RunDataset
+from benchmark.statistics import paired_comparisons
+from benchmark.statistics.answers import ACCEPTANCE, NEARLY_ALL
+from benchmark.statistics.frames import SCENARIO
+from benchmark.statistics.intervals import CONFIDENCE
+from benchmark.tables.answers import (
+    BELOW_CONSTANT,
+    CANDIDATE,
+    DEGENERATE,
+    READING,
+    SAME_ANSWER,
+    UNKNOWN_SHARES,
+)
+
+__all__ = ["UNTREATED", "as_script", "page_numbers"]
+
+UNTREATED = "none"
+"""The technique that every dataset is compared with besides its own baseline, where the run has it."""
+
+_AXES = ("beta", "technique", "metric")
+
+# What the scripts call the marks and dashes of benchmark.figures.style.
+_SYMBOLS = {
+    "o": "circle",
+    "s": "square",
+    "^": "triangle-up",
+    "D": "diamond",
+    "v": "triangle-down",
+    "P": "cross",
+    "X": "x",
+    "<": "triangle-left",
+    ">": "triangle-right",
+}
+
+
+def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
+    """Return what the page shows and computes with, ready for JSON.
+
+    Parameters
+    ----------
+    statistics : RunStatistics
+        From :func:`~benchmark.runs.analysis.folder_statistics`.
+
+    Returns
+    -------
+    dict
+        Names, looks, and for each scenario the intervals of the statistics, the differences to its baseline
+        and to doing nothing, and all values, with which the page compares to any other technique.
+    """
+    run = statistics.run
+    compared = _comparisons(statistics)
+    n_most = int(statistics.results["repetition"].max()) + 1
+    return {
+        "name": run.name,
+        "alpha": statistics.alpha,
+        "rope": statistics.rope,
+        "flips": statistics.n_flips,
+        "signs": {"degenerate": DEGENERATE, "below": BELOW_CONSTANT},
+        "nearlyAll": NEARLY_ALL,
+        "reading": READING,
+        "unknownShares": UNKNOWN_SHARES,
+        "sameAnswer": SAME_ANSWER,
+        "candidate": CANDIDATE,
+        # Of Student's distribution, by degrees of freedom from 1.
+        "quantiles": [round(float(stdtrit(df, (1 + CONFIDENCE) / 2)), 6) for df in range(1, max(2, n_most))],
+        "techniques": [
+            {"name": name, "title": title or name, **_look(i)}
+            for i, (name, title) in enumerate(run.techniques.items())
+        ],
+        "metrics": [
+            {
+                "name": name,
+                "title": statistics.title(name),
+                "ideal": None if goal.ideal is None or np.isinf(goal.ideal) else goal.ideal,
+                "direction": goal.direction,
+            }
+            for name, goal in statistics.metrics.items()
+        ],
+        "scenarios": [
+            _scenario(statistics, dataset, key, compared)
+            for dataset in run.datasets
+            for key in _keys(run, dataset, statistics.results)
+        ],
+    }
+
+
+def as_script(content: object) -> str:
+    """Return JSON that may stand in a script element: nothing in it can end the element or open a comment."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _look(position: int) -> dict[str, str]:
+    from benchmark.figures.style import line_style
+
+    style = line_style(position)
+    line = style["linestyle"]
+    dash = line if isinstance(line, str) else ",".join(f"{2 * length:g}px" for length in line[1])
+    return {"color": style["color"], "symbol": _SYMBOLS[style["marker"]], "dash": dash}
+
+
+def _comparisons(statistics: RunStatistics) -> list[pd.DataFrame]:
+    """Return the differences to each dataset's baseline, and to doing nothing where that is another one."""
+    results = statistics.results
+    others = [name for name, baseline in statistics.baselines.items() if baseline != UNTREATED]
+    own = results[results["dataset"].isin(others)]
+    if UNTREATED not in set(own["technique"]):
+        return [statistics.comparisons]
+    others_compared = paired_comparisons(own, UNTREATED, statistics.goals, alpha=statistics.alpha)
+    return [statistics.comparisons, others_compared]
+
+
+def _keys(run: FinishedRun, dataset: RunDataset, results: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """Return dataset, bias and classifier of all that was tried, in the order of the experiment."""
+    found = set(results[list(SCENARIO)].drop_duplicates().itertuples(index=False, name=None))
+    keys = [(dataset.name, bias, classifier) for bias in dataset.biases for classifier in run.classifiers]
+    return [key for key in keys if key in found]
+
+
+def _scenario(
+    statistics: RunStatistics,
+    dataset: RunDataset,
+    key: tuple[str, str, str],
+    compared: Sequence[pd.DataFrame],
+) -> dict[str, Any]:
+    run, metrics = statistics.run, list(statistics.metrics)
+    own = _rows(statistics.results, key)
+    tried = set(own["technique"])
+    techniques = [name for name in run.techniques if name in tried]
+    cells = pd.MultiIndex.from_product([run.betas, techniques, metrics], names=_AXES)
+    shown = _on(cells, _rows(statistics.intervals, key))
+    values = own.pivot_table(
+        index=list(_AXES), columns="repetition", values="value", sort=False, dropna=False
+    )
+    names = [dataset.name]
+    names += [key[1]] if len(dataset.biases) > 1 else []
+    names += [key[2]] if len(run.classifiers) > 1 else []
+    return {
+        "dataset": key[0],
+        "bias": key[1],
+        "classifier": key[2],
+        "title": ", ".join(names),
+        "baseline": statistics.baselines[dataset.name],
+        "embedded": dataset.embedded,
+        "warnings": _warnings(dataset, key[1]),
+        "betas": list(run.betas),
+        "techniques": [list(run.techniques).index(name) for name in techniques],
+        **{name: _packed(shown[name].fillna(0)) for name in ("n", "missing")},
+        **{name: _packed(shown[name]) for name in ("mean", "ci_low", "ci_high")},
+        "values": _packed(values.reindex(cells)),
+        "width": values.shape[1],
+        "compared": {
+            str(baseline): _compared(_on(cells, found))
+            for frame in compared
+            for baseline, found in _rows(frame, key).groupby("baseline")
+        },
+        "constant": _constant(dataset),
+        **_standing(statistics, key, techniques),
+        "reasons": _reasons(_rows(run.failures, key), run.betas, techniques, metrics),
+    }
+
+
+def _constant(dataset: RunDataset) -> dict[str, Any] | None:
+    if dataset.test_groups is None:
+        return None
+    constant = dataset.test_groups.best_constant
+    return {"accuracy": constant.accuracy, "words": constant.words}
+
+
+def _standing(
+    statistics: RunStatistics, key: tuple[str, str, str], techniques: Sequence[str]
+) -> dict[str, Any]:
+    """Return who is accepted, and by position of beta and technique which classifiers are of no use."""
+    betas = statistics.run.betas
+    cells = pd.MultiIndex.from_product([betas, techniques], names=_AXES[:2])
+    standing = _rows(statistics.standing, key).set_index(list(_AXES[:2])).reindex(cells)
+    where = [f"{i},{j}" for i in range(len(betas)) for j in range(len(techniques))]
+    shares = _rows(statistics.answers, key).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
+    return {
+        "accepted": _packed(shares),
+        "degenerate": {
+            cell: [int(n), why]
+            for cell, n, why in zip(where, standing["n_degenerate"], standing["degenerate"], strict=True)
+            if n > 0
+        },
+        **{
+            name: [cell for cell, flag in zip(where, standing[column].eq(True), strict=True) if flag]
+            for name, column in (("below", "below_constant"), ("mostlyConstant", "mostly_constant"))
+        },
+    }
+
+
+def _warnings(dataset: RunDataset, bias: str) -> list[str]:
+    """Return what readers must know before they trust a number."""
+    told = [dataset.warning] if dataset.warning else []
+    if bias in dataset.inert_warnings:
+        told.append(f"Warning: {dataset.inert_warnings[bias]}")
+    told += [f"Note: {note}" for note in dataset.noticed]
+    return told
+
+
+def _rows(frame: pd.DataFrame, key: tuple[str, str, str]) -> pd.DataFrame:
+    dataset, bias, classifier = key
+    of = (frame["dataset"] == dataset) & (frame["bias"] == bias) & (frame["classifier"] == classifier)
+    return frame[of]
+
+
+def _on(cells: pd.MultiIndex, frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.set_index(list(_AXES)).reindex(cells)
+
+
+def _compared(frame: pd.DataFrame) -> dict[str, str]:
+    columns = {
+        "n": "n",
+        "difference": "difference",
+        "low": "difference_low",
+        "high": "difference_high",
+        "improvement": "improvement",
+        "improvementLow": "improvement_low",
+        "improvementHigh": "improvement_high",
+        "p": "p_permutation_holm",
+    }
+    return {name: _packed(frame[column]) for name, column in columns.items()}
+
+
+def _packed(values: pd.DataFrame | pd.Series[Any]) -> str:
+    return base64.b64encode(values.to_numpy(dtype="<f4", na_value=np.nan).tobytes()).decode()
+
+
+def _reasons(
+    failures: pd.DataFrame, betas: Sequence[float], techniques: Sequence[str], metrics: Sequence[str]
+) -> dict[str, str]:
+    """Return by position of beta, technique and metric why values are missing: the most frequent reason.
+
+    A reason that concerns every metric, because the whole cell failed, has no position of a metric.
+    """
+    found = {}
+    for (beta, technique), own in failures.groupby(["beta", "technique"], sort=False):
+        where = f"{betas.index(beta)},{techniques.index(technique)}"
+        whole = own[own["metric"] == ""]
+        if len(whole):
+            found[where] = _counted(whole)
+        for i, metric in enumerate(metrics):
+            if (own["metric"] == metric).any():
+                found[f"{where},{i}"] = _counted(own[own["metric"].isin(["", metric])])
+    return found
+
+
+def _counted(failures: pd.DataFrame) -> str:
+    counts = (
+        failures.groupby(["status", "reason"], sort=False).size().sort_values(ascending=False, kind="stable")
+    )
+    (status, reason), number = counts.index[0], int(counts.iloc[0])
+    others = f"; {int(counts.iloc[1:].sum())} for other reasons" if len(counts) > 1 else ""
+    return f"{number} {status.replace('_', ' ')}: {reason}{others}"

@@ -1,0 +1,1 @@
+"""A run's numbers beside published ones."""

@@ -1,0 +1,197 @@
+"""``betabench compare``: a finished run beside published numbers, as files and in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from benchmark.errors import ReportError
+from benchmark.experiment.plan import Experiment, PublishedEntry
+from benchmark.published.numbers import TOLERANCES, Comparison, build_comparison
+from benchmark.published.text import (
+    FAR,
+    heading,
+    share_text,
+    summary_markdown,
+    table_markdown,
+    worst_blocks,
+)
+from benchmark.runs.finished import published_numbers, read_run
+from benchmark.runs.summary import csv_text
+from benchmark.text.files import FORMATS_WRITTEN, write_atomically
+
+__all__ = ["compare_folder", "print_comparison", "write_comparison"]
+
+_SHOWN_SCOPES = ("overall", "tables", "table", "dataset")
+_MOST_SHOWN = 5
+_IN_FOLDER = ("table*.md", "differences.*")
+
+
+def compare_folder(
+    folder: Path, *, experiment: Experiment | None = None, allow_embedded: bool = False
+) -> Comparison:
+    """Compare the run in a folder with the published numbers that its experiment names.
+
+    Parameters
+    ----------
+    folder : Path
+        What ``betabench run`` wrote to.
+    experiment : Experiment, optional
+        Take the ``[published]`` section of this one in place of the run's own.
+    allow_embedded : bool, default False
+        Compare numbers that were not measured on real data, too.
+
+    Raises
+    ------
+    ReportError
+        If the folder holds no run, no published numbers are named or can be read, none has a counterpart in
+        the run, or ours are not of real data.
+    """
+    run = read_run(folder)
+    entry: PublishedEntry | None = (experiment or run).published
+    if entry is None:
+        raise ReportError(
+            f"The experiment {(experiment or run).name!r} names no published numbers",
+            expected="a [published] section, as in experiments/paper.toml",
+            got=f"a run in {folder} without one" if experiment is None else "a file without one",
+            remedy="name an experiment that has one with --experiment",
+        )
+    return build_comparison(run, entry, published_numbers(entry), allow_embedded=allow_embedded)
+
+
+def write_comparison(
+    folder: Path,
+    comparison: Comparison,
+    *,
+    figures: bool = True,
+    formats: Sequence[str] = FORMATS_WRITTEN,
+) -> list[Path]:
+    """Write a comparison: the same comparison gives the same bytes, and each file appears whole.
+
+    Tables and figures of an earlier comparison that are not part of this one are removed.
+
+    Parameters
+    ----------
+    folder : Path
+        Gets ``comparison.csv``, ``comparison_summary.csv``, ``comparison_ranks.csv``, ``comparison.md``,
+        ``comparison_variants.csv`` where the experiment names variants, and ``comparison/`` with a Markdown
+        table for each published table and the heat map of differences.
+    comparison : Comparison
+        From :func:`compare_folder`.
+    figures : bool, default True
+        Whether to draw the heat map.
+    formats : sequence of str, optional
+        Of the heat map: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
+
+    Returns
+    -------
+    list of Path
+        Every file written, in order of writing.
+    """
+    tables = {
+        f"comparison/table{number}.md": table_markdown(comparison, number)
+        for number in comparison.rows["table"].unique()
+    }
+    texts = {
+        "comparison.csv": csv_text(comparison.rows),
+        "comparison_summary.csv": csv_text(comparison.agreement),
+        "comparison_ranks.csv": csv_text(comparison.ranks),
+        **tables,
+    }
+    if len(comparison.variants):
+        texts["comparison_variants.csv"] = csv_text(comparison.variants)
+    written = [write_atomically(folder / name, text) for name, text in texts.items()]
+    drawn = list(_write_figure(folder / "comparison", comparison, formats)) if figures else []
+    # The summary links to everything else, so it comes last.
+    summary = summary_markdown(
+        comparison,
+        tables=list(tables),
+        figure=next((f"comparison/{path.name}" for path in drawn if path.suffix == ".png"), None),
+    )
+    written += [*drawn, write_atomically(folder / "comparison.md", summary)]
+    for pattern in _IN_FOLDER:
+        for path in set((folder / "comparison").glob(pattern)) - set(written):
+            path.unlink()
+    return written
+
+
+def _write_figure(folder: Path, comparison: Comparison, formats: Sequence[str]) -> Iterator[Path]:
+    # matplotlib is loaded only when something is drawn.
+    from benchmark.figures.files import write_figures
+    from benchmark.published.figure import draw_differences
+
+    yield from write_figures(folder, [("differences", draw_differences(comparison))], formats)
+
+
+def print_comparison(
+    console: Console, comparison: Comparison, *, output_dir: Path, written: Sequence[Path]
+) -> None:
+    """Print how far ours are from the published numbers, where most, and where the files are.
+
+    Parameters
+    ----------
+    console : Console
+        Where to; fits 80 columns.
+    comparison : Comparison
+        From :func:`compare_folder`.
+    output_dir : Path
+        Folder of the files.
+    written : sequence of Path
+        Files below it.
+    """
+    agreement = comparison.agreement
+    console.print(
+        f"[bold]{escape(comparison.run.name)}[/bold] beside {escape(comparison.entry.title)}", highlight=False
+    )
+    if comparison.warning:
+        console.print(escape(comparison.warning), style="bold red", highlight=False)
+    console.print(_grid(agreement[agreement["scope"].isin(_SHOWN_SCOPES)], comparison))
+    tau = comparison.ranks["tau_b"]
+    if tau.notna().any():
+        console.print(
+            f"Ranks: mean Kendall τ-b {tau.mean():.2f} over {tau.count()} triples of dataset, β and metric",
+            highlight=False,
+        )
+    worst = worst_blocks(agreement)
+    if len(worst):
+        console.print(f"\nMean absolute error above {FAR:g}, worst first:", highlight=False)
+        console.print(_grid(worst.head(_MOST_SHOWN), comparison))
+        if len(worst) > _MOST_SHOWN:
+            console.print(f"and {len(worst) - _MOST_SHOWN} more, see comparison.md", highlight=False)
+    if len(comparison.variants):
+        console.print("\nEach variant beside the published numbers:", highlight=False)
+        console.print(_variants_grid(comparison.variants))
+    console.print(
+        f"\n{len(written)} files written to {escape(str(output_dir))}; begin with comparison.md",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _grid(rows: pd.DataFrame, comparison: Comparison) -> Table:
+    return _table([(heading(row, comparison), row) for _, row in rows.iterrows()])
+
+
+def _variants_grid(variants: pd.DataFrame) -> Table:
+    overall = variants[variants["technique"] == ""]
+    return _table([(f"{row['dataset']}: {row['variant']}", row) for _, row in overall.iterrows()])
+
+
+def _table(rows: Sequence[tuple[str, pd.Series]]) -> Table:
+    grid = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
+    grid.add_column("", overflow="fold")
+    for title in ("compared", *(f"±{tolerance:g}" for tolerance in TOLERANCES), "mean error"):
+        grid.add_column(title, justify="right", no_wrap=True)
+    for name, row in rows:
+        grid.add_row(
+            escape(name),
+            f"{row['compared']}/{row['published']}",
+            *(share_text(row[f"within_{tolerance}"]) for tolerance in TOLERANCES),
+            f"{row['mean_absolute_error']:.3f}" if row["compared"] else "–",
+        )
+    return grid

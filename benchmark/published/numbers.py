@@ -1,0 +1,401 @@
+"""A run's numbers beside published ones: which belong together, how far apart they are, who ranks alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kendalltau
+
+from benchmark.errors import ReportError
+from benchmark.experiment.plan import PublishedDataset, PublishedEntry
+from benchmark.runs.finished import FinishedRun, RunDataset
+
+__all__ = [
+    "AGREEMENT_COLUMNS",
+    "COMPARISON_COLUMNS",
+    "EMBEDDED",
+    "RANK_COLUMNS",
+    "TOLERANCES",
+    "Comparison",
+    "agreement",
+    "build_comparison",
+    "compare",
+    "rank_correlations",
+]
+
+TOLERANCES = (0.02, 0.05)
+"""Absolute differences up to which a number counts as met, in the units of the metric."""
+
+EMBEDDED = "embedded network"
+"""Test data of numbers that were not measured on real data."""
+
+COMPARISON_COLUMNS = (
+    *("table", "dataset", "technique", "beta", "metric", "published"),
+    *("ours", "ci_low", "ci_high", "difference", *(f"within_{tolerance}" for tolerance in TOLERANCES)),
+    *("n", "our_dataset", "our_bias", "our_technique", "our_classifier", "test_data", "reason"),
+)
+"""Columns of ``comparison.csv``: the published key and number, ours, where ours stands, why there is none."""
+
+AGREEMENT_COLUMNS = (
+    *("scope", "table", "dataset", "technique", "published", "compared"),
+    *(*(f"within_{tolerance}" for tolerance in TOLERANCES), "mean_absolute_error", "test_data"),
+)
+"""Columns of ``comparison_summary.csv``; what a scope spans is empty."""
+
+VARIANT_COLUMNS = ("dataset", "variant", *AGREEMENT_COLUMNS[3:])
+"""Columns of ``comparison_variants.csv``; ``technique`` is empty over all of them."""
+
+RANK_COLUMNS = ("dataset", "beta", "metric", "techniques", "tau_b", "test_data")
+"""Columns of ``comparison_ranks.csv``."""
+
+_DECIMALS = 3
+"""Decimals of published numbers."""
+
+_Part = tuple[tuple[str, dict[str, str]], pd.DataFrame]
+"""Scope and place of some of the compared rows, and the rows."""
+
+_SCOPES: dict[str, list[str]] = {
+    "overall": [],
+    "table": ["table"],
+    "dataset": ["dataset"],
+    "technique": ["technique"],
+    "dataset and technique": ["dataset", "technique"],
+}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A run beside published numbers.
+
+    Attributes
+    ----------
+    run : FinishedRun
+        Whose numbers are ours.
+    entry : PublishedEntry
+        Where each published number has its counterpart.
+    rows, agreement, ranks, variants : DataFrame
+        From :func:`compare`, :func:`agreement`, :func:`rank_correlations` and :func:`variant_agreement`.
+    """
+
+    run: FinishedRun
+    entry: PublishedEntry
+    rows: pd.DataFrame
+    agreement: pd.DataFrame
+    ranks: pd.DataFrame
+    variants: pd.DataFrame
+
+    @property
+    def datasets(self) -> tuple[RunDataset, ...]:
+        """The run's datasets that have a published counterpart, in the experiment's order."""
+        used = set(self.rows.loc[self.rows["ours"].notna(), "our_dataset"])
+        return tuple(dataset for dataset in self.run.datasets if dataset.name in used)
+
+    @property
+    def warning(self) -> str | None:
+        """What every table and figure has to say if ours are not of real data."""
+        embedded = [dataset.name for dataset in self.datasets if dataset.embedded]
+        if not embedded:
+            return None
+        return (
+            "EMBEDDED NETWORK, NOT REAL DATA: the published numbers are of real data, ours on "
+            f"{', '.join(embedded)} were tested on a sample of the learned network"
+        )
+
+
+def build_comparison(
+    run: FinishedRun, entry: PublishedEntry, published: pd.DataFrame, *, allow_embedded: bool = False
+) -> Comparison:
+    """Compare a run with published numbers; parameters and errors are those of :func:`compare`."""
+    rows = compare(run, entry, published, allow_embedded=allow_embedded)
+    variants = variant_agreement(run, entry, published, allow_embedded=allow_embedded)
+    return Comparison(run, entry, rows, agreement(rows, entry), rank_correlations(rows), variants)
+
+
+def compare(
+    run: FinishedRun, entry: PublishedEntry, published: pd.DataFrame, *, allow_embedded: bool = False
+) -> pd.DataFrame:
+    """Put each published number beside the mean that repeats it.
+
+    Parameters
+    ----------
+    run : FinishedRun
+        Whose means are compared.
+    entry : PublishedEntry
+        Where each published number has its counterpart.
+    published : DataFrame
+        Columns :data:`~benchmark.runs.finished.PUBLISHED_COLUMNS`.
+    allow_embedded : bool, default False
+        Compare numbers that were not measured on real data, too.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`COMPARISON_COLUMNS`, a row for each published number, in that order. ``difference`` is
+        ours minus published. A number without counterpart has empty numbers and a ``reason``.
+
+    Raises
+    ------
+    ReportError
+        If no published number has a counterpart, if the mapping names something that was not published or
+        leaves open which of several entries is meant, or if ours are not of real data.
+    """
+    _require_published_names(entry, published)
+    finder = _Finder(run, entry)
+    found = [
+        finder.find(dataset, technique, beta, metric)
+        for dataset, technique, beta, metric in published[
+            ["dataset", "technique", "beta", "metric"]
+        ].itertuples(index=False)
+    ]
+    rows = pd.concat(
+        [published.rename(columns={"value": "published"}).reset_index(drop=True), pd.DataFrame(found)], axis=1
+    )
+    if rows["ours"].isna().all():
+        raise ReportError(
+            "No published number has a counterpart in this run",
+            expected="results of " + ", ".join(published["technique"].unique()),
+            got=f"for all {len(rows)} numbers: " + "; ".join(rows["reason"].unique()[:3]),
+            remedy="run the experiment that the [published] section belongs to, or correct that section",
+        )
+    embedded = rows.loc[rows["ours"].notna() & (rows["test_data"] == EMBEDDED), "our_dataset"]
+    if len(embedded) and not allow_embedded:
+        raise ReportError(
+            "The published numbers are of real data, and this run was tested on embedded networks",
+            expected="a run on real data",
+            got=", ".join(embedded.unique()),
+            remedy="give the real files to 'betabench run' (--data-dir or BETABENCH_DATA), "
+            "or compare anyway with --allow-embedded",
+        )
+    # Rounding takes away what binary fractions add: 0.26 - 0.21 is to count as within 0.05.
+    rows["difference"] = (rows["ours"] - rows["published"]).round(12)
+    for tolerance in TOLERANCES:
+        within = (rows["difference"].abs() <= tolerance).astype("boolean")
+        rows[f"within_{tolerance}"] = within.where(rows["ours"].notna())
+    return rows[list(COMPARISON_COLUMNS)]
+
+
+def variant_agreement(
+    run: FinishedRun, entry: PublishedEntry, published: pd.DataFrame, *, allow_embedded: bool = False
+) -> pd.DataFrame:
+    """Summarise how far each variant of a dataset is from the published numbers.
+
+    Parameters
+    ----------
+    run, entry, published, allow_embedded
+        As for :func:`compare`; ``entry.variants`` names the variants.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`VARIANT_COLUMNS`: each variant over all techniques (``technique`` empty) and by
+        technique, variants in the order in which the experiment lists them.
+    """
+    rows = []
+    for dataset, variants in entry.variants.items():
+        others = tuple(other for other in entry.datasets if other.name != dataset)
+        for variant in variants:
+            place = PublishedDataset(
+                name=dataset, entry=variant.entry, bias=variant.bias, classifier=variant.classifier
+            )
+            mapping = {
+                "datasets": (place, *others),
+                "techniques": {**entry.techniques, **variant.techniques},
+            }
+            compared = compare(
+                run, entry.model_copy(update=mapping), published, allow_embedded=allow_embedded
+            )
+            compared = compared[(compared["dataset"] == dataset) & compared["ours"].notna()]
+            where = {"dataset": dataset, "variant": variant.name}
+            rows.append({**where, "technique": "", **_agreement_of(compared)})
+            rows += [
+                {**where, "technique": technique, **_agreement_of(part)}
+                for technique, part in compared.groupby("technique", sort=False)
+            ]
+    return pd.DataFrame(rows, columns=list(VARIANT_COLUMNS))
+
+
+def agreement(comparison: pd.DataFrame, entry: PublishedEntry) -> pd.DataFrame:
+    """Summarise how far ours are from the published numbers.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        From :func:`compare`.
+    entry : PublishedEntry
+        Says which tables are summarised together.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`AGREEMENT_COLUMNS`: overall, by group of tables, by table, dataset and technique, and
+        by dataset and technique together, each in the published order. ``within_*`` are shares of the numbers
+        compared, in [0, 1], and NaN like ``mean_absolute_error`` where there are none.
+    """
+    groups = (
+        (("tables", {"table": heading}), comparison[comparison["table"].isin(tables)])
+        for heading, tables in entry.groups.items()
+    )
+    scopes = {scope: list(_parts(scope, keys, comparison)) for scope, keys in _SCOPES.items()}
+    overall = scopes.pop("overall")
+    parts = [*overall, *groups, *(part for found in scopes.values() for part in found)]
+    rows = [
+        {"scope": scope, "table": "", "dataset": "", "technique": "", **where, **_agreement_of(part)}
+        for (scope, where), part in parts
+    ]
+    return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
+
+
+def rank_correlations(comparison: pd.DataFrame) -> pd.DataFrame:
+    r"""Say how alike the techniques rank in print and in ours.
+
+    Kendall's :math:`\tau_b`, which allows for ties, of the techniques that have both numbers. Ours are
+    rounded to the printed number of decimals, so that what is tied in print can be tied in ours.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        From :func:`compare`.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`RANK_COLUMNS`, a row for each published dataset, beta and metric. ``tau_b`` lies in
+        [-1, 1] and is NaN where fewer than two techniques are compared, or all are tied in one of the two.
+
+    References
+    ----------
+    M. G. Kendall (1945). The treatment of ties in ranking problems. Biometrika 33(3), 239-251.
+    """
+    rows = []
+    for (dataset, beta, metric), part in comparison.groupby(["dataset", "beta", "metric"], sort=False):
+        both = part[part["ours"].notna()]
+        tau = _tau_b(both["published"].to_numpy(), both["ours"].round(_DECIMALS).to_numpy())
+        rows.append((dataset, beta, metric, len(both), tau, _test_data(both)))
+    return pd.DataFrame(rows, columns=list(RANK_COLUMNS))
+
+
+class _Finder:
+    """Looks up the mean that repeats a published number, or why there is none."""
+
+    def __init__(self, run: FinishedRun, entry: PublishedEntry) -> None:
+        self.run, self.entry = run, entry
+        keys = ["dataset", "bias", "beta", "technique", "classifier", "metric"]
+        values = run.summary[[*keys, "mean", "ci_low", "ci_high", "n"]].itertuples(index=False)
+        self.means = {tuple(row[:6]): row[6:] for row in map(tuple, values)}
+
+    def find(self, dataset: str, technique: str, beta: float, metric: str) -> dict[str, object]:
+        """Return the columns from ``ours`` to ``reason`` that do not need the published number."""
+        place = self.entry.dataset(dataset, technique)
+        ours = next((d for d in self.run.datasets if d.entry == place.entry), None)
+        if ours is None:
+            return _nothing(f"dataset {place.entry} is not part of this run")
+        where = {
+            "our_dataset": ours.name,
+            "our_bias": _choose("bias", place.bias, ours.biases, ours.entry),
+            "our_technique": self.entry.technique(technique, ours.baseline),
+            "our_classifier": _choose("classifier", place.classifier, self.run.classifiers, ours.entry),
+            "test_data": EMBEDDED if ours.embedded else "real data",
+        }
+        key = (ours.name, where["our_bias"], beta, where["our_technique"], where["our_classifier"], metric)
+        if key not in self.means:
+            return _nothing(self.why_absent(beta, metric, where["our_technique"]), **where)
+        mean, low, high, n = self.means[key]
+        if n == 0:
+            return _nothing(self.why_empty(key), **where)
+        return {"ours": mean, "ci_low": low, "ci_high": high, "n": n, **where, "reason": ""}
+
+    def why_absent(self, beta: float, metric: str, technique: str) -> str:
+        """Say why the summary has no row."""
+        if technique not in self.run.techniques:
+            return f"technique {technique} is not part of this run"
+        if beta not in self.run.betas:
+            return f"β = {beta:g} is not part of this run"
+        if metric not in self.run.metrics:
+            return f"metric {metric} is not part of this run"
+        return "the summary has no such row"
+
+    def why_empty(self, key: tuple[object, ...]) -> str:
+        """Say why no repetition has a value: the most frequent status, and its first reason."""
+        columns = ["dataset", "bias", "beta", "technique", "classifier"]
+        rows = self.run.failures
+        for column, value in zip(columns, key[:-1], strict=True):
+            rows = rows[rows[column] == value]
+        rows = rows[rows["metric"].isin(["", key[-1]])]
+        if rows.empty:
+            return "no value, and no reason is recorded"
+        status = rows["status"].mode().iloc[0]
+        of_status = rows[rows["status"] == status]
+        return f"{len(of_status)} × {status}: {of_status['reason'].iloc[0]}"
+
+
+def _choose(kind: str, named: str | None, known: Sequence[str], dataset: str) -> str:
+    if named in known or (named is None and len(known) == 1):
+        return named or known[0]
+    raise ReportError(
+        f"The [published] section does not say which {kind} on {dataset} repeats the published numbers",
+        expected="one of " + ", ".join(known),
+        got="none" if named is None else repr(named),
+        remedy=f"name one as '{kind}' in a [[published.datasets]] entry of the experiment file",
+    )
+
+
+def _nothing(reason: str, **where: str) -> dict[str, object]:
+    names = ("our_dataset", "our_bias", "our_technique", "our_classifier", "test_data")
+    numbers = dict.fromkeys(("ours", "ci_low", "ci_high"), float("nan"))
+    return {**numbers, "n": 0, **dict.fromkeys(names, ""), **where, "reason": reason}
+
+
+def _require_published_names(entry: PublishedEntry, published: pd.DataFrame) -> None:
+    named: dict[str, Sequence[object]] = {
+        "dataset": [d.name for d in entry.datasets],
+        "technique": [
+            *([entry.baseline] if entry.baseline is not None else []),
+            *entry.techniques,
+            *(technique for d in entry.datasets for technique in d.techniques),
+        ],
+        "table": [table for tables in entry.groups.values() for table in tables],
+    }
+    for column, names in named.items():
+        known = list(published[column].unique())
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise ReportError(
+                f"The [published] section names a {column} that was not published",
+                expected="one of " + ", ".join(map(str, known)),
+                got=", ".join(map(str, unknown)),
+                remedy=f"use the names that stand in {entry.file}",
+            )
+
+
+def _parts(scope: str, keys: list[str], comparison: pd.DataFrame) -> Iterator[_Part]:
+    """Yield what a scope is divided into, in order of appearance."""
+    if not keys:
+        yield (scope, {}), comparison
+        return
+    for _, part in comparison.groupby(keys, sort=False):
+        yield (scope, {key: str(part[key].iloc[0]) for key in keys}), part
+
+
+def _agreement_of(part: pd.DataFrame) -> dict[str, object]:
+    both = part[part["ours"].notna()]
+    shares = {f"within_{tolerance}": both[f"within_{tolerance}"].mean() for tolerance in TOLERANCES}
+    return {
+        "published": len(part),
+        "compared": len(both),
+        **{name: float(share) if len(both) else float("nan") for name, share in shares.items()},
+        "mean_absolute_error": both["difference"].abs().mean(),
+        "test_data": _test_data(both),
+    }
+
+
+def _test_data(rows: pd.DataFrame) -> str:
+    return " and ".join(sorted(rows["test_data"].unique()))
+
+
+def _tau_b(x: np.ndarray, y: np.ndarray) -> float:
+    if min(len(np.unique(x)), len(np.unique(y))) < 2:
+        return float("nan")
+    return float(kendalltau(x, y, variant="b").statistic)

@@ -1,0 +1,307 @@
+"""A comparison in Markdown: both numbers of each published table, and the summary that gathers everything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+
+from benchmark.metrics import list_metrics
+from benchmark.published.numbers import TOLERANCES, Comparison
+from benchmark.tables.paper import HEADINGS
+
+__all__ = [
+    "FAR",
+    "heading",
+    "metric_title",
+    "share_text",
+    "summary_markdown",
+    "table_markdown",
+    "technique_title",
+    "worst_blocks",
+]
+
+FAR = 0.03
+"""Mean absolute error above which a dataset's technique is listed among the worst."""
+
+NOTHING = "–"
+
+
+def technique_title(name: str, comparison: Comparison) -> str:
+    """Return a published technique's name for readers: that of the entry that repeats it, if there is one."""
+    ours = comparison.entry.techniques.get(name, name)
+    return comparison.run.techniques.get(ours) or name.replace("_", " ").capitalize()
+
+
+def metric_title(name: str) -> str:
+    """Return a metric's name for readers."""
+    known = list_metrics()
+    return known[name].title if name in known else name.replace("_", " ").capitalize()
+
+
+def share_text(share: float) -> str:
+    """Return a share as ``"91.5 %"``."""
+    return NOTHING if math.isnan(share) else f"{100 * share:.1f} %"
+
+
+def heading(row: pd.Series, comparison: Comparison) -> str:
+    """Return what a row of the agreement is about, for readers."""
+    technique = row["technique"] and technique_title(row["technique"], comparison)
+    match row["scope"]:
+        case "overall":
+            return "All"
+        case "table":
+            return f"Table {row['table']}"
+        case "tables":
+            return str(row["table"])
+        case _:
+            return ", ".join(part for part in (row["dataset"], technique) if part)
+
+
+def worst_blocks(agreement: pd.DataFrame) -> pd.DataFrame:
+    """Return the datasets' techniques whose mean absolute error is above :data:`FAR`, worst first."""
+    blocks = agreement[
+        (agreement["scope"] == "dataset and technique") & (agreement["mean_absolute_error"] > FAR)
+    ]
+    return blocks.sort_values("mean_absolute_error", ascending=False, kind="stable")
+
+
+def table_markdown(comparison: Comparison, table: int) -> str:
+    """Return one published table with both numbers in each cell.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        From :func:`~benchmark.published.numbers.build_comparison`.
+    table : int
+        Number of the published table.
+
+    Returns
+    -------
+    str
+        Markdown: a row per dataset and beta, a column per technique and metric.
+    """
+    rows = comparison.rows[comparison.rows["table"] == table]
+    metrics, techniques = list(rows["metric"].unique()), list(rows["technique"].unique())
+    columns = [(technique, metric) for technique in techniques for metric in metrics]
+    cells = {
+        (dataset, beta, technique, metric): _cell(published, ours, difference)
+        for dataset, beta, technique, metric, published, ours, difference in rows[
+            ["dataset", "beta", "technique", "metric", "published", "ours", "difference"]
+        ].itertuples(index=False)
+    }
+    titles = {t: technique_title(t, comparison) for t in techniques}
+    named = " and ".join(metric_title(metric).lower() for metric in metrics)
+    body = [
+        [dataset, f"{beta:.2f}", *(cells.get((dataset, beta, *column), "") for column in columns)]
+        for dataset in rows["dataset"].unique()
+        for beta in sorted(rows["beta"].unique())
+    ]
+    heads = [f"{_escape(titles[t])} {HEADINGS.get(m, metric_title(m))}" for t, m in columns]
+    lines = [
+        f"**Table {table} of {_escape(comparison.entry.title)}: {named}, published → ours**",
+        "",
+        *_warning(comparison),
+        *_grid(["Dataset", "β", *heads], body, named=2),
+        "",
+        f"- **Bold**: they differ by more than {TOLERANCES[-1]:g}. Empty: nothing was published.",
+        *(f"- {NOTHING} ({n} numbers): {_escape(reason)}." for reason, n in _reasons(rows)),
+        *(f"- {line}" for line in _sources(rows, comparison)),
+        f"- {_run_line(comparison)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def summary_markdown(comparison: Comparison, *, tables: Sequence[str], figure: str | None) -> str:
+    """Return the summary of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        From :func:`~benchmark.published.numbers.build_comparison`.
+    tables : sequence of str
+        Files of the tables, relative to the summary.
+    figure : str or None
+        File of the heat map, relative to the summary.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    sections = [
+        ["# Ours beside the published numbers", "", *_warning(comparison), *_lead(comparison)],
+        ["## Agreement", "", *_agreement_section(comparison)],
+        ["## Where they differ most", "", *_worst_section(comparison)],
+        ["## Ranks of the techniques", "", *_ranks_section(comparison)],
+        ["## Without a counterpart", "", *_missing_section(comparison)],
+        ["## Number by number", "", *_files_section(tables, figure)],
+    ]
+    return "\n\n".join("\n".join(section) for section in sections) + "\n"
+
+
+def _lead(comparison: Comparison) -> list[str]:
+    return [
+        f"Published: {_escape(comparison.entry.title)}. Ours: {_run_line(comparison)}",
+        "",
+        *(f"- {line}" for line in _sources(comparison.rows, comparison)),
+    ]
+
+
+def _agreement_section(comparison: Comparison) -> list[str]:
+    shown = comparison.agreement[comparison.agreement["scope"] != "dataset and technique"]
+    return [
+        "Shares are of the numbers that were compared.",
+        "",
+        *_agreement_grid(shown, comparison),
+    ]
+
+
+def _worst_section(comparison: Comparison) -> list[str]:
+    worst = worst_blocks(comparison.agreement)
+    if worst.empty:
+        return [f"No technique on any dataset has a mean absolute error above {FAR:g}."]
+    return [
+        f"Techniques with a mean absolute error above {FAR:g} on a dataset, worst first.",
+        "",
+        *_agreement_grid(worst, comparison),
+    ]
+
+
+def _agreement_grid(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
+    heads = ["", "Compared", *(f"Within ±{tolerance:g}" for tolerance in TOLERANCES), "Mean absolute error"]
+    body = [
+        [
+            heading(row, comparison),
+            f"{row['compared']} of {row['published']}",
+            *(share_text(row[f"within_{tolerance}"]) for tolerance in TOLERANCES),
+            _number(row["mean_absolute_error"]),
+        ]
+        for _, row in rows.iterrows()
+    ]
+    return _grid(heads, body, named=1)
+
+
+def _ranks_section(comparison: Comparison) -> list[str]:
+    ranks = comparison.ranks
+    betas = sorted(ranks["beta"].unique())
+    taus = {
+        (dataset, metric, beta): tau
+        for dataset, metric, beta, tau in ranks[["dataset", "metric", "beta", "tau_b"]].itertuples(
+            index=False
+        )
+    }
+    body = []
+    for dataset in ranks["dataset"].unique():
+        for metric in ranks["metric"].unique():
+            own = pd.Series([taus.get((dataset, metric, beta), math.nan) for beta in betas])
+            body.append([dataset, metric_title(metric), *map(_tau, own), _tau(own.mean())])
+    defined = int(ranks["tau_b"].notna().sum())
+    return [
+        "Kendall's τ-b of the techniques between print and ours, by dataset, metric and β: 1 means the same "
+        f"order. Mean of the {defined} that are defined: {_tau(ranks['tau_b'].mean())}.",
+        "",
+        *_grid(["Dataset", "Metric", *(f"β = {beta:g}" for beta in betas), "Mean"], body, named=2),
+    ]
+
+
+def _missing_section(comparison: Comparison) -> list[str]:
+    body = [[reason, str(n)] for reason, n in _reasons(comparison.rows)]
+    if not body:
+        return ["Every published number has one."]
+    return _grid(["Reason", "Published numbers"], body, named=1)
+
+
+def _files_section(tables: Sequence[str], figure: str | None) -> list[str]:
+    lines = [
+        "- Every number: [comparison.csv](comparison.csv)",
+        "- Agreement, with each technique on each dataset: [comparison_summary.csv](comparison_summary.csv)",
+        "- Ranks: [comparison_ranks.csv](comparison_ranks.csv)",
+        "- Tables with both numbers: " + ", ".join(f"[{_stem(file)}]({file})" for file in tables),
+    ]
+    return (
+        [*lines, "", f"![Differences between ours and the published numbers]({figure})"] if figure else lines
+    )
+
+
+def _stem(file: str) -> str:
+    return file.rpartition("/")[2].removesuffix(".md").replace("table", "Table ")
+
+
+def _warning(comparison: Comparison) -> list[str]:
+    return [f"> **{_escape(comparison.warning)}.**", ""] if comparison.warning else []
+
+
+def _run_line(comparison: Comparison) -> str:
+    run, n = comparison.run, comparison.run.repetitions
+    partial = int(((comparison.rows["n"] > 0) & (comparison.rows["n"] < n)).sum())
+    fewer = f" (fewer for {partial} of the numbers, see column n of comparison.csv)" if partial else ""
+    versions = ", ".join(
+        f"{package} {run.versions[package]}"
+        for package in ("betabench", "python", "numpy")
+        if package in run.versions
+    )
+    return (
+        f"Experiment {run.name} ({_escape(run.title)}), mean of {n} "
+        f"repetition{'' if n == 1 else 's'}{fewer}, seed {run.seed}; {versions}."
+    )
+
+
+def _sources(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
+    """Say for each published dataset which of the run's entries its numbers are compared with."""
+    compared = rows[rows["ours"].notna()]
+    lines = []
+    for (dataset, ours, test_data), part in compared.groupby(
+        ["dataset", "our_dataset", "test_data"], sort=False
+    ):
+        renamed = part.loc[part["technique"] != part["our_technique"], ["technique", "our_technique"]]
+        others = [
+            f"{name} is {own}" for name, own in renamed.drop_duplicates().itertuples(index=False, name=None)
+        ]
+        how = ", ".join(
+            [f"bias {_listed(part['our_bias'])}", f"classifier {_listed(part['our_classifier'])}"]
+        )
+        renames = f"; {', '.join(others)}" if others else ""
+        warning = next((d.warning for d in comparison.datasets if d.name == ours), None)
+        caution = f" Warning: {warning.strip().rstrip('.')}." if warning else ""
+        lines.append(_escape(f"{dataset}: ours is {ours} ({how}{renames}), tested on {test_data}.{caution}"))
+    return lines
+
+
+def _listed(names: pd.Series) -> str:
+    return " and ".join(names.unique())
+
+
+def _reasons(rows: pd.DataFrame) -> Iterable[tuple[str, int]]:
+    counts = rows.loc[rows["ours"].isna(), "reason"].value_counts(sort=False)
+    return [(str(reason), int(n)) for reason, n in counts.items()]
+
+
+def _cell(published: float, ours: float, difference: float) -> str:
+    text = f"{_number(published)} → {_number(ours)}"
+    return f"**{text}**" if abs(difference) > TOLERANCES[-1] else text
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return NOTHING
+    text = f"{value:.3f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def _tau(value: float) -> str:
+    return NOTHING if math.isnan(value) else f"{value:.2f}"
+
+
+def _grid(heads: Sequence[str], body: Iterable[Sequence[str]], *, named: int) -> list[str]:
+    """Return a Markdown table whose first columns are names and whose others are numbers."""
+    rule = [":--"] * named + ["--:"] * (len(heads) - named)
+    rows = [[*map(_escape, row[:named]), *row[named:]] for row in body]
+    return ["| " + " | ".join(row) + " |" for row in (heads, rule, *rows)]
+
+
+def _escape(text: str) -> str:
+    for special in "\\`*|[]":
+        text = text.replace(special, "\\" + special)
+    return text.replace("&", "&amp;").replace("<", "&lt;")

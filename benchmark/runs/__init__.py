@@ -1,0 +1,1 @@
+"""What a run left: its description, its numbers as frames, and the analysis that all outputs share."""

@@ -1,0 +1,627 @@
+"""The statistics of a finished run, as tidy frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmark.errors import ReportError, StatisticsError, UnknownNameError
+from benchmark.metrics import Metric, list_metrics
+from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.statistics import (
+    Goal,
+    average_ranks,
+    bayesian_comparisons,
+    cell_intervals,
+    distance,
+    fairea_regions,
+    friedman_tests,
+    hypervolumes,
+    paired_comparisons,
+    pairwise_tests,
+    pareto_fronts,
+    rank_groups,
+    slopes_and_areas,
+    stopping_points,
+)
+from benchmark.statistics.across import ALPHA
+from benchmark.statistics.answers import (
+    ACCEPTANCE,
+    ACCURACY,
+    ANSWER_COLUMNS,
+    ConstantAnswer,
+    answer_table,
+    incomparable,
+    judged,
+    standings,
+    underpowered_families,
+    without_degenerate,
+)
+from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.fairea import FAIREA_COLUMNS
+from benchmark.statistics.frames import SCENARIO, Cells, to_cells
+from benchmark.statistics.hypothesis_tests import flips_needed
+from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
+from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
+
+__all__ = [
+    "BELOW_COLUMNS",
+    "MOST_PAIRED",
+    "N_POSTERIOR",
+    "RunStatistics",
+    "Undeclared",
+    "baselines_of",
+    "constant_answers",
+    "folder_statistics",
+    "results_answers",
+    "run_statistics",
+]
+
+N_POSTERIOR = 10_000
+"""Samples of each posterior: its probabilities have a standard error of at most 0.005."""
+
+MOST_PAIRED = 50
+"""Techniques of which all pairs are compared: 1,225 pairs, for each metric and level of bias."""
+
+BELOW_COLUMNS = ("below_constant", "below_constant_betas")
+"""Columns of ranks and Pareto fronts: whether a technique is less accurate than the best constant answer at a
+level of bias that the row is about, on any of its datasets, and at which, separated by blanks."""
+
+BIAS_METRICS = ("discrimination", "overestimation", "underestimation")
+"""Metrics that Fairea's regions are drawn for: only of such differences the mutation baseline is a line."""
+
+_OVER = (("dataset",), ("dataset", "beta"))
+_OF_ANSWERS = ("discrimination", ACCURACY)
+_NO_GROUPS = "the manifest does not say how many test rows are favorable"
+
+
+@dataclass(frozen=True)
+class Undeclared:
+    """Stands for a metric of a plugin that is not loaded: nobody knows which of its values are good."""
+
+    name: str
+    title: str
+    range: tuple[float, float] = (-np.inf, np.inf)
+    ideal: float | None = None
+    direction: str = "none"
+
+
+@dataclass(frozen=True, eq=False)
+class RunStatistics:
+    """Statistics of a run; ``results/README.md`` says what the columns hold.
+
+    Parameters
+    ----------
+    run : FinishedRun
+        What they are of.
+    results : DataFrame
+        The values that they are of.
+    metrics : mapping of str to Metric or Undeclared
+        Each metric's name in the results, and its declaration.
+    baselines : mapping of str to str
+        Name of each dataset in the results, and the technique that its others are compared with.
+    alpha, rope : float
+        Level of significance, and the difference up to which two techniques are practically equivalent.
+    standing : DataFrame
+        Which techniques are degenerate, or less accurate than a constant answer: columns
+        :data:`~benchmark.statistics.answers.STANDING_COLUMNS`.
+    judged : DataFrame
+        The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
+    answers, intervals, comparisons, ranks, pairs, pareto, hypervolume, fairea, robustness : DataFrame
+        One file each. Degenerate techniques have no ranks, are on no front, in no hypervolume, and in no line
+        over β; those less accurate than the best constant answer have, and are marked by
+        :data:`BELOW_COLUMNS`. What is compared with a baseline is so unless that is mostly constant
+        (:func:`~benchmark.statistics.answers.incomparable`).
+    """
+
+    run: FinishedRun
+    results: pd.DataFrame
+    metrics: Mapping[str, Metric | Undeclared]
+    baselines: Mapping[str, str]
+    alpha: float
+    rope: float
+    standing: pd.DataFrame
+    judged: pd.DataFrame
+    answers: pd.DataFrame
+    intervals: pd.DataFrame
+    comparisons: pd.DataFrame
+    ranks: pd.DataFrame
+    pairs: pd.DataFrame
+    pareto: pd.DataFrame
+    hypervolume: pd.DataFrame
+    fairea: pd.DataFrame
+    robustness: pd.DataFrame
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """The frames by the names of their files."""
+        names = (
+            *("answers", "intervals", "comparisons", "ranks", "pairs"),
+            *("pareto", "hypervolume", "fairea", "robustness"),
+        )
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences on what too few datasets cannot carry, one for each set of datasets."""
+        ranked = self.ranks[(self.ranks["over"] == "dataset") & (self.ranks["warning"] != "")]
+        # A set of datasets has as many warnings as numbers of pairs to test: the most pairs are the whole.
+        fullest = ranked.sort_values("n_techniques", ascending=False, kind="stable")
+        warned = dict(zip(fullest["datasets"][::-1], fullest["warning"][::-1], strict=True))
+        return [
+            f"{', '.join(datasets.split())}: {warned[datasets]}" for datasets in ranked["datasets"].unique()
+        ]
+
+    def title(self, metric: str) -> str:
+        """Return a metric's name for readers, with the group that it is of, if any."""
+        declared = self.metrics[metric]
+        return declared.title + metric.removeprefix(declared.name)
+
+    @property
+    def goals(self) -> dict[str, Metric | Undeclared]:
+        """The declaration of each metric by its own name, without a group's."""
+        return {metric.name: metric for metric in self.metrics.values()}
+
+    @property
+    def compared(self) -> pd.DataFrame:
+        """The judged comparisons with baselines that can be compared with; no differences to the others."""
+        gone = incomparable(self.judged, self.standing)
+        numbers = ["difference", "improvement", "p_permutation"]
+        columns = [name for name in self.judged.columns if name.startswith(tuple(numbers))]
+        table = self.judged.copy()
+        table[columns] = table[columns].mask(gone)
+        for flag in ("better", "candidate", "worse"):
+            table[flag] &= ~gone
+        return table
+
+    @property
+    def unpaired(self) -> dict[str, int]:
+        """Sets of datasets with so many techniques that pairs are left out, and the number of these."""
+        tried = self.ranks.groupby("datasets", sort=False)["technique"].nunique()
+        return {str(datasets): int(n) for datasets, n in tried.items() if n > MOST_PAIRED}
+
+    @property
+    def n_flips(self) -> int:
+        """Number of sign flips that a test draws where it does not try all of them."""
+        return flips_needed(max(self.comparisons.groupby(list(FAMILY)).size(), default=0), self.alpha)
+
+    def out_of_reach(self) -> pd.DataFrame:
+        """Return the families of tests of which none can be significant, whatever the results."""
+        return underpowered_families(self.comparisons, self.alpha)
+
+
+def folder_statistics(
+    folder: Path,
+    *,
+    baseline: str | None = None,
+    metrics: Sequence[str] = (),
+    alpha: float = ALPHA,
+    rope: float = ROPE,
+    say: Callable[[str], None] = lambda _step: None,
+) -> RunStatistics:
+    """Compute the statistics of the run in a folder; parameters and errors as for :func:`run_statistics`.
+
+    Raises
+    ------
+    ReportError
+        If the folder holds no finished run, or one in which no cell has a result.
+    """
+    say(f"reading {folder}")
+    run = read_run(folder)
+    results = read_results(folder, run, metrics)
+    if results["value"].isna().all():
+        statuses = run.failures.groupby("status", sort=False).size()
+        raise ReportError(
+            f"The run in {folder} has no result that could be reported",
+            expected="cells that came to an end",
+            got=", ".join(f"{count:,} {status}" for status, count in statuses.items()),
+            remedy=f"the reasons are in {folder / 'failures.csv'}; correct them, and start the run again",
+        )
+    return run_statistics(run, results, metrics, baseline=baseline, alpha=alpha, rope=rope, say=say)
+
+
+def run_statistics(
+    run: FinishedRun,
+    results: pd.DataFrame,
+    metrics: Sequence[str] = (),
+    *,
+    baseline: str | None = None,
+    alpha: float = ALPHA,
+    rope: float = ROPE,
+    say: Callable[[str], None] = lambda _step: None,
+) -> RunStatistics:
+    """Compute all statistics of a run.
+
+    Parameters
+    ----------
+    run : FinishedRun
+        What the results are of.
+    results : DataFrame
+        From :func:`~benchmark.runs.finished.read_results`: a repetition without a value has NaN.
+    metrics : sequence of str, default ()
+        Names of the metrics to compare by; by default all of the results but the shares accepted.
+    baseline : str, optional
+        Technique that all others are compared with; by default each dataset's own, as the run declares it.
+    alpha : float, default 0.05
+        Level of significance, above 0 and below 1.
+    rope : float, default 0.01
+        Difference up to which two techniques are practically equivalent, in the metric's unit, at least 0.
+    say : callable(str), optional
+        Called with the name of each step before it is taken.
+
+    Raises
+    ------
+    ReportError
+        If there is only one repetition, or a dataset's baseline was not run.
+    StatisticsError
+        If a setting is impossible.
+    UnknownNameError
+        If the baseline is unknown.
+    """
+    if not 0 < alpha < 1:
+        raise StatisticsError(
+            "The level of significance is impossible", expected="a number between 0 and 1", got=f"{alpha:g}"
+        )
+    if results["repetition"].nunique() < 2:
+        raise ReportError(
+            f"The run {run.name!r} has one repetition",
+            expected="at least two, for intervals and tests to be about something",
+            got="1",
+            remedy="run the experiment with more --repetitions; 30 are a good number",
+        )
+    compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
+    declared = {name: _declared(name) for name in compared}
+    goals = {own.name: own for own in map(_declared, results["metric"].unique())}
+    baselines = baselines_of(run, results, baseline)
+    standing = standings(results, constant_answers(run))
+    everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
+    cells, useful = to_cells(results), to_cells(without_degenerate(results, standing))
+    against = to_cells(without_degenerate(results, standing, baselines))
+    parts = list(_datasets_of(baselines).items())
+    say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
+    comparisons = _in_order([_compare(cells, baselines, goals, alpha)], run, PAIRED_COLUMNS)
+    decided = judged(comparisons, alpha=alpha, rope=rope)
+    answers = (
+        answer_table(everything, decided, standing, baselines)
+        if set(_OF_ANSWERS) <= set(compared)
+        else results_answers(everything, baselines, constant_answers(run), alpha=alpha, rope=rope)
+    )
+    stops = pd.concat(
+        [stopping_points(against.where(dataset=own), name, goals) for name, own in parts], ignore_index=True
+    )
+    # A mean over some of the repetitions is not ranked beside means over all of them.
+    whole = (useful.n == useful.n_expected)[:, None]
+    panels = list(_panels(replace(useful, values=np.where(whole, useful.values, np.nan))))
+    say("ranking techniques and comparing pairs of them")
+    ranks = pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True)
+    paired = pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True)
+    say("weighing each metric against accuracy")
+    pairs = _trade_offs(declared)
+    references = {pair: tuple(_worst(declared[name]) for name in pair) for pair in pairs}
+    return RunStatistics(
+        run=run,
+        results=results,
+        metrics=declared,
+        baselines=baselines,
+        alpha=alpha,
+        rope=rope,
+        standing=standing,
+        judged=decided,
+        answers=_in_order([answers], run, ANSWER_COLUMNS),
+        intervals=cell_intervals(cells),
+        comparisons=comparisons,
+        ranks=_with_below(_explained_ranks(ranks, standing), standing),
+        pairs=paired,
+        pareto=_with_below(
+            _explained_fronts(
+                _in_order([pareto_fronts(useful, pair, goals) for pair in pairs], run, PARETO_COLUMNS),
+                standing,
+            ),
+            standing,
+        ),
+        hypervolume=_in_order(
+            [
+                hypervolumes(useful, pair, goals, reference=(first, second))
+                for pair, (first, second) in references.items()
+            ],
+            run,
+            HYPERVOLUME_COLUMNS,
+        ),
+        fairea=_in_order(
+            [_fairea(run, against.where(dataset=own), name) for name, own in parts], run, FAIREA_COLUMNS
+        ),
+        robustness=_explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
+    )
+
+
+def results_answers(
+    results: pd.DataFrame,
+    baselines: Mapping[str, str],
+    constants: Mapping[str, ConstantAnswer],
+    *,
+    alpha: float = ALPHA,
+    rope: float = ROPE,
+) -> pd.DataFrame:
+    """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
+
+    It is empty where discrimination was not measured.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
+    baselines : mapping of str to str
+        Each dataset's baseline; nothing is compared where it has no results.
+    constants : mapping of str to ConstantAnswer
+        As for :func:`~benchmark.statistics.answers.standings`.
+    alpha, rope : float
+        As for :func:`run_statistics`.
+    """
+    own = results[results["metric"].isin(_OF_ANSWERS)]
+    if not (own["metric"] == _OF_ANSWERS[0]).any():
+        return pd.DataFrame(columns=list(ANSWER_COLUMNS))
+    comparisons = _compare(to_cells(own), baselines, list_metrics(), alpha)
+    standing = standings(results, constants)
+    return answer_table(results, judged(comparisons, alpha=alpha, rope=rope), standing, baselines)
+
+
+def constant_answers(run: FinishedRun) -> dict[str, ConstantAnswer]:
+    """Return the best constant answer for each dataset whose test rows the manifest has counted."""
+    return {
+        dataset.name: groups.best_constant
+        for dataset in run.datasets
+        if (groups := dataset.test_groups) is not None
+    }
+
+
+def _compare(
+    cells: Cells, baselines: Mapping[str, str], goals: Mapping[str, Goal], alpha: float
+) -> pd.DataFrame:
+    """Compare the techniques of each dataset with its baseline, where that has results."""
+    found = []
+    for baseline, datasets in _datasets_of(baselines).items():
+        own = cells.where(dataset=datasets)
+        if (own.keys["technique"] == baseline).any():
+            found.append(paired_comparisons(own, baseline, goals, alpha=alpha))
+    filled = [frame for frame in found if len(frame)]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(PAIRED_COLUMNS))
+
+
+def _declared(name: str) -> Metric | Undeclared:
+    base = name.partition("[")[0]
+    return list_metrics().get(base) or Undeclared(base, base)
+
+
+def baselines_of(run: FinishedRun, results: pd.DataFrame, baseline: str | None) -> dict[str, str]:
+    """Return the baseline of each dataset that has results or failures.
+
+    Parameters
+    ----------
+    run : FinishedRun
+        Which technique it declares to be each dataset's baseline.
+    results : DataFrame
+        Its values.
+    baseline : str or None
+        Technique to use for all datasets instead.
+
+    Raises
+    ------
+    UnknownNameError
+        If the results have no technique of that name.
+    ReportError
+        If a dataset's declared baseline was not run.
+    """
+    tried = results.groupby("dataset", sort=False)["technique"].unique()
+    if baseline is not None:
+        known = results["technique"].unique()
+        if baseline not in known:
+            raise UnknownNameError("technique", baseline, known)
+        return dict.fromkeys(map(str, tried.index), baseline)
+    declared = {dataset.name: dataset.baseline for dataset in run.datasets}
+    for dataset, techniques in tried.items():
+        if declared[str(dataset)] not in techniques:
+            raise ReportError(
+                f"The baseline {declared[str(dataset)]!r} of {dataset} was not run",
+                expected="one of " + ", ".join(techniques),
+                got=repr(declared[str(dataset)]),
+                remedy="name one of these with --baseline, or run the experiment with the baseline as well",
+            )
+    return {str(dataset): declared[str(dataset)] for dataset in tried.index}
+
+
+def _datasets_of(baselines: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for dataset, baseline in baselines.items():
+        found.setdefault(baseline, []).append(dataset)
+    return found
+
+
+def _in_order(frames: Sequence[pd.DataFrame], run: FinishedRun, columns: Sequence[str]) -> pd.DataFrame:
+    """Join frames, the datasets in the run's order."""
+    if not (frames := [frame for frame in frames if len(frame)]):
+        return pd.DataFrame(columns=list(columns))
+    names = [dataset.name for dataset in run.datasets]
+    joined = pd.concat(frames, ignore_index=True)
+    return joined.sort_values(
+        "dataset", key=lambda own: own.map(names.index), kind="stable", ignore_index=True
+    )
+
+
+def _panels(cells: Cells) -> Iterator[Cells]:
+    """Yield the cells of each set of techniques that a dataset was given, on all datasets that had them.
+
+    Techniques can only be ranked where all of them were tried, and an experiment may give some datasets
+    fewer than others.
+    """
+    tried = {
+        str(dataset): frozenset(own)
+        for dataset, own in cells.keys.groupby("dataset", sort=False)["technique"].unique().items()
+    }
+    for techniques in dict.fromkeys(tried.values()):
+        datasets = [dataset for dataset, own in tried.items() if techniques <= own]
+        yield cells.where(dataset=datasets, technique=list(techniques))
+
+
+def _ranks(panel: Cells, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
+    tables = []
+    for over in _OVER:
+        ranks = average_ranks(panel, goals, over=over)
+        tests = friedman_tests(panel, goals, over=over, alpha=alpha)
+        groups = rank_groups(panel, goals, over=over, alpha=alpha)
+        where = [name for name in ("bias", "beta", "classifier", "metric") if name in ranks.columns]
+        joined = groups.groupby([*where, "technique"], sort=False)["group"].agg(
+            lambda own: " ".join(map(str, own))
+        )
+        tests = tests.rename(columns={"reason": "test_reason"}).drop(columns=["n_blocks", "n_datasets"])
+        table = ranks.merge(joined.rename("groups").reset_index(), how="left", on=[*where, "technique"])
+        tables.append(_labelled(table.merge(tests, how="left", on=where), panel, over))
+    whole = pd.concat(tables, ignore_index=True)
+    # Where the techniques are not ranked over several blocks, no two of them are in a group.
+    return whole.assign(groups=whole["groups"].fillna(""))
+
+
+def _pairs(panel: Cells, goals: Mapping[str, Goal], alpha: float, rope: float) -> pd.DataFrame:
+    if panel.keys["technique"].nunique() > MOST_PAIRED:
+        panel = panel.where(technique=[])
+    tables = []
+    for over in _OVER:
+        tests = pairwise_tests(panel, goals, over=over, alpha=alpha)
+        found = bayesian_comparisons(panel, goals, over=over, rope=rope, n_samples=N_POSTERIOR)
+        keys = [*found.columns[: list(found.columns).index("second") + 1]]
+        # The warnings are those of ranks.csv: thousands of pairs need not repeat them.
+        table = tests.drop(columns="warning").merge(
+            found[[*keys, "p_first", "p_rope", "p_second"]], how="left", on=keys
+        )
+        tables.append(_labelled(table, panel, over))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _labelled(table: pd.DataFrame, panel: Cells, over: Sequence[str]) -> pd.DataFrame:
+    """Return a table that says which datasets and levels of bias it is about."""
+    betas = table["beta"] if "beta" in table.columns else np.nan
+    labels = {"datasets": " ".join(panel.keys["dataset"].unique()), "over": " ".join(over), "beta": betas}
+    rest = table.drop(columns="beta", errors="ignore")
+    return pd.DataFrame(labels, index=table.index).join(rest)
+
+
+def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> list[tuple[str, str]]:
+    """Return each metric with accuracy, as far as both have a worst value, which hypervolumes refer to."""
+    if ACCURACY not in metrics:
+        return []
+    return [
+        (name, ACCURACY) for name, own in metrics.items() if name != ACCURACY and np.isfinite(_worst(own))
+    ]
+
+
+def _worst(metric: Metric | Undeclared) -> float:
+    """Return the greatest distance to the ideal that the metric's range allows."""
+    return float(distance(np.array(metric.range, dtype=float), metric).max())
+
+
+def _fairea(run: FinishedRun, part: Cells, baseline: str) -> pd.DataFrame:
+    biased = [name for name in BIAS_METRICS if name in set(part.keys["metric"])]
+    alone = part.keys["technique"].nunique() < 2
+    if alone or not biased or ACCURACY not in set(part.keys["metric"]):
+        return pd.DataFrame(columns=list(FAIREA_COLUMNS))
+    known = {name: answer.accuracy for name, answer in constant_answers(run).items()}
+    constants = {dataset.name: known.get(dataset.name, np.nan) for dataset in run.datasets}
+    table = fairea_regions(part, baseline, constants, biased)
+    unknown = table["dataset"].map(constants).isna()
+    return table.assign(reason=table["reason"].mask(unknown, _NO_GROUPS))
+
+
+def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:
+    line = ["dataset", "bias", "technique", "classifier", "metric"]
+    own = stops.drop(columns="n_betas").rename(columns={"reason": "stops_reason"})
+    return lines.merge(own, how="left", on=line)
+
+
+# What is left out because it is degenerate has no value where fronts, ranks and lines are computed. Their
+# reasons then speak of a missing value; these functions put the true reason in its place.
+
+
+def _explained_fronts(fronts: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    known = _degenerate(standing)
+    keys = fronts[[*SCENARIO, "beta", "technique"]].itertuples(index=False, name=None)
+    found = [known.get(key, reason) for key, reason in zip(keys, fronts["reason"], strict=True)]
+    return fronts.assign(reason=pd.Series(found, index=fronts.index, dtype=object))
+
+
+def _explained_ranks(ranks: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    known = _degenerate(standing)
+    found = []
+    rows: list[Any] = list(ranks.itertuples(index=False))
+    for row in rows:
+        reason, names = (
+            row.reason.replace("no value for", "not every repetition has a value for"),
+            str(row.datasets).split(),
+        )
+        for (dataset, bias, classifier, beta, technique), words in known.items() if reason else ():
+            if (
+                (bias, classifier, technique) == (row.bias, row.classifier, row.technique)
+                and dataset in names
+                and (pd.isna(row.beta) or beta == row.beta)
+            ):
+                reason = f"{words} at dataset {dataset}, beta {beta:g}"
+                break
+        found.append(reason)
+    return ranks.assign(reason=pd.Series(found, index=ranks.index, dtype=object))
+
+
+def _explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    known, useless = (
+        _by_line(standing[rows]) for rows in (standing["n_degenerate"] > 0, standing["mostly_constant"])
+    )
+    found: dict[str, list[str]] = {"reason": [], "stops_reason": []}
+    rows: list[Any] = list(lines.itertuples(index=False))
+    for row in rows:
+        own, other = (
+            of.get((row.dataset, row.bias, row.classifier, name))
+            for of, name in ((known, row.technique), (useless, row.baseline))
+        )
+        found["reason"].append(own or row.reason)
+        # The baseline itself stops nowhere, and has no reason for it.
+        why = own or (f"the baseline {other}" if other else row.stops_reason)
+        found["stops_reason"].append(row.stops_reason if pd.isna(row.stops_reason) else why)
+    columns = {name: pd.Series(own, index=lines.index, dtype=object) for name, own in found.items()}
+    return lines.assign(**columns)
+
+
+def _by_line(standing: pd.DataFrame) -> dict[tuple[object, ...], str]:
+    """Return what the classifiers of each degenerate technique do, and the least bias at which they do."""
+    known: dict[tuple[object, ...], str] = {}
+    for (*place, beta, technique), words in _degenerate(standing).items():
+        known.setdefault((*place, technique), f"{words} at beta {beta:g}")
+    return known
+
+
+def _with_below(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    """Append :data:`BELOW_COLUMNS` to a table with ``dataset`` or ``datasets``; without a beta, of all."""
+    found: dict[tuple[str, str, str], set[tuple[str, float]]] = {}
+    below: list[Any] = list(standing[standing["below_constant"]].itertuples(index=False))
+    for row in below:
+        found.setdefault((row.bias, row.classifier, row.technique), set()).add((row.dataset, row.beta))
+    betas = []
+    rows: list[Any] = list(table.itertuples(index=False))
+    for row in rows:
+        datasets = str(row.datasets if hasattr(row, "datasets") else row.dataset).split()
+        own = found.get((row.bias, row.classifier, row.technique), set())
+        at = {b for dataset, b in own if dataset in datasets and (pd.isna(row.beta) or row.beta == b)}
+        betas.append(" ".join(f"{beta:g}" for beta in sorted(at)))
+    listed = pd.Series(betas, index=table.index, dtype=object)
+    table = table.copy()
+    table[list(BELOW_COLUMNS)] = pd.DataFrame({0: listed != "", 1: listed})
+    return table
+
+
+def _degenerate(standing: pd.DataFrame) -> dict[tuple[str, str, str, float, str], str]:
+    """Return what the classifiers of each degenerate technique do, by scenario, level of bias and name."""
+    rows = standing.loc[
+        standing["n_degenerate"] > 0, [*SCENARIO, "beta", "technique", "degenerate"]
+    ].itertuples(index=False, name=None)
+    return {row[:5]: row[5] for row in rows}

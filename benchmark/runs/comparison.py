@@ -1,0 +1,171 @@
+"""Two finished runs beside each other: which numbers are the same, and within what the others are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from benchmark.columns import RESULT_COLUMNS
+from benchmark.errors import ReportError
+from benchmark.runs.finished import FinishedRun, read_results, read_run
+
+__all__ = ["DIFFERENCE_COLUMNS", "RunsComparison", "compare_runs", "print_runs"]
+
+DIFFERENCE_COLUMNS = ("technique", "metric", "values", "identical", "one_sided", "largest")
+"""Columns of :attr:`RunsComparison.differences`."""
+
+_CELL = list(RESULT_COLUMNS[:6])
+_MOST_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class RunsComparison:
+    """How two runs differ.
+
+    Attributes
+    ----------
+    folders : tuple of Path
+        Those of the two.
+    differences : DataFrame
+        A row for each technique and metric of the cells that both have. Columns
+        :data:`DIFFERENCE_COLUMNS`: the number of values, how many are the same to the last digit or missing
+        in both, how many are missing in one, and the largest absolute difference between others, 0 if none.
+    n_cells : int
+        Cells that both have.
+    alone : tuple of DataFrame
+        For each run, the cells that only it has: dataset, bias, beta, technique, classifier, repetition.
+    made_with : dict of str to tuple of str
+        What else differs and may be the reason, by its name: versions of packages, processors.
+    """
+
+    folders: tuple[Path, Path]
+    differences: pd.DataFrame
+    n_cells: int
+    alone: tuple[pd.DataFrame, pd.DataFrame]
+    made_with: dict[str, tuple[str, str]]
+
+    @property
+    def verdict(self) -> str:
+        """One sentence on the cells that both have."""
+        values = int(self.differences["values"].sum())
+        identical = int(self.differences["identical"].sum())
+        one_sided = int(self.differences["one_sided"].sum())
+        cells = f"{self.n_cells:,} cells in both"
+        if identical == values:
+            return f"{cells}: all {values:,} values are identical"
+        text = f"{cells}: {identical:,} of {values:,} values are identical"
+        if largest := self.differences["largest"].max():
+            text += f", the others the same within {largest:.2g}"
+        return text + (f"; {one_sided:,} are missing in one of the runs" if one_sided else "")
+
+
+def compare_runs(folder: Path, other: Path) -> RunsComparison:
+    """Compare all numbers of the runs in two folders.
+
+    Raises
+    ------
+    ReportError
+        If a folder holds no finished run, or they have no cell in common.
+    """
+    runs = read_run(folder), read_run(other)
+    ours, theirs = (
+        read_results(where, run, run.metrics) for where, run in zip((folder, other), runs, strict=True)
+    )
+    cells = [frame[_CELL].drop_duplicates() for frame in (ours, theirs)]
+    joint = cells[0].merge(cells[1], on=_CELL)
+    if joint.empty:
+        raise ReportError(
+            f"The runs in {folder} and {other} have no cell in common",
+            expected="runs of the same datasets, biases, levels, techniques and classifiers",
+            got=f"{_example(cells[0])} and {_example(cells[1])}",
+        )
+    both = ours.merge(theirs, on=[*_CELL, "metric"], suffixes=("", "_other"))
+    both["difference"] = (both["value"] - both["value_other"]).abs()
+    missing, missing_other = both["value"].isna(), both["value_other"].isna()
+    both["identical"] = (both["value"] == both["value_other"]) | (missing & missing_other)
+    both["one_sided"] = missing ^ missing_other
+    differences = (
+        both.groupby(["technique", "metric"], sort=False)
+        .agg(
+            values=("value", "size"),
+            identical=("identical", "sum"),
+            one_sided=("one_sided", "sum"),
+            largest=("difference", "max"),
+        )
+        .fillna({"largest": 0.0})
+        .reset_index()
+    )
+    return RunsComparison(
+        folders=(folder, other),
+        differences=differences[list(DIFFERENCE_COLUMNS)],
+        n_cells=len(joint),
+        alone=(_without(cells[0], joint), _without(cells[1], joint)),
+        made_with=dict(_made_with(*runs)),
+    )
+
+
+def _example(cells: pd.DataFrame) -> str:
+    return ", ".join(f"{name} {value}" for name, value in cells.iloc[0].items())
+
+
+def _without(cells: pd.DataFrame, joint: pd.DataFrame) -> pd.DataFrame:
+    marked = cells.merge(joint, on=_CELL, how="left", indicator=True)
+    return marked[marked["_merge"] == "left_only"].drop(columns="_merge").reset_index(drop=True)
+
+
+def _made_with(run: FinishedRun, other: FinishedRun) -> Iterator[tuple[str, tuple[str, str]]]:
+    for name in run.versions:
+        pair = run.versions[name], other.versions.get(name, "unknown")
+        if pair[0] != pair[1]:
+            yield name, pair
+    processors = _processors_text(run.facts), _processors_text(other.facts)
+    if processors[0] != processors[1]:
+        yield "processor", processors
+
+
+def _processors_text(facts: Mapping[str, Any]) -> str:
+    kinds: Sequence[Mapping[str, Any]] = facts.get("processors") or ()
+    texts = (
+        f"{kind['cpu']} ({', '.join((*kind['blas'], 'numpy ' + '+'.join(kind['numpy'])))})" for kind in kinds
+    )
+    return "; ".join(texts) or "unknown"
+
+
+def print_runs(console: Console, comparison: RunsComparison) -> None:
+    """Print how two runs differ: a row for each technique that does, a column for each metric."""
+
+    def say(text: str) -> None:
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    say(comparison.verdict)
+    differences = comparison.differences
+    differing = differences[differences["identical"] < differences["values"]]
+    if len(differing):
+        say("Largest differences (empty: all values are identical; +: some are missing in one of the runs):")
+        table = Table(box=None, padding=(0, 2), pad_edge=False)
+        metrics = list(differing["metric"].unique())
+        for title in ("", *metrics):
+            table.add_column(title, justify="right" if title else "left", overflow="fold")
+        for technique, rows in differing.groupby("technique", sort=False):
+            entries = {
+                row.metric: f"{row.largest:.2g}" + "+" * bool(row.one_sided) for row in rows.itertuples()
+            }
+            table.add_row(str(technique), *(entries.get(metric, "") for metric in metrics))
+        console.print(table)
+        same = [t for t in differences["technique"].unique() if t not in set(differing["technique"])]
+        if same:
+            say(f"Identical in all: {', '.join(same)}")
+    for folder, cells in zip(comparison.folders, comparison.alone, strict=True):
+        if len(cells):
+            counts = cells.value_counts(["dataset", "technique"], sort=False).reset_index()
+            most = [f"{row.dataset} {row.technique} {row.count:,}" for row in counts.itertuples(name="Row")]
+            more = f" and {len(most) - _MOST_SHOWN} more" if len(most) > _MOST_SHOWN else ""
+            say(f"Only in {folder}: {len(cells):,} cells ({', '.join(most[:_MOST_SHOWN])}{more})")
+    for name, (ours, theirs) in comparison.made_with.items():
+        say(f"Made with {name} {ours}, and {theirs}")

@@ -1,0 +1,228 @@
+"""The two frames that a report is drawn from: their columns, their checks, their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.errors import ReportError
+from benchmark.runs.descriptions import DatasetDescription, RunDescription, file_name
+
+__all__ = [
+    "CELL_COLUMNS",
+    "STATUSES",
+    "Scenario",
+    "check_failures",
+    "check_results",
+    "in_described_order",
+    "only_described_metrics",
+    "scenarios",
+    "with_failed_cells",
+]
+
+CELL_COLUMNS = RESULT_COLUMNS[:5]
+"""What one mean is about, apart from the metric: dataset, bias, beta, technique and classifier."""
+
+STATUSES = ("skipped", "not_converged", "failed", "timeout", "crashed", "undefined")
+"""Ways of having no value; *undefined* is a metric that does not exist for a cell that did run."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A dataset under one bias and one classifier: what one figure, or one block of a table, shows.
+
+    Parameters
+    ----------
+    dataset : DatasetDescription
+        The dataset.
+    bias, classifier : str
+        Names in the results.
+    heading : str
+        For readers; names bias and classifier only where the dataset occurs with several.
+    file_name : str
+        For files; distinct among the scenarios of a run.
+    """
+
+    dataset: DatasetDescription
+    bias: str
+    classifier: str
+    heading: str
+    file_name: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Dataset, bias and classifier by their names in the results."""
+        return self.dataset.name, self.bias, self.classifier
+
+    def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a frame that belong to this scenario."""
+        name, bias, classifier = self.key
+        return frame[
+            (frame["dataset"] == name) & (frame["bias"] == bias) & (frame["classifier"] == classifier)
+        ]
+
+
+def check_results(results: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
+    """Return the results checked, with float values and in described order.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Columns :data:`RESULT_COLUMNS`; NaN values are allowed.
+    description : RunDescription
+        Names what the results may speak of.
+
+    Returns
+    -------
+    DataFrame
+        A new frame.
+
+    Raises
+    ------
+    ReportError
+        If columns are missing or unknown, a key repeats, a value is no number, or something has a name that
+        the description lacks.
+    """
+    _require_columns("results", results, RESULT_COLUMNS)
+    _require_unique("results", results, RESULT_COLUMNS[:-1])
+    _require_described("results", results, description)
+    checked = results[list(RESULT_COLUMNS)].copy()
+    try:
+        checked["value"] = checked["value"].astype(float)
+    except (TypeError, ValueError) as error:
+        raise ReportError(
+            "The results hold values that are no numbers", expected="floats or NaN", got=str(error)
+        ) from error
+    return in_described_order(checked, description)
+
+
+def check_failures(failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
+    """Return the failures checked, with empty text instead of missing text and in described order.
+
+    Parameters and errors are those of :func:`check_results`, with the columns :data:`FAILURE_COLUMNS`; an
+    unknown status is an error as well.
+    """
+    _require_columns("failures", failures, FAILURE_COLUMNS)
+    checked = failures[list(FAILURE_COLUMNS)].copy()
+    for column in ("metric", "status", "reason"):
+        checked[column] = checked[column].astype("object").fillna("").astype(str)
+    _require_unique("failures", checked, FAILURE_COLUMNS[:-2])
+    _require_described("failures", checked, description)
+    _require_known("failures", "status", checked["status"], STATUSES)
+    return in_described_order(checked, description)
+
+
+def only_described_metrics(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
+    """Return the rows whose metric is described, or that are about whole cells."""
+    named = ["", *(metric.name for metric in description.metrics)]
+    return frame[frame["metric"].isin(named)].reset_index(drop=True)
+
+
+def with_failed_cells(results: pd.DataFrame, failures: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Return results with a row without a value for each metric of each cell that failed as a whole."""
+    failed = failures.loc[failures["metric"] == "", list(RESULT_COLUMNS[:6])]
+    missing = failed.merge(pd.DataFrame({"metric": list(metrics)}), how="cross").assign(value=float("nan"))
+    return pd.concat([results, missing], ignore_index=True)
+
+
+def in_described_order(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
+    """Return a frame sorted: named things as described, everything else ascending.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Has some of the columns of :data:`RESULT_COLUMNS`.
+    description : RunDescription
+        Gives the order of datasets, techniques and metrics.
+    """
+    described = _described_names(description)
+
+    def rank(column: pd.Series) -> pd.Series:
+        names = described.get(str(column.name))
+        return (
+            column if names is None else column.map({name: position for position, name in enumerate(names)})
+        )
+
+    keys = [column for column in RESULT_COLUMNS[:-1] if column in frame.columns]
+    return frame.sort_values(keys, key=rank, kind="stable", ignore_index=True)
+
+
+def scenarios(
+    results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
+) -> tuple[Scenario, ...]:
+    """Return the scenarios that occur in checked frames, in described order."""
+    columns = ["dataset", "bias", "classifier"]
+    # A scenario of which every cell failed is still part of the run.
+    pairs = pd.concat([results[columns], failures[columns]]).drop_duplicates().sort_values(columns)
+    found = []
+    for dataset in description.datasets:
+        own = pairs[pairs["dataset"] == dataset.name]
+        for bias, classifier in zip(own["bias"], own["classifier"], strict=True):
+            # Naming the only bias or the only classifier would be noise.
+            names = [bias] if own["bias"].nunique() > 1 else []
+            names += [classifier] if own["classifier"].nunique() > 1 else []
+            found.append(
+                Scenario(
+                    dataset=dataset,
+                    bias=bias,
+                    classifier=classifier,
+                    heading=", ".join([dataset.heading, *names]),
+                    file_name="__".join(file_name(name) for name in [dataset.name, *names]),
+                )
+            )
+    return tuple(found)
+
+
+def _described_names(description: RunDescription) -> dict[str, Sequence[object]]:
+    return {
+        "dataset": [dataset.name for dataset in description.datasets],
+        "beta": list(description.betas),
+        "technique": [technique.name for technique in description.techniques],
+        # An empty metric stands for the whole cell and comes before each.
+        "metric": ["", *(metric.name for metric in description.metrics)],
+    }
+
+
+def _require_columns(what: str, frame: pd.DataFrame, columns: Sequence[str]) -> None:
+    missing = [column for column in columns if column not in frame.columns]
+    unknown = [str(column) for column in frame.columns if column not in columns]
+    if missing or unknown:
+        faults = [f"no {column}" for column in missing] + [f"unknown {column}" for column in unknown]
+        raise ReportError(
+            f"The {what} do not have the columns of {what}",
+            expected=", ".join(columns),
+            got=", ".join(faults),
+        )
+
+
+def _require_unique(what: str, frame: pd.DataFrame, key: Sequence[str]) -> None:
+    repeated = frame.duplicated(list(key))
+    if repeated.any():
+        first = frame.loc[repeated, list(key)].iloc[0]
+        raise ReportError(
+            f"The {what} hold several rows of one key",
+            expected="distinct " + ", ".join(key),
+            got=f"{int(repeated.sum())} repeated, the first is " + ", ".join(f"{k}={first[k]}" for k in key),
+            remedy="draw the report from one store only",
+        )
+
+
+def _require_described(what: str, frame: pd.DataFrame, description: RunDescription) -> None:
+    for column, names in _described_names(description).items():
+        if column == "metric" and what == "results":
+            names = names[1:]
+        _require_known(what, column, frame[column], names)
+
+
+def _require_known(what: str, column: str, values: pd.Series, known: Sequence[object]) -> None:
+    unknown = [str(value) for value in values.unique() if value not in known]
+    if unknown:
+        raise ReportError(
+            f"The {what} name a {column} that the run's description lacks",
+            expected="one of " + ", ".join(map(str, known)),
+            got=", ".join(unknown),
+            remedy="describe everything that the store holds, or select the described rows",
+        )

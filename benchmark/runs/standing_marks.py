@@ -1,0 +1,107 @@
+"""How figures mark classifiers of no use: a line for the best constant answer, hollow points, a note."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from benchmark.statistics.answers import ConstantAnswer
+from benchmark.tables.answers import BELOW_CONSTANT, DEGENERATE, below_constant_words
+
+__all__ = [
+    "CONSTANT_LINE",
+    "below_constant_cells",
+    "below_constant_notes",
+    "constant_text",
+    "degenerate_cells",
+    "degenerate_notes",
+    "is_near",
+]
+
+CONSTANT_LINE: dict[str, Any] = {
+    "color": "#A02020",
+    "lw": 1.0,
+    "ls": (0, (7, 2, 1.5, 2)),
+    "zorder": 1.4,
+    "gid": "constant",
+}
+"""Look of the line at the accuracy of the best constant answer, as keywords of matplotlib."""
+
+_REACH = 0.5
+
+
+def is_near(level: float, values: ArrayLike) -> bool:
+    """Whether an axis that reaches a level still shows values apart: it is at most half their span away."""
+    finite = np.asarray(values, dtype=float)
+    finite = finite[np.isfinite(finite)]
+    if not len(finite):
+        return False
+    room = _REACH * float(np.ptp(finite))
+    return bool(finite.min() - room <= level <= finite.max() + room)
+
+
+def constant_text(answer: ConstantAnswer, *, drawn: bool) -> str:
+    """Say which line is the best constant answer, or that it lies beyond the axis."""
+    told = f"accuracy of {answer.words} ({answer.accuracy:.3f})"
+    return f"Red, dash-dotted: {told}." if drawn else f"Beyond the axis: {told}."
+
+
+def degenerate_cells(standing: pd.DataFrame) -> set[tuple[str, float]]:
+    """Return technique and level of bias of the degenerate rows of one scenario's standings."""
+    return _cells(standing[standing["n_degenerate"] > 0])
+
+
+def below_constant_cells(standing: pd.DataFrame) -> set[tuple[str, float]]:
+    """Return technique and level of bias of the rows below the best constant answer, if not degenerate."""
+    return _cells(standing[_is_below(standing)])
+
+
+def _is_below(standing: pd.DataFrame) -> pd.Series:
+    return standing["below_constant"].eq(True) & (standing["n_degenerate"] == 0)
+
+
+def _cells(rows: pd.DataFrame) -> set[tuple[str, float]]:
+    return {(str(name), float(beta)) for name, beta in zip(rows["technique"], rows["beta"], strict=True)}
+
+
+def degenerate_notes(standing: pd.DataFrame, titles: Mapping[str, str], consequence: str) -> list[str]:
+    """Say which techniques are degenerate at which levels of bias, and why: a line for each reason.
+
+    Parameters
+    ----------
+    standing : DataFrame
+        Rows of one scenario from :func:`~benchmark.statistics.answers.standings`.
+    titles : mapping of str to str
+        Techniques that are shown, in order, by name.
+    consequence : str
+        What a figure does with them, such as ``"Hollow"``.
+    """
+    own = standing[(standing["n_degenerate"] > 0) & standing["technique"].isin(list(titles))]
+    # How many samples it is so in differs from one level of bias to the next.
+    reasons = own["degenerate"].str.replace(r" in \d+ of \d+ samples", "", regex=True)
+    notes = []
+    for reason, rows in own.groupby(reasons, sort=False):
+        notes.append(f"{DEGENERATE} {consequence}, as it {reason}: {_listed(rows, titles)}.")
+    return notes
+
+
+def below_constant_notes(standing: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
+    """Say which techniques are less accurate than the best constant answer; parameters as above."""
+    own = standing[_is_below(standing) & standing["technique"].isin(list(titles))]
+    return [
+        f"{BELOW_CONSTANT} {below_constant_words(str(answer)).capitalize()}: {_listed(rows, titles)}."
+        for answer, rows in own.groupby("constant_answer", sort=False)
+    ]
+
+
+def _listed(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    betas = {name: found["beta"].tolist() for name, found in rows.groupby("technique", sort=False)}
+    return "; ".join(
+        f"{title} at β = {', '.join(f'{beta:g}' for beta in sorted(betas[name]))}"
+        for name, title in titles.items()
+        if name in betas
+    )

@@ -1,0 +1,74 @@
+"""Mean, spread and interval of every metric over the repetitions of a cell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from benchmark.runs.descriptions import RunDescription
+from benchmark.runs.frames import CELL_COLUMNS, in_described_order
+from benchmark.statistics.intervals import half_widths
+from benchmark.text.spreadsheet import as_cell
+
+__all__ = ["SUMMARY_COLUMNS", "csv_text", "summarise"]
+
+SUMMARY_COLUMNS = (*CELL_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
+"""Columns of the summary."""
+
+_KEY = [*CELL_COLUMNS, "metric"]
+
+
+def summarise(results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
+    """Summarise each metric of each cell over the repetitions.
+
+    The interval is that of :func:`benchmark.statistics.cell_intervals`.
+
+    Parameters
+    ----------
+    results, failures : DataFrame
+        As :func:`benchmark.runs.frames.check_results` and ``check_failures`` return them.
+    description : RunDescription
+        Gives the order.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`SUMMARY_COLUMNS`; ``n`` counts the finite values. A cell without any is a row with
+        ``n = 0``, not a gap. ``std`` and the interval are NaN where ``n < 2``.
+    """
+    finite = results["value"].where(np.isfinite(results["value"]))
+    moments = finite.groupby([results[column] for column in _KEY], sort=False).agg(["mean", "std", "count"])
+    rows = moments.reindex(moments.index.append(_failed_keys(failures, description)).unique()).reset_index()
+    n = rows["count"].fillna(0).to_numpy(dtype=np.int64)
+    half_width = half_widths(rows["std"].to_numpy(dtype=float), n)
+    summary = rows[_KEY].assign(
+        mean=rows["mean"],
+        std=rows["std"],
+        ci_low=rows["mean"] - half_width,
+        ci_high=rows["mean"] + half_width,
+        n=n,
+    )
+    return in_described_order(summary, description)
+
+
+def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
+    """Return a frame as CSV: nothing for NaN, line feeds only, texts as spreadsheets take them for texts.
+
+    Floats are the shortest that read back the same, unless a format is given.
+    """
+    cells = frame.rename(columns=as_cell)
+    for place, (_, column) in enumerate(frame.items()):
+        if not pd.api.types.is_numeric_dtype(column):
+            harmless = {text: as_cell(text) for text in column.unique() if isinstance(text, str)}
+            if any(text != cell for text, cell in harmless.items()):
+                cells.isetitem(place, [harmless.get(value, value) for value in column])
+    text: str = cells.to_csv(index=False, lineterminator="\n", float_format=float_format)
+    return text
+
+
+def _failed_keys(failures: pd.DataFrame, description: RunDescription) -> pd.MultiIndex:
+    """Return the keys that failures speak of; a cell that failed as a whole has one for each metric."""
+    cells = failures.loc[failures["metric"] == "", list(CELL_COLUMNS)]
+    metrics = pd.DataFrame({"metric": [metric.name for metric in description.metrics]})
+    single = failures.loc[failures["metric"] != "", _KEY]
+    return pd.MultiIndex.from_frame(pd.concat([cells.merge(metrics, how="cross"), single]))

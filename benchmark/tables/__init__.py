@@ -1,0 +1,1 @@
+"""Tables: from a run's numbers to rows of cells, and these as CSV, Markdown or LaTeX."""

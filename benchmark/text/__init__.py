@@ -1,0 +1,1 @@
+"""Text for people: Markdown, files, progress, and cells that a spreadsheet reads as text."""
