@@ -1,8 +1,10 @@
-"""Columns of the tidy tables of a run."""
+"""Names in the folder of a run: its files, and the columns of its tidy tables."""
 
 from __future__ import annotations
 
-__all__ = ["CONVERGENCE_COLUMNS", "FAILURE_COLUMNS", "METRIC_COLUMNS", "RESULT_COLUMNS"]
+__all__ = ["CONVERGENCE_COLUMNS", "FAILURE_COLUMNS", "MANIFEST_NAME", "METRIC_COLUMNS", "RESULT_COLUMNS"]
+
+MANIFEST_NAME = "manifest.json"
 
 RESULT_COLUMNS = (
     "dataset",

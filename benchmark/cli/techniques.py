@@ -94,11 +94,11 @@ def _influence(options: argparse.Namespace) -> int:
     from benchmark.classifiers import make_classifier
     from benchmark.data.card import load_card
     from benchmark.experiment.world import find_rows
-    from benchmark.runs.descriptions import file_name
     from benchmark.runs.summary import csv_text
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique
     from benchmark.text.files import write_atomically
+    from benchmark.text.words import file_name
 
     card = load_card(options.dataset)
     factory, technique = make_classifier(options.classifier), get_technique(options.technique)

@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator, Nul
 from benchmark.audit.alternation.exchange import Variant
 from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
 from benchmark.figures.style import SIZES, Page, line_style, styled, text_width
-from benchmark.runs.descriptions import file_name
+from benchmark.text.words import file_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

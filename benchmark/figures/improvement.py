@@ -18,12 +18,14 @@ from benchmark.figures.heat_grid import LINE, add_step_colorbar, draw_cells, nam
 from benchmark.figures.style import GREY, SIZES, STEPS, Page, beta_ticks, styled, text_width, wrap
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.standing_marks import (
+    BELOW_CONSTANT,
+    DEGENERATE,
     below_constant_cells,
     below_constant_notes,
     degenerate_cells,
     degenerate_notes,
 )
-from benchmark.tables.answers import BELOW_CONSTANT, DEGENERATE, baseline_notes, mark, mark_notes
+from benchmark.tables.answers import baseline_notes, mark, mark_notes
 from benchmark.tables.significance import Place, place_notes, places, reach_notes
 
 if TYPE_CHECKING:

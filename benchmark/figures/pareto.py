@@ -15,6 +15,7 @@ from benchmark.figures.label_places import place_labels
 from benchmark.figures.style import FAINT, GREY, SIZES, STEPS, Page, beta_ticks, list_room, styled, text_width
 from benchmark.runs.analysis import RunStatistics, constant_answers
 from benchmark.runs.standing_marks import (
+    BELOW_CONSTANT,
     CONSTANT_LINE,
     below_constant_cells,
     below_constant_notes,
@@ -24,7 +25,6 @@ from benchmark.runs.standing_marks import (
 )
 from benchmark.statistics import distance
 from benchmark.statistics.answers import ACCURACY
-from benchmark.tables.answers import BELOW_CONSTANT
 from benchmark.tables.significance import Place, place_notes
 
 if TYPE_CHECKING:

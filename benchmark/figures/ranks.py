@@ -12,9 +12,13 @@ from matplotlib.ticker import MaxNLocator
 
 from benchmark.figures.style import BETA_COLORS, SIZES, Page, add_beta_colorbar, styled, text_width, wrap
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.standing_marks import below_constant_cells, below_constant_notes, degenerate_notes
+from benchmark.runs.standing_marks import (
+    BELOW_CONSTANT,
+    below_constant_cells,
+    below_constant_notes,
+    degenerate_notes,
+)
 from benchmark.statistics.across import repetitions_needed
-from benchmark.tables.answers import BELOW_CONSTANT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

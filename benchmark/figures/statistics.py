@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import file_name
 from benchmark.tables.significance import compared_metrics, places
+from benchmark.text.words import file_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

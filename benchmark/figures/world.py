@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from benchmark.experiment.plan import Block
 from benchmark.experiment.world import Scene, World
-from benchmark.runs.descriptions import RunDescription, file_name
+from benchmark.runs.descriptions import RunDescription
+from benchmark.text.words import file_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from benchmark.audit.table_audit import AuditResult
+from benchmark.audit.wording import MARKS, RATES, mark, reference, undefined
 from benchmark.metrics import COMPARISONS, get_metric
 from benchmark.pages.html import render
-from benchmark.report.audit_text import MARKS, RATES, few, mark, number, reference, undefined
+from benchmark.text.words import few, number
 
 __all__ = ["audit_page"]
 

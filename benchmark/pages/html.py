@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from benchmark.report.audit_text import number, printable
+from benchmark.text.words import number, printable
 
 __all__ = ["render"]
 

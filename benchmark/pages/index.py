@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from benchmark.columns import MANIFEST_NAME
 from benchmark.pages.html import render
 from benchmark.pages.run import PAGE_NAME
-from benchmark.report.folder import MANIFEST_NAME
 from benchmark.text.files import write_atomically
 
 __all__ = ["INDEX_NAME", "RunEntry", "find_runs", "index_page", "refresh_index"]

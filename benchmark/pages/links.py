@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from benchmark.report.audit_text import printable
+from benchmark.text.words import printable
 
 __all__ = ["KINDS", "files_section"]
 

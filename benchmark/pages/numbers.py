@@ -17,18 +17,12 @@ from scipy.special import stdtrit
 
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import FinishedRun, RunDataset
+from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import ACCEPTANCE, NEARLY_ALL
 from benchmark.statistics.frames import SCENARIO
 from benchmark.statistics.intervals import CONFIDENCE
-from benchmark.tables.answers import (
-    BELOW_CONSTANT,
-    CANDIDATE,
-    DEGENERATE,
-    READING,
-    SAME_ANSWER,
-    UNKNOWN_SHARES,
-)
+from benchmark.tables.answers import CANDIDATE, READING, SAME_ANSWER, UNKNOWN_SHARES
 
 __all__ = ["UNTREATED", "as_script", "page_numbers"]
 

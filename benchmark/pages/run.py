@@ -9,6 +9,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
+from benchmark.columns import MANIFEST_NAME
 from benchmark.errors import ReportError
 from benchmark.pages.links import files_section
 from benchmark.pages.numbers import as_script, page_numbers
@@ -19,7 +20,6 @@ from benchmark.pages.sections import (
     regeneration_section,
     text,
 )
-from benchmark.report.folder import MANIFEST_NAME
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import FinishedRun
 from benchmark.text.files import write_atomically

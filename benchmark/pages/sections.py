@@ -21,12 +21,12 @@ from benchmark.declarations import list_declarations
 from benchmark.errors import CardError, UnknownNameError
 from benchmark.experiment.plan import load_experiment
 from benchmark.metrics import Metric
-from benchmark.report.audit_text import printable
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import FinishedRun, RunDataset
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
 from benchmark.techniques import list_techniques
+from benchmark.text.words import printable
 
 __all__ = ["data_section", "failures_section", "methods_section", "regeneration_section", "text"]
 

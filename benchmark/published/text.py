@@ -10,6 +10,7 @@ import pandas as pd
 from benchmark.metrics import list_metrics
 from benchmark.published.numbers import TOLERANCES, Comparison
 from benchmark.tables.paper import HEADINGS
+from benchmark.text.words import number
 
 __all__ = [
     "FAR",
@@ -176,7 +177,7 @@ def _agreement_grid(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
             heading(row, comparison),
             f"{row['compared']} of {row['published']}",
             *(share_text(row[f"within_{tolerance}"]) for tolerance in TOLERANCES),
-            _number(row["mean_absolute_error"]),
+            number(row["mean_absolute_error"]),
         ]
         for _, row in rows.iterrows()
     ]
@@ -279,15 +280,8 @@ def _reasons(rows: pd.DataFrame) -> Iterable[tuple[str, int]]:
 
 
 def _cell(published: float, ours: float, difference: float) -> str:
-    text = f"{_number(published)} → {_number(ours)}"
+    text = f"{number(published)} → {number(ours)}"
     return f"**{text}**" if abs(difference) > TOLERANCES[-1] else text
-
-
-def _number(value: float) -> str:
-    if math.isnan(value):
-        return NOTHING
-    text = f"{value:.3f}"
-    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def _tau(value: float) -> str:

@@ -23,9 +23,9 @@ from benchmark.tables.answers import (
     less_words,
     mark,
     mark_notes,
-    number,
     verdict,
 )
+from benchmark.text.words import number
 
 __all__ = ["print_answers", "print_reading", "short"]
 

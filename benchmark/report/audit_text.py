@@ -1,8 +1,7 @@
-"""The result of an audit in the terminal, and the words that it shares with the page."""
+"""The result of an audit in the terminal."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,29 +11,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmark.audit.table_audit import AuditResult
+from benchmark.audit.wording import RATES, mark, reference, undefined
 from benchmark.metrics import get_metric
+from benchmark.text.words import few, number, printable
 
-__all__ = ["MARKS", "RATES", "few", "mark", "number", "print_audit", "printable", "reference", "undefined"]
-
-RATES = {
-    "selection_rate": "selected",
-    "true_positive_rate": "TPR",
-    "false_positive_rate": "FPR",
-    "false_discovery_rate": "FDR",
-    "false_omission_rate": "FOR",
-    "precision": "precision",
-    "accuracy_rate": "accuracy",
-    "auc": "AUC",
-}
-"""Rates that are shown of each group, and their headings."""
-
-MARKS = {
-    "✓": "within tau of the reference",
-    "✗": "not within tau of the reference",
-    "=": "the reference",
-    "?": "no verdict",
-}
-"""What stands beside a rate that is judged."""
+__all__ = ["print_audit"]
 
 _MOST_GROUPS = 20
 _MOST_NAMES = 2
@@ -87,55 +68,6 @@ def print_audit(console: Console, result: AuditResult) -> None:
         _say(console, "Without a value:", "bold")
         for reason, (attributes, names) in reasons.items():
             _say(console, f"  {few(attributes)}: {reason}: {few(names)}")
-
-
-def printable(text: object) -> str:
-    """Return a name from the data without characters that would steer a terminal or break a page."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))
-
-
-def number(value: float, digits: int = 3) -> str:
-    """Return a number as text, a dash where there is none."""
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    text = f"{value:.{digits}f}"
-    return text.removeprefix("-") if float(text) == 0 else text
-
-
-def mark(disparity: Mapping[Any, Any] | None) -> str:
-    """Return the mark of a row of ``AuditResult.disparities``, of :data:`MARKS`."""
-    if disparity is None:
-        return ""
-    if pd.isna(disparity["verdict"]):
-        return "?"
-    if disparity["group"] == disparity["reference"]:
-        return "="
-    return "✓" if disparity["verdict"] else "✗"
-
-
-def undefined(metrics: pd.DataFrame) -> dict[str, tuple[list[str], list[str]]]:
-    """Return the attributes and the metrics that have no value, by reason."""
-    lacking = metrics[metrics["value"].isna()]
-    return {
-        str(reason): (rows["attribute"].unique().tolist(), rows["metric"].unique().tolist())
-        for reason, rows in lacking.groupby("reason", sort=False)
-    }
-
-
-def reference(result: AuditResult, attribute: str) -> str:
-    """Return the reference group of an attribute and how it was chosen, in words."""
-    chosen = str(result.facts["reference"][attribute])
-    if chosen == "minimum":
-        return "the group in which a rate is smallest"
-    named = result.disparities.loc[result.disparities["attribute"] == attribute, "reference"].iloc[0]
-    return f"{named}, the largest group" if chosen == "majority" else chosen
-
-
-def few(names: list[str], most: int = 6) -> str:
-    """Return the first of some names, and how many more there are."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _say(console: Console, text: str, style: str = "") -> None:

@@ -29,7 +29,8 @@ from benchmark.runs.frames import (
 )
 from benchmark.runs.summary import summarise
 from benchmark.statistics.bayes import ROPE
-from benchmark.tables.answers import constant_title, mark, share
+from benchmark.tables.answers import constant_title, mark
+from benchmark.text.words import share
 
 __all__ = ["print_report"]
 

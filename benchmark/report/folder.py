@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from benchmark.columns import MANIFEST_NAME
 from benchmark.experiment.export import convergence_frame, failures_frame, metrics_frame, results_frame
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.run import Outcome, headline_metrics, manifest
@@ -25,9 +26,8 @@ from benchmark.text.files import FORMATS_WRITTEN, PACKED, plain_or_packed, write
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MANIFEST_NAME", "RunFolder", "write_run_folder", "write_shard_folder"]
+__all__ = ["RunFolder", "write_run_folder", "write_shard_folder"]
 
-MANIFEST_NAME = "manifest.json"
 
 # What other commands add to a folder: true of the results that it was made from, and of no others.
 _DRAWN_FROM_RESULTS = (

@@ -9,11 +9,11 @@ import pandas as pd
 
 from benchmark.bias import list_bias_kinds
 from benchmark.runs.analysis import BELOW_COLUMNS, N_POSTERIOR, RunStatistics
+from benchmark.runs.standing_marks import BELOW_CONSTANT
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.paired import FAMILY
 from benchmark.tables.answers import (
     ANSWER_HEADINGS,
-    BELOW_CONSTANT,
     READING,
     SAME_ANSWER,
     UNKNOWN_SHARES,
@@ -21,7 +21,6 @@ from benchmark.tables.answers import (
     answer_sentences,
     baseline_notes,
     mark_notes,
-    number,
     spots,
 )
 from benchmark.tables.significance import (
@@ -34,6 +33,7 @@ from benchmark.tables.significance import (
     places,
 )
 from benchmark.text import markdown
+from benchmark.text.words import number
 
 __all__ = [
     "ANSWERS_PAGE",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from benchmark.experiment.plan import ALWAYS_MEASURED
-from benchmark.runs.descriptions import RunDescription, file_name
+from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import (
     Scenario,
     check_failures,
@@ -22,6 +22,7 @@ from benchmark.statistics.answers import standings
 from benchmark.tables.markup import MARKUPS
 from benchmark.tables.paper import build_tables
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
+from benchmark.text.words import file_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

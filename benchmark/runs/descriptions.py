@@ -6,7 +6,6 @@ order things are to be shown, and under which conditions the numbers hold.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import Literal
 
 from benchmark.errors import ReportError
 from benchmark.statistics.answers import ConstantAnswer
+from benchmark.text.words import file_name
 
 __all__ = [
     "STAGES",
@@ -22,7 +22,6 @@ __all__ = [
     "MetricDescription",
     "RunDescription",
     "TechniqueDescription",
-    "file_name",
 ]
 
 TestData = Literal["real data", "sample of the learned network"]
@@ -296,11 +295,6 @@ class RunDescription:
     def repetitions_text(self) -> str:
         """``"30 repetitions"``, or ``"1 repetition"``."""
         return f"{self.repetitions} repetition{'' if self.repetitions == 1 else 's'}"
-
-
-def file_name(name: str) -> str:
-    """Return ``name`` with everything replaced that some file system would not take in a file name."""
-    return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII)
 
 
 def _require_distinct(kind: str, names: Iterable[str]) -> None:

@@ -13,11 +13,10 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 
-from benchmark.columns import FAILURE_COLUMNS, METRIC_COLUMNS, RESULT_COLUMNS
+from benchmark.columns import FAILURE_COLUMNS, MANIFEST_NAME, METRIC_COLUMNS, RESULT_COLUMNS
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED, PublishedEntry
-from benchmark.report.folder import MANIFEST_NAME
 from benchmark.runs.descriptions import GroupSizes
 from benchmark.runs.frames import with_failed_cells
 from benchmark.runs.summary import SUMMARY_COLUMNS

@@ -9,7 +9,8 @@ import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.errors import ReportError
-from benchmark.runs.descriptions import DatasetDescription, RunDescription, file_name
+from benchmark.runs.descriptions import DatasetDescription, RunDescription
+from benchmark.text.words import file_name
 
 __all__ = [
     "CELL_COLUMNS",

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmark.columns import MANIFEST_NAME
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import Experiment
 from benchmark.experiment.run import STORE_NAME
 from benchmark.experiment.store import read_last_run
-from benchmark.report.folder import MANIFEST_NAME
 
 __all__ = ["other_experiment", "unfinished_run", "unlike_shards"]
 

@@ -10,17 +10,25 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.tables.answers import BELOW_CONSTANT, DEGENERATE, below_constant_words
 
 __all__ = [
+    "BELOW_CONSTANT",
     "CONSTANT_LINE",
+    "DEGENERATE",
     "below_constant_cells",
     "below_constant_notes",
+    "below_constant_words",
     "constant_text",
     "degenerate_cells",
     "degenerate_notes",
     "is_near",
 ]
+
+DEGENERATE = "‡"
+"""Stands beside techniques that answer nearly everybody, or each group, the same."""
+
+BELOW_CONSTANT = "†"
+"""Stands beside techniques that are less accurate than the best constant answer."""
 
 CONSTANT_LINE: dict[str, Any] = {
     "color": "#A02020",
@@ -32,6 +40,17 @@ CONSTANT_LINE: dict[str, Any] = {
 """Look of the line at the accuracy of the best constant answer, as keywords of matplotlib."""
 
 _REACH = 0.5
+
+
+def below_constant_words(answer: str) -> str:
+    """Return what a technique is that a constant answer outdoes: ``"less accurate than refusing everybody"``.
+
+    Parameters
+    ----------
+    answer : str
+        :attr:`~benchmark.statistics.answers.ConstantAnswer.words`.
+    """
+    return f"less accurate than {answer}"
 
 
 def is_near(level: float, values: ArrayLike) -> bool:

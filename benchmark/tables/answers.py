@@ -12,14 +12,14 @@ from typing import Any
 
 import pandas as pd
 
+from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, below_constant_words
 from benchmark.statistics.answers import NEARLY_ALL
 from benchmark.statistics.frames import SCENARIO
+from benchmark.text.words import number, share
 
 __all__ = [
     "ANSWER_HEADINGS",
-    "BELOW_CONSTANT",
     "CANDIDATE",
-    "DEGENERATE",
     "READING",
     "SAME_ANSWER",
     "UNKNOWN_SHARES",
@@ -29,7 +29,6 @@ __all__ = [
     "answer_rows",
     "answer_sentences",
     "baseline_notes",
-    "below_constant_words",
     "best_of",
     "change_text",
     "changes_sign",
@@ -39,24 +38,16 @@ __all__ = [
     "less_words",
     "mark",
     "mark_notes",
-    "number",
     "remarks",
-    "share",
     "spots",
     "verdict",
 ]
-
-DEGENERATE = "‡"
-"""Stands beside techniques that answer nearly everybody, or each group, the same."""
 
 SAME_ANSWER = "nearly everybody, or each group, the same in at least one sample"
 """What such techniques answer."""
 
 CANDIDATE = "one sample, no interval"
 """Why a technique that would else be recommended is a candidate only."""
-
-BELOW_CONSTANT = "†"
-"""Stands beside techniques that are less accurate than the best constant answer."""
 
 READING = (
     "Discrimination: 0 is ideal; positive where the favored group is accepted more often than the deprived "
@@ -93,38 +84,6 @@ _NEVERTHELESS = "techniques are compared with it nevertheless"
 _MOST_NAMED = 8
 _HIDDEN = 0.01
 _BETTER_OFF = "the deprived group is better off"
-
-
-def number(value: float) -> str:
-    """Return a number with three decimals, a dash where there is none; never a negative zero."""
-    if math.isnan(value):
-        return "–"
-    text = f"{value:.3f}"
-    return text.removeprefix("-") if float(text) == 0 else text
-
-
-def share(value: float) -> str:
-    """Return a share in percent, with a decimal where it is close to none or to all."""
-    if math.isnan(value):
-        return "–"
-    percent = 100 * value
-    if 0 < percent < 0.05:
-        return "<0.1 %"
-    if 99.95 <= percent < 100:
-        return ">99.9 %"
-    exact = percent in (0, 100) or 1 <= percent <= 99
-    return f"{percent:.0f} %" if exact else f"{percent:.1f} %"
-
-
-def below_constant_words(answer: str) -> str:
-    """Return what a technique is that a constant answer outdoes: ``"less accurate than refusing everybody"``.
-
-    Parameters
-    ----------
-    answer : str
-        :attr:`~benchmark.statistics.answers.ConstantAnswer.words`.
-    """
-    return f"less accurate than {answer}"
 
 
 def mark(row: Any) -> str:

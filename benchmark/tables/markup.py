@@ -7,9 +7,9 @@ import io
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from benchmark.tables.answers import number
 from benchmark.tables.paper import Block, Cell, ReportTable
 from benchmark.text.spreadsheet import as_cell
+from benchmark.text.words import number
 
 __all__ = ["MARKUPS", "to_csv", "to_latex", "to_markdown"]
 

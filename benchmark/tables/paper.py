@@ -10,11 +10,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from benchmark.runs.descriptions import (
-    DatasetDescription,
-    MetricDescription,
-    RunDescription,
-)
+from benchmark.runs.descriptions import DatasetDescription, MetricDescription, RunDescription
 from benchmark.runs.frames import Scenario, scenarios, with_failed_cells
 from benchmark.runs.reasons import explain
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, ConstantAnswer, standings

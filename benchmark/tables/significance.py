@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from benchmark.runs.analysis import MOST_PAIRED, RunStatistics, constant_answers
-from benchmark.runs.descriptions import file_name
 from benchmark.runs.finished import FinishedRun
+from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY
 from benchmark.statistics.frames import row_means, to_cells
-from benchmark.tables.answers import BELOW_CONSTANT, DEGENERATE, mark, mark_notes
+from benchmark.tables.answers import mark, mark_notes
 from benchmark.tables.paper import (
     ACCEPTED,
     ACCEPTED_NOTE,
@@ -34,6 +34,7 @@ from benchmark.tables.paper import (
     paper_name,
     shares_cell,
 )
+from benchmark.text.words import file_name
 
 __all__ = [
     "BETTER",

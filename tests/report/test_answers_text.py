@@ -20,11 +20,10 @@ from benchmark.tables.answers import (
     change_text,
     in_order,
     mark_notes,
-    number,
     remarks,
-    share,
     verdict,
 )
+from benchmark.text.words import number, share
 
 TITLES = {"none": "None", "a": "Alpha", "b": "Beta, with a comma", "c": "Gamma", "d": "Delta"}
 REFUSING = ConstantAnswer(favorable=30, unfavorable=70)

@@ -1,0 +1,46 @@
+"""Numbers, names and lists as every output writes them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+__all__ = ["few", "file_name", "number", "printable", "share"]
+
+
+def printable(text: object) -> str:
+    """Return a name from the data without characters that would steer a terminal or break a page."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))
+
+
+def file_name(name: str) -> str:
+    """Return ``name`` with everything replaced that some file system would not take in a file name."""
+    return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Return a number as text, a dash where there is none."""
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def share(value: float) -> str:
+    """Return a share in percent, with a decimal where it is close to none or to all."""
+    if math.isnan(value):
+        return "–"
+    percent = 100 * value
+    if 0 < percent < 0.05:
+        return "<0.1 %"
+    if 99.95 <= percent < 100:
+        return ">99.9 %"
+    exact = percent in (0, 100) or 1 <= percent <= 99
+    return f"{percent:.0f} %" if exact else f"{percent:.1f} %"
+
+
+def few(names: list[str], most: int = 6) -> str:
+    """Return the first of some names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
