@@ -22,7 +22,7 @@ LAYERS = (
     ("bias",),
     ("classifiers", "techniques", "metrics"),
     ("statistics",),
-    ("experiment", "audit", "skeleton"),
+    ("experiment", "audit"),
     ("report",),
     ("pages",),
     ("cli",),

@@ -13,9 +13,9 @@ from benchmark import registry
 from benchmark.cli import main
 from benchmark.errors import TechniqueError
 from benchmark.report.technique_pages import documentation_flaws
-from benchmark.skeleton import write_skeleton
 from benchmark.techniques import list_techniques, load_plugin
 from benchmark.techniques.base import Stage, parameter_rules
+from benchmark.techniques.new import write_skeleton
 from benchmark.techniques.registry import _REGISTRY
 
 STAGES = get_args(Stage)
