@@ -23,7 +23,7 @@ LAYERS = (
     ("classifiers", "techniques", "metrics"),
     ("conformance",),
     ("statistics",),
-    ("experiment", "audit", "skeleton"),
+    ("experiment", "audit"),
     ("report",),
     ("pages",),
     ("cli",),

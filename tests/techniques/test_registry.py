@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
+from benchmark.skeleton import write_skeleton
 
 from benchmark import registry
 from benchmark.bias import list_bias_kinds
@@ -20,7 +21,6 @@ from benchmark.errors import PluginError, TechniqueError, UnknownNameError
 from benchmark.metrics import get_metric, list_metrics
 from benchmark.registry import Registry
 from benchmark.registry import load_plugin as load_any_plugin
-from benchmark.skeleton import write_skeleton
 from benchmark.techniques import (
     Interval,
     Prepared,

@@ -1,7 +1,4 @@
-"""Commands about techniques and models: a first file, the influence of features.
-
-Modules that compute are imported inside the commands, so that ``--help`` answers at once.
-"""
+"""``betabench influence``: which features a model depends on, directly and through others."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmark.cli.common import add_data_options, command, sources_of
+from benchmark.cli.common import EXIT_OK, add_data_options, command, sources_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,50 +17,7 @@ __all__ = ["add"]
 
 
 def add(commands: Any) -> None:
-    """Add the commands of this module."""
-    _add_new_technique(commands)
-    _add_influence(commands)
-
-
-# --------------------------------------------------------------------------------------- new-technique
-
-
-def _add_new_technique(commands: Any) -> None:
-    parser = command(
-        commands,
-        "new-technique",
-        _new_technique,
-        "write a technique that runs, to be changed into your own, and its test",
-        "betabench new-technique my_idea --stage pre --folder ideas",
-    )
-    add = parser.add_argument
-    add("name", metavar="NAME", help="its name: lower-case letters, digits and underscores")
-    add(
-        "--stage",
-        choices=("pre", "in", "post"),
-        default="pre",
-        help="whether it changes the training data (default), the training, or the predictions",
-    )
-    add("--folder", type=Path, default=Path(), metavar="DIR", help="where to write; default: here")
-
-
-def _new_technique(options: argparse.Namespace) -> int:
-    from benchmark.skeleton import write_skeleton
-
-    technique, test = write_skeleton(options.name, options.stage, options.folder)
-    print(f"written: {technique}, {test}")
-    print(f"test it: pytest {test}")
-    print(
-        f"run it:  betabench run --experiment smoke --plugin {technique} --techniques none {options.name} "
-        f"--output results/{options.name}"
-    )
-    return 0
-
-
-# ------------------------------------------------------------------------------------------- influence
-
-
-def _add_influence(commands: Any) -> None:
+    """Add the command."""
     parser = command(
         commands,
         "influence",
@@ -71,19 +25,19 @@ def _add_influence(commands: Any) -> None:
         "rank features by their influence on a model, directly and through other columns",
         "betabench influence --dataset adult --classifier c45 --out results/influence",
     )
-    add = parser.add_argument
-    add("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
-    add("--classifier", default="c45", metavar="NAME|PATH", help="short name or class; default: c45")
-    add("--technique", default="none", metavar="NAME", help="trains the model; default: none")
-    add(
+    option = parser.add_argument
+    option("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
+    option("--classifier", default="c45", metavar="NAME|PATH", help="short name or class; default: c45")
+    option("--technique", default="none", metavar="NAME", help="trains the model; default: none")
+    option(
         "--levels",
         nargs="+",
         type=float,
         metavar="LEVEL",
         help="how far to obscure each feature, each from 0 to 1; default: 0 0.25 0.5 0.75 1",
     )
-    add("--seed", type=int, default=0, metavar="N", help="of the split and of the repair; default: 0")
-    add("--out", type=Path, metavar="DIR", help="write the numbers of all levels here, as CSV")
+    option("--seed", type=int, default=0, metavar="N", help="of the split and of the repair; default: 0")
+    option("--out", type=Path, metavar="DIR", help="write the numbers of all levels here, as CSV")
     add_data_options(parser)
 
 
@@ -132,7 +86,7 @@ def _influence(options: argparse.Namespace) -> int:
         parts = [card.name, *(["embedded"] if embedded else []), options.classifier, technique.name]
         path = options.out / f"influence_{file_name('_'.join(parts))}.csv"
         print(f"written: {write_atomically(path, csv_text(audit))}")
-    return 0
+    return EXIT_OK
 
 
 def _print_ranking(console: Console, audit: pd.DataFrame) -> None:

@@ -1,6 +1,6 @@
 """A first file and its test for a technique of one's own.
 
-The templates in ``benchmark/techniques/skeletons`` are programs that run; only names are changed in them.
+The templates in the folder ``skeletons`` are programs that run; only names are changed in them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import re
 from pathlib import Path
 
 from benchmark.errors import TechniqueError
-from benchmark.techniques import list_techniques
 from benchmark.techniques.base import Stage
+from benchmark.techniques.registry import list_techniques
 
 __all__ = ["write_skeleton"]
 
-_TEMPLATES = Path(__file__).resolve().parent / "techniques" / "skeletons"
+_TEMPLATES = Path(__file__).resolve().parent / "skeletons"
 
 
 def write_skeleton(name: str, stage: Stage = "pre", folder: Path | None = None) -> tuple[Path, Path]:
