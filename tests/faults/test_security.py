@@ -29,7 +29,7 @@ from benchmark.report.markup import to_markdown
 from benchmark.report.summary import summarise
 from benchmark.report.tables import build_tables
 from benchmark.techniques import get_technique
-from tests.faults.fuzz import CARD
+from tools.faults.fuzz import CARD
 
 PACKAGE = Path(__file__).resolve().parents[2] / "benchmark"
 SCRIPT = "<script>alert(1)</script>"
