@@ -278,6 +278,7 @@ def assert_harmless(harm: dict[str, tuple[str, str]], between: int, folder: Path
     assert told is None or told.convergence == Convergence(3, 0.0, 1.0)
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_inside_a_process_harms_no_neighbour(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -288,6 +289,7 @@ def test_what_goes_wrong_inside_a_process_harms_no_neighbour(
     assert set(os.environ.items()) ^ set(environment.items()) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc and fork")
 def test_what_takes_its_process_down_or_spoils_it_harms_no_neighbour(tmp_path: Path) -> None:
     assert_harmless(COSTLY, 5, tmp_path, time_limit=12, memory_limit=1000)

@@ -265,6 +265,7 @@ def test_a_port_in_use_and_a_missing_folder_are_errors(
             ReportServer(folder, port)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="interrupts are sent in another way elsewhere")
 def test_the_command_serves_until_it_is_interrupted(folder: Path) -> None:
     with subprocess.Popen(

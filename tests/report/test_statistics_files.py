@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
-from test_report_tables import check_latex
 
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
 from benchmark.experiment.export import FAILURE_COLUMNS, RESULT_COLUMNS
@@ -29,6 +28,7 @@ from benchmark.report.statistics_tables import statistics_tables
 from benchmark.report.statistics_text import statistics_page, survivors
 from benchmark.report.summary import SUMMARY_COLUMNS, csv_text
 from benchmark.report.tables import ReportTable
+from tests.report.test_report_tables import check_latex
 
 ROOT = Path(__file__).resolve().parents[2]
 TITLES = {"none": "None", "massaging": "Massaging", "reweighing": "Reweighing", "repair_0.5": "Repair 0.5"}

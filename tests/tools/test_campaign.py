@@ -18,7 +18,10 @@ from benchmark.errors import ExperimentError
 from benchmark.experiment.pool import Task, run_tasks
 from tools.faults.campaign import PLANNED, Bench, campaign, judged, workers_of
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc and POSIX signals")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc and POSIX signals"),
+]
 
 
 @pytest.fixture(scope="module")

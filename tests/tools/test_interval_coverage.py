@@ -6,6 +6,8 @@ import pytest
 
 from tools.interval_coverage import N, Shares, printed, table
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def shares() -> Shares:

@@ -12,6 +12,8 @@ import pytest
 
 from tools.processors import processors
 
+pytestmark = pytest.mark.slow
+
 Answers: TypeAlias = dict[str, tuple[str, str, dict[str, list[Any]]]]
 
 # Metrics of the probabilities themselves; all others are of predictions and of the order of scores.
