@@ -5,6 +5,6 @@ The data's way through the package: ``data`` (card to coded table), ``network`` 
 store), ``report`` (tables and figures), ``cli``.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = ["__version__"]
