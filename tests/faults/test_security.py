@@ -29,7 +29,7 @@ from benchmark.report.markup import to_markdown
 from benchmark.report.summary import summarise
 from benchmark.report.tables import build_tables
 from benchmark.techniques import get_technique
-from tests.faults.fuzz import CARD
+from tools.faults.fuzz import CARD
 from website import metric_pages, technique_pages
 
 PACKAGE = Path(__file__).resolve().parents[2] / "benchmark"

@@ -10,13 +10,23 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from made_up_runs import ADULT, BETAS, DUTCH, METRICS, SHARES, TECHNIQUES, Run, many_techniques, sample_run
 
 from benchmark.report.describe import GroupSizes, MetricDescription, TechniqueDescription
 from benchmark.report.frames import check_failures, check_results
 from benchmark.report.markup import MARKUPS, to_csv, to_latex, to_markdown
 from benchmark.report.summary import summarise
 from benchmark.report.tables import ReportTable, build_tables
+from tests.report.made_up_runs import (
+    ADULT,
+    BETAS,
+    DUTCH,
+    METRICS,
+    SHARES,
+    TECHNIQUES,
+    Run,
+    many_techniques,
+    sample_run,
+)
 
 
 def tables_of(run: Run) -> dict[str, ReportTable]:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figure_checks import flaws, panels, texts_of
 from sklearn.metrics import mutual_info_score
 
 from benchmark.data.source import Sources
@@ -20,6 +19,7 @@ from benchmark.report.fidelity_figure import draw_fidelity, mutual_information, 
 from benchmark.report.from_world import describe_run
 from benchmark.report.label_table_figure import draw_label_table, label_table
 from benchmark.report.world_figures import draw_world
+from tests.report.figure_checks import flaws, panels, texts_of
 
 BETAS = (0.0, 0.5, 1.0)
 LONG = "a_name_of_sixty_characters_that_no_column_of_a_page_can_hold"
