@@ -25,7 +25,7 @@ LAYERS = (
     ("bias",),
     ("classifiers", "techniques", "metrics"),
     ("statistics", "conformance"),
-    ("experiment", "audit", "skeleton"),
+    ("experiment", "audit"),
     ("runs",),
     ("tables",),
     ("figures",),
@@ -38,8 +38,7 @@ RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 
 
 def layer(path: Path) -> str:
-    # What a skeleton becomes lies outside of the package, and may import all of it.
-    return "skeleton" if "skeletons" in path.parts else path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def imported_modules(path: Path) -> list[str]:

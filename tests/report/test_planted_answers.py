@@ -175,6 +175,7 @@ def read(folder: Path, name: str) -> pd.DataFrame:
     return pd.read_csv(folder / "statistics" / f"{name}.csv", keep_default_na=False)
 
 
+@pytest.mark.slow
 def test_each_sort_is_found_for_what_it_is(run: tuple[Path, str, str]) -> None:
     answers = read(run[0], "answers").set_index(["technique", "beta"])
     for name in DEGENERATE:
