@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 from benchmark.errors import BetabenchError, PluginError, UnknownNameError
 
-__all__ = ["Registry", "load_plugin"]
+__all__ = ["Registry", "load_plugin", "text_flaws"]
 
 T = TypeVar("T")
 
@@ -211,6 +211,16 @@ def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
         )
     _PLUGINS[file] = names
     return names
+
+
+def text_flaws(item: object, *attributes: str) -> list[str]:
+    """Say which attributes of a declared item are not texts, one sentence each."""
+    values = {name: getattr(item, name, None) for name in attributes}
+    return [
+        f"its class attribute {name!r} is not a text"
+        for name, value in values.items()
+        if not isinstance(value, str) or not value.strip()
+    ]
 
 
 def _run_file(file: Path) -> None:
