@@ -13,6 +13,7 @@ from benchmark.data.table import Table
 from benchmark.errors import BiasError
 from benchmark.network.bias import BiasEdit, check_beta
 from benchmark.network.model import Network
+from benchmark.registry import text_flaws
 
 __all__ = ["BiasKind", "Planted"]
 
@@ -111,8 +112,4 @@ def declaration_flaws(kind: type[BiasKind]) -> list[str]:
         return ["it is not a subclass of BiasKind"]
     missing = sorted(getattr(kind, "__abstractmethods__", ()))
     flaws = [f"it is abstract: {', '.join(missing)} not implemented"] if missing else []
-    for attribute in ("summary", "reference", "version"):
-        value = getattr(kind, attribute, None)
-        if not isinstance(value, str) or not value.strip():
-            flaws.append(f"its class attribute {attribute!r} is not a text")
-    return flaws
+    return flaws + text_flaws(kind, "summary", "reference", "version")
