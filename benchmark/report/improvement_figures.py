@@ -88,7 +88,7 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
             f"than the baseline (framed). + significantly better, {_MINUS} significantly worse.",
             notes=[
                 *mark_notes(statistics.standing[statistics.standing["technique"].isin(names)]),
-                *reach_notes(_of_metric(statistics.out_of_reach(), metric)),
+                *reach_notes(_of_metric(statistics.out_of_reach(), metric), statistics.run),
                 *(note for place, _, _ in blocks for note in place_notes(statistics, place)),
             ],
             left=0.3 + max(text_width(line, SIZES["tick"]) for lines in labels for line in lines),
@@ -227,7 +227,7 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
                 f"training sample. Band: differences of up to {statistics.rope:g}, practically none.",
                 *degenerate_notes(standing, titles, "Cross, not to be compared"),
                 *below_constant_notes(standing, titles),
-                *reach_notes(_of_metric(place.rows(statistics.out_of_reach()), metric)),
+                *reach_notes(_of_metric(place.rows(statistics.out_of_reach()), metric), statistics.run),
                 *place_notes(statistics, place),
             ],
             left=0.3

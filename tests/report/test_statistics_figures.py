@@ -355,8 +355,9 @@ def test_what_is_degenerate_has_no_rank(planted: RunStatistics) -> None:
         ranked = {label.get_text() for label in axes.get_yticklabels()}
         assert ranked == {"Useful", "Useful, at a cost", "As the baseline", "Worse than a constant †"}
     # The baseline of the second dataset is degenerate at the greatest level of bias.
-    assert "dutch:embedded, nor over all β, as it refuses more than 99 % of everybody: No technique" in (
-        texts_of(figure)
+    assert (
+        "Dutch census (embedded), nor over all β, as it refuses more than 99 % of everybody: No technique"
+        in (texts_of(figure))
     )
 
 
