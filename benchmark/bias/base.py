@@ -15,7 +15,10 @@ from benchmark.network.bias import BiasEdit, check_beta
 from benchmark.network.model import Network
 from benchmark.registry import text_flaws
 
-__all__ = ["BiasKind", "Planted"]
+__all__ = ["NOTHING_ACTS", "BiasKind", "Planted"]
+
+NOTHING_ACTS = "none, because no edited attribute is a parent of the label"
+"""Description of a bias whose edits have no effect in a network."""
 
 
 @dataclass(frozen=True, eq=False)
