@@ -15,7 +15,7 @@ compared, and how), ``experiment`` (plan, run, store), ``report`` (tables and fi
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from benchmark.api import Run, open_run, run, sample

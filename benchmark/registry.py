@@ -6,6 +6,7 @@ package, then what other installed packages announce as entry points, then what 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import importlib.util
@@ -13,14 +14,14 @@ import pkgutil
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from benchmark.errors import BetabenchError, PluginError, UnknownNameError
 
-__all__ = ["Registry", "load_plugin"]
+__all__ = ["Registry", "forgetting", "load_plugin", "text_flaws"]
 
 T = TypeVar("T")
 
@@ -211,6 +212,30 @@ def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
         )
     _PLUGINS[file] = names
     return names
+
+
+@contextlib.contextmanager
+def forgetting() -> Iterator[None]:
+    """Forget on leaving the plugins that were loaded inside, and what they registered."""
+    before = set(_PLUGINS)
+    try:
+        yield
+    finally:
+        for file in _PLUGINS.keys() - before:
+            names = _PLUGINS.pop(file)
+            for registry in _REGISTRIES:
+                for name in names.get(registry.kind, ()):
+                    registry._items.pop(name, None)
+
+
+def text_flaws(item: object, *attributes: str) -> list[str]:
+    """Say which attributes of a declared item are not texts, one sentence each."""
+    values = {name: getattr(item, name, None) for name in attributes}
+    return [
+        f"its class attribute {name!r} is not a text"
+        for name, value in values.items()
+        if not isinstance(value, str) or not value.strip()
+    ]
 
 
 def _run_file(file: Path) -> None:

@@ -16,16 +16,23 @@ hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 
+# The built documentation site, and a browser: what they take is taken by any test that uses them.
+SLOW_FIXTURES = {"site", "visit"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what is slow
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that use slow fixtures as slow."""
+    for item in items:
+        if SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(autouse=True)
 def plugins_are_forgotten() -> Iterator[None]:
     """Forget after each test what the plugins that it loaded have registered."""
-    before = set(registry._PLUGINS)
-    yield
-    for file in registry._PLUGINS.keys() - before:
-        added = registry._PLUGINS.pop(file)
-        for items in registry._REGISTRIES:
-            for name in added.get(items.kind, ()):
-                items._items.pop(name, None)
+    with registry.forgetting():
+        yield
 
 
 def _folder(variable: str) -> Path:

@@ -282,6 +282,7 @@ def test_a_run_is_compared_with_what_was_published(
     assert (compared["difference"].abs() < 0.1).all()
 
 
+@pytest.mark.slow
 def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "run"
     words = ["run", "--datasets", "compas_leaky", "--techniques", "none", "drop_sensitive", "reweighing"]

@@ -18,13 +18,15 @@ from benchmark.cli import (
     audit,
     check,
     compare,
+    docs,
+    influence,
     learn,
     listing,
     merge,
+    new_technique,
     report,
     run,
     sample,
-    techniques,
 )
 from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from benchmark.errors import BetabenchError
@@ -32,8 +34,11 @@ from benchmark.experiment.pool import leave_if_imported_by_a_worker
 
 __all__ = ["main"]
 
-COMMANDS = (run, merge, listing, learn, sample, compare, report, audit, alternation, check, techniques)
-"""Modules with a function ``add(commands)`` that adds a command or several, in the order of the help."""
+COMMANDS = (
+    *(run, merge, listing, learn, sample, compare, report),
+    *(audit, alternation, check, new_technique, docs, influence),
+)
+"""Modules with a function ``add(commands)`` that adds their command, in the order of the help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,33 +4,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
-import inspect
 import json
-import re
 import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, command
 from benchmark.errors import TechniqueError
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from benchmark.conformance import CheckResult
-    from benchmark.experiment.pool import Limits
-    from benchmark.techniques import Tools
-
 __all__ = ["add"]
-
-_ROWS, _COLUMNS = 50_000, 12
-
-# What is said of a technique, by the weightiest status that one of its checks has.
-_VERDICTS = {"failed": "breaks rules", "passed": "keeps the rules", "not applicable": "could not be checked"}
 
 
 def add(commands: Any) -> None:
@@ -75,54 +57,13 @@ def add(commands: Any) -> None:
     option("--json", action="store_true", help="machine-readable")
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """How a fit on a made-up table of usual size went.
-
-    ``memory`` is what the process held at its peak beyond what it held before, in MiB; None where the system
-    does not say.
-    """
-
-    status: str
-    detail: str = ""
-    seconds: float | None = None
-    memory: float | None = None
-
-
-@dataclass(frozen=True)
-class _Examiner:
-    """Runs in a process of its own, which a technique may take down; see :func:`run_tasks`."""
-
-    parameters: dict[str, Any]
-    classifier: str
-    plugins: tuple[str, ...]
-
-    def __call__(self, block: str, cells: tuple[str, ...]) -> Iterator[list[CheckResult] | _Fit]:
-        import numpy as np
-
-        from benchmark.classifiers import make_classifier, naive_bayes_ranker
-        from benchmark.conformance import check_technique
-        from benchmark.techniques import Tools, get_technique, load_plugin
-
-        for plugin in self.plugins:
-            load_plugin(plugin)
-        technique, factory = get_technique(block, **self.parameters), make_classifier(self.classifier)
-
-        def build(cardinalities: Any) -> Any:
-            return factory.build(cardinalities, 0)
-
-        for cell in cells:
-            if cell == "checks":
-                yield check_technique(technique, classifier=build, ranker=naive_bayes_ranker)
-            else:
-                yield _measured(technique, Tools(build, naive_bayes_ranker, np.random.default_rng(0)))
-
-
 def _check(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.classifiers import make_classifier
+    from benchmark.experiment.examine import VERDICTS, Examiner, examine, techniques_of
     from benchmark.experiment.pool import Limits
+    from benchmark.report.examination import print_examination, say
     from benchmark.techniques import get_technique, list_techniques, load_plugin
 
     files = tuple(str(Path(target).resolve()) for target in options.targets if target.endswith(".py"))
@@ -130,8 +71,8 @@ def _check(options: argparse.Namespace) -> int:
     with contextlib.redirect_stdout(sys.stderr):  # what a file prints is no part of the report
         for file in files:
             # A file of the package is registered already, and loaded again it would claim its names twice.
-            names += _built_in(Path(file)) or load_plugin(file)
-    plugins = tuple(file for file in files if not _built_in(Path(file)))
+            names += techniques_of(Path(file)) or load_plugin(file)
+    plugins = tuple(file for file in files if not techniques_of(Path(file)))
     if options.all:
         names += list_techniques()
     if not names:
@@ -151,47 +92,22 @@ def _check(options: argparse.Namespace) -> int:
     parameters = dict(map(_parameter, options.parameters))
     make_classifier(options.classifier)
     techniques = [get_technique(name, **parameters) for name in dict.fromkeys(names)]
-    examine = functools.partial(
-        _examine,
-        make_examiner=functools.partial(_Examiner, parameters, options.classifier, plugins),
-        limits=Limits(options.time_limit, options.memory_limit),
-    )
+    examiner = Examiner(options.classifier, parameters, plugins)
+    limits = Limits(options.time_limit, options.memory_limit)
     console, reports = Console(), []
     for technique in techniques:
-        checks, fit = examine(technique.name)
-        statuses = {result.status for result in checks} | {fit.status}
-        reports.append(
-            {
-                "technique": technique.name,
-                "parameters": technique.parameters,
-                "classifier": options.classifier,
-                "verdict": next(v for status, v in _VERDICTS.items() if status in statuses),
-                "checks": [asdict(result) for result in checks],
-                "fit": {"rows": _ROWS, "columns": _COLUMNS, **asdict(fit)},
-            }
-        )
+        reports.append(examine(technique, examiner, limits))
         if not options.json:
-            _print(console, reports[-1])
+            print_examination(console, reports[-1])
     if options.json:
         print(json.dumps(reports, indent=2, ensure_ascii=False))
     else:
-        for verdict in _VERDICTS.values():
+        for verdict in VERDICTS.values():
             names = [report["technique"] for report in reports if report["verdict"] == verdict]
             if names:
-                _say(console, f"{verdict}: {', '.join(names)}", "bold")
+                say(console, f"{verdict}: {', '.join(names)}", "bold")
     # A technique that declines everything has shown nothing.
-    return EXIT_OK if all(r["verdict"] == _VERDICTS["passed"] for r in reports) else EXIT_FAILED
-
-
-def _built_in(file: Path) -> list[str]:
-    """Return the names of the techniques that a file of this package registers; none of another file."""
-    from benchmark.techniques import list_techniques
-
-    return [
-        name
-        for name, technique in list_techniques().items()
-        if technique.__module__.partition(".")[0] == "benchmark" and Path(inspect.getfile(technique)) == file
-    ]
+    return EXIT_OK if all(r["verdict"] == VERDICTS["passed"] for r in reports) else EXIT_FAILED
 
 
 def _parameter(text: str) -> tuple[str, bool | int | float | str]:
@@ -204,90 +120,3 @@ def _parameter(text: str) -> tuple[str, bool | int | float | str]:
         with contextlib.suppress(ValueError):
             return key, kind(value)
     return key, value
-
-
-def _examine(
-    name: str, *, make_examiner: Callable[[], _Examiner], limits: Limits
-) -> tuple[list[CheckResult], _Fit]:
-    """Run the checks and the fit in a new process, so that a technique harms nothing but its report."""
-    from benchmark.conformance import CheckResult
-    from benchmark.experiment.pool import Failure, Task, run_tasks
-
-    batches = run_tasks(
-        [Task(name, ("checks", "fit"))],
-        make_examiner,
-        n_workers=1,
-        limits=limits,
-    )
-    checks, fit = (finished.result for batch in batches for finished in batch)
-    if isinstance(checks, Failure):
-        checks = [CheckResult("the checks come to an end", "failed", checks.reason)]
-    if isinstance(fit, Failure):
-        fit = _Fit("failed", fit.reason)
-    return checks, fit
-
-
-def _measured(technique: Any, tools: Tools) -> _Fit:
-    from benchmark.conformance import described, example_table
-
-    table = example_table(_ROWS, extra_columns=_COLUMNS - 5)
-    try:
-        reason = technique.skip(table)
-        if reason is not None:
-            return _Fit("not applicable", f"it declines: {reason}")
-        with contextlib.suppress(OSError):
-            Path("/proc/self/clear_refs").write_text("5")  # Linux: the peak begins anew
-        before, started = _peak_memory(), time.perf_counter()
-        technique.fit(table, tools)
-        seconds, after = time.perf_counter() - started, _peak_memory()
-    except BaseException as error:  # a technique under test may do anything
-        return _Fit("failed", described(error))
-    return _Fit("passed", "", seconds, None if before is None or after is None else after - before)
-
-
-def _peak_memory() -> float | None:
-    """Return the largest resident memory of this process so far, in MiB."""
-    with contextlib.suppress(OSError):
-        status = Path("/proc/self/status").read_text()
-        return int(status.partition("VmHWM:")[2].split()[0]) / 2**10
-    try:
-        import resource
-    except ImportError:  # not a Unix
-        return None
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-
-
-def _print(console: Console, report: dict[str, Any]) -> None:
-    given = ", ".join(f"{name}={value}" for name, value in report["parameters"].items())
-    _say(console, f"{report['technique']} ({given})" if given else report["technique"], "bold")
-    for result in report["checks"]:
-        _print_result(console, result["check"], result["status"], result["detail"])
-    fit = report["fit"]
-    what = f"fit on {fit['rows']:,} rows × {fit['columns']} columns"
-    if fit["seconds"] is not None:
-        what += f": {fit['seconds']:.2f} s"
-        if fit["memory"] is not None:
-            what += f", at its peak {fit['memory']:.0f} MiB of resident memory more than before"
-    _print_result(console, what, fit["status"], fit["detail"])
-
-
-def _print_result(console: Console, what: str, status: str, detail: str) -> None:
-    if status == "failed":
-        _say(console, f"  FAILED          {what}", "bold red")
-        _print_lines(console, detail)
-    elif status == "warning":
-        _say(console, f"  warning         {what}", "yellow")
-        _print_lines(console, detail)
-    elif status == "not applicable":
-        _say(console, f"  not applicable  {what}: {detail}", "dim")
-    else:
-        _say(console, f"  passed          {what}")
-
-
-def _print_lines(console: Console, detail: str) -> None:
-    for line in re.split(r" (?=Expected: |Got: |What to do: )|\n", detail):
-        _say(console, f"                  {line}")
-
-
-def _say(console: Console, line: str, style: str = "") -> None:
-    console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)

@@ -348,8 +348,7 @@ class Experiment(_Strict):
     memory_limit : float
         MiB that a worker process may hold meanwhile; ``inf`` for no limit. The default is several times what
         the shipped techniques need on the shipped datasets, and little enough that one that eats memory
-        meets it before the machine runs out. See :func:`benchmark.experiment.pool.run_tasks` for what
-        counts, and for systems without ``/proc``, where it has no effect.
+        meets it before the machine runs out. See :class:`benchmark.experiment.pool.Pool` for what counts.
     datasets, techniques, classifiers : tuple
         What is crossed.
     metrics : tuple of str

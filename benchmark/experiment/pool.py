@@ -31,6 +31,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TextIO
 
+import psutil
+
 from benchmark.errors import BetabenchError, ExperimentError
 
 __all__ = [
@@ -63,6 +65,9 @@ _ENVIRONMENT = threading.Lock()
 
 # How often a working process is weighed, in seconds: between two looks a technique can fill some hundred MiB.
 _WEIGHING = 0.1
+
+# Share of a core that may be spent on looking who has started whom.
+_LOOKING = 0.01
 
 _MESSAGES = ("refused", "ready", "start", "result")
 
@@ -99,8 +104,7 @@ class Limits:
         Time.
     mebibytes : float, default inf
         Memory that the process may hold while it works on the cell, that of Python and its libraries included
-        (about 400) and that of processes that it starts. Resident memory is watched through ``/proc``; where
-        there is none, that is outside of Linux, this limit has no effect.
+        (about 400) and that of processes that it starts.
     """
 
     seconds: float
@@ -131,10 +135,37 @@ class Handler(Protocol):
         """Yield a result for each cell."""
 
 
+class _Scales:
+    """Say how much memory workers hold, those processes included that they have started.
+
+    Who has started whom is known only from a look at every process of the machine, which takes milliseconds
+    where there are hundreds. So one look serves all workers, and the longer it takes, the rarer it is.
+    """
+
+    def __init__(self) -> None:
+        self._descendants: dict[int, list[psutil.Process]] = {}
+        self._due = -math.inf
+
+    def held(self, pid: int) -> float:
+        """Return what a worker and its processes hold, in MiB; 0 if it has ended."""
+        if time.monotonic() >= self._due:
+            started = time.thread_time()
+            self._descendants = _descendants_of_children()
+            self._due = time.monotonic() + max(_WEIGHING, (time.thread_time() - started) / _LOOKING)
+        held = 0
+        with contextlib.suppress(psutil.Error):
+            held = psutil.Process(pid).memory_info().rss
+        for process in self._descendants.get(pid, ()):
+            with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+                held += process.memory_info().rss
+        return held / 2**20
+
+
 @dataclass
 class _Worker:
     process: Any
     connection: Connection
+    scales: _Scales
     task: Task | None = None  # with the cells that are left to do
     finished: list[Finished] = field(default_factory=list)
     ready: bool = False
@@ -160,7 +191,7 @@ class _Worker:
         if self.cell_started is None or now - self.weighed < _WEIGHING:
             return False
         self.weighed = now
-        return _resident(self.process.pid) > memory_limit
+        return self.scales.held(self.process.pid) > memory_limit
 
 
 class Pool:
@@ -182,6 +213,7 @@ class Pool:
         self._n_workers = n_workers
         self._limits = limits
         self._workers: list[_Worker] = []
+        self._scales = _Scales()
         self._stopped = False
         self._stillborn = 0  # workers in a row
 
@@ -295,7 +327,7 @@ class Pool:
         # waits forever where these are long and the process is killed before it has read them.
         with contextlib.suppress(OSError):  # noticed by the listener
             here.send(self._make_handler)
-        self._workers.append(_Worker(process, here, task))
+        self._workers.append(_Worker(process, here, self._scales, task))
 
 
 def leave_if_imported_by_a_worker() -> None:
@@ -400,26 +432,17 @@ def _exit_text(code: int | None) -> str:
     return f"exit code {code}"
 
 
-def _resident(pid: int) -> float:
-    """Return the memory that a process and those it started hold, in MiB; 0 where it cannot be known."""
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, IndexError):  # no such file system, or no such process any more
-        return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20 + sum(map(_resident, _children(pid)))
-
-
-def _children(pid: int) -> list[int]:
-    """Return the processes that a process has started; none where that cannot be known."""
-    try:
-        files = list(Path(f"/proc/{pid}").glob("task/*/children"))
-        return [int(child) for file in files for child in file.read_text().split()]
-    except OSError:
-        return []
-
-
-def _descendants(pid: int) -> list[int]:
-    return [one for child in _children(pid) for one in (child, *_descendants(child))]
+def _descendants_of_children() -> dict[int, list[psutil.Process]]:
+    """Return by the id of each process that this one has started those that came of it."""
+    descendants: dict[int, list[psutil.Process]] = {}
+    child_of: dict[int, int] = {}  # by which child a process is here
+    for process in psutil.Process().children(recursive=True):  # parents come before their children
+        with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+            child = child_of.get(process.ppid())
+            child_of[process.pid] = process.pid if child is None else child
+            if child is not None:
+                descendants.setdefault(child, []).append(process)
+    return descendants
 
 
 def _end(worker: _Worker) -> None:
@@ -430,9 +453,10 @@ def _end(worker: _Worker) -> None:
 
 def _kill(worker: _Worker) -> None:
     # Before its group, because what has made itself a group of its own is known only as long as it lives.
-    for pid in _descendants(worker.process.pid or 0):
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGKILL)
+    with contextlib.suppress(psutil.Error):  # it has ended
+        for process in psutil.Process(worker.process.pid).children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                process.kill()
     if hasattr(os, "killpg"):
         with contextlib.suppress(OSError):  # it has not come to lead a group yet
             os.killpg(worker.process.pid, signal.SIGKILL)

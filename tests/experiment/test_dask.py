@@ -38,6 +38,8 @@ distributed = pytest.importorskip("distributed", reason="needs the extra betaben
 
 from benchmark.experiment.dask_engine import DaskEngine, connected, started  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 EXPERIMENT = """
 name = "spread"
 title = "Twelve samples"

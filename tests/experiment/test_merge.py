@@ -303,6 +303,7 @@ def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_merged_shards_are_the_whole_run_byte_for_byte(
     quick: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,16 +12,18 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from benchmark.errors import ExperimentError
+from benchmark.experiment import pool
 from benchmark.experiment.pool import Failure, Finished, Limits, Task, run_tasks
 
 SETTINGS: set[str] = set()
 """Stands for what cells change in the modules of their process."""
 
-proc = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
 posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
@@ -223,7 +225,6 @@ def test_what_is_finished_is_delivered_when_ctrl_c_comes_before_its_time() -> No
     assert not multiprocessing.active_children()
 
 
-@proc
 @pytest.mark.parametrize("hoard", ["hoard", "let others hoard"])
 def test_a_cell_that_eats_memory_is_cut_off_at_the_limit_and_the_rest_goes_on(hoard: str) -> None:
     results = run([Task(0, (1, "hold a little", hoard, 2)), Task(1, (7,))], memory_limit=300)
@@ -233,6 +234,45 @@ def test_a_cell_that_eats_memory_is_cut_off_at_the_limit_and_the_rest_goes_on(ho
     assert "more memory than its limit of 300 MiB" in failure.reason
     assert [*results[0][:2], results[0][3]] == [(0, 1), 1, (0, 2)]
     assert results[1] == [(1, 7)]
+
+
+def test_memory_is_that_of_a_process_and_of_all_that_it_started() -> None:
+    grandchild = "held = b'x' * 2**27; print(flush=True); input()"
+    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {grandchild!r}])"
+    with subprocess.Popen(
+        [sys.executable, "-c", child], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as one:
+        assert one.stdout is not None
+        one.stdout.readline()
+        assert 128 < pool._Scales().held(one.pid) < 128 + 100
+        one.communicate(b"\n")
+    assert pool._Scales().held(one.pid) == 0
+
+
+def test_looking_who_started_whom_serves_all_workers_and_costs_a_hundredth_of_a_core(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, spent, looks = 0.0, 0.0, 0
+
+    def look() -> dict[int, list[psutil.Process]]:
+        nonlocal spent, looks
+        spent, looks = spent + 0.02, looks + 1
+        return {}
+
+    clock = SimpleNamespace(monotonic=lambda: now, thread_time=lambda: spent)
+    monkeypatch.setattr(pool, "_descendants_of_children", look)
+    monkeypatch.setattr(pool, "time", clock)
+    scales = pool._Scales()
+    for now, expected in (  # noqa: B007  # the clock shows it
+        (0.0, 1),
+        (0.1, 1),
+        (1.9, 1),
+        (2.1, 2),
+        (4.0, 2),
+        (4.2, 3),
+    ):
+        assert scales.held(os.getpid()) == scales.held(os.getpid()) > 0
+        assert looks == expected
 
 
 def test_what_cells_print_goes_nowhere_and_what_they_complain_of_is_seen(

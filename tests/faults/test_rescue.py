@@ -92,6 +92,7 @@ def flip(content: bytes, rng: random.Random) -> bytes:
     return bytes(damaged)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_anywhere_is_harmless_or_found(sound: bytes, tmp_path: Path) -> None:
     path, rng = tmp_path / "s.sqlite", random.Random(1)
     read, told = [], 0
@@ -107,6 +108,7 @@ def test_a_flipped_bit_anywhere_is_harmless_or_found(sound: bytes, tmp_path: Pat
     assert kept, "a store that is damaged throughout is kept"
 
 
+@pytest.mark.slow
 def test_what_is_left_of_a_truncated_store_is_rescued(sound: bytes, tmp_path: Path) -> None:
     path, rng = tmp_path / "s.sqlite", random.Random(2)
     read = {}

@@ -29,7 +29,7 @@ from benchmark.tables.markup import to_markdown
 from benchmark.tables.paper import build_tables
 from benchmark.techniques import get_technique
 from benchmark.text.markdown import plain
-from tests.faults.fuzz import CARD
+from tools.faults.fuzz import CARD
 from website import metric_pages, technique_pages
 
 PACKAGE = Path(__file__).resolve().parents[2] / "benchmark"

@@ -139,7 +139,7 @@ def test_every_metric_of_fairlearn_is_covered() -> None:
         for case in cases(t)
     }
     public = set(fairlearn.metrics.__all__)
-    assert public - here == set(EXCLUDED)
+    assert public - here == set(EXCLUDED) & public  # older versions have fewer
     assert here <= public
 
 

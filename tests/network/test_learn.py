@@ -27,6 +27,7 @@ def test_every_card_has_its_embedded_network(card: Card) -> None:
     assert discrimination(network) > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 @pytest.mark.parametrize("card", CARDS, ids=lambda card: card.name)
 def test_learning_again_from_the_real_data_gives_the_embedded_bytes(

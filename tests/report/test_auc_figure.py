@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from figure_checks import cut_off, overlapping, texts_of
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
@@ -28,6 +27,7 @@ from benchmark.report.from_world import describe_run
 from benchmark.report.writer import write_report
 from benchmark.runs.frames import scenarios
 from benchmark.runs.summary import summarise
+from tests.report.figure_checks import cut_off, overlapping, texts_of
 
 TITLE = "Made-up data by sex and race"
 SEXES = ("Female", "Male", "Other", "Unspecified")

@@ -218,6 +218,7 @@ def test_baseline_order_and_looks(numbers: dict[str, Any]) -> None:
     assert numbers["quantiles"][4] == pytest.approx(2.570582)
 
 
+@pytest.mark.slow
 def test_page_and_files_say_the_same(folder: Path, statistics: RunStatistics, tmp_path: Path) -> None:
     """The page of ``betabench report`` against the CSV files that it writes beside it."""
     strict = folder_statistics(folder, baseline="hostile", metrics=["accuracy", "discrimination"], alpha=0.2)
@@ -486,6 +487,7 @@ def test_the_command_of_a_narrowed_shipped_experiment_says_how(
     ) in page
 
 
+@pytest.mark.slow
 def test_the_same_folder_gives_the_same_bytes(folder: Path, page: str) -> None:
     code = (
         "from tests.report.made_up_folder import write_made_up_page; from pathlib import Path; import sys; "

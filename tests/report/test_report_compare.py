@@ -16,7 +16,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from figure_checks import colorbars, cut_off, overlapping, panels, texts_of
 from matplotlib.collections import QuadMesh
 from rich.console import Console
 
@@ -40,6 +39,7 @@ from benchmark.published.numbers import (
 from benchmark.published.text import summary_markdown, table_markdown, worst_blocks
 from benchmark.runs.finished import FinishedRun, published_numbers, read_published, read_run
 from benchmark.runs.summary import SUMMARY_COLUMNS
+from tests.report.figure_checks import colorbars, cut_off, overlapping, panels, texts_of
 
 PAPER = load_experiment("paper")
 PAPERS_TECHNIQUES = {
@@ -633,6 +633,7 @@ def test_what_an_earlier_comparison_left_is_removed(run_dir: Path, comparison: C
     assert left == {"table1.md", "table2.md", "notes.md"}
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_bytes_whatever_the_hash_seed(run_dir: Path) -> None:
     outputs = []
     for seed in ("1", "2"):

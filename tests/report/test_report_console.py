@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_up_runs import ADULT, METRICS, Run, many_techniques, sample_run
 from rich.console import Console
 
 from benchmark.report.console import print_report
+from tests.report.made_up_runs import ADULT, METRICS, Run, many_techniques, sample_run
 
 
 def printed(

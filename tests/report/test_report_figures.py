@@ -8,7 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from figure_checks import (
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
+
+from benchmark.figures.over_beta import draw_over_beta
+from benchmark.figures.style import BETA_COLORS, line_style, render, wrap
+from benchmark.figures.tradeoff import draw_tradeoff, tradeoff_limits, tradeoff_points
+from benchmark.runs.descriptions import DatasetDescription, GroupSizes
+from benchmark.runs.frames import check_failures, check_results, only_described_metrics, scenarios
+from benchmark.runs.summary import summarise
+from benchmark.statistics.answers import standings
+from tests.report.figure_checks import (
     colorbars,
     cut_off,
     flaws,
@@ -17,7 +27,7 @@ from figure_checks import (
     panels,
     texts_of,
 )
-from made_up_runs import (
+from tests.report.made_up_runs import (
     ADULT,
     BETAS,
     COMPAS,
@@ -29,16 +39,6 @@ from made_up_runs import (
     many_techniques,
     sample_run,
 )
-from matplotlib.collections import PathCollection
-from matplotlib.figure import Figure
-
-from benchmark.figures.over_beta import draw_over_beta
-from benchmark.figures.style import BETA_COLORS, line_style, render, wrap
-from benchmark.figures.tradeoff import draw_tradeoff, tradeoff_limits, tradeoff_points
-from benchmark.runs.descriptions import DatasetDescription, GroupSizes
-from benchmark.runs.frames import check_failures, check_results, only_described_metrics, scenarios
-from benchmark.runs.summary import summarise
-from benchmark.statistics.answers import standings
 
 
 def tradeoff(run: Run, *, only: int | None = None) -> Figure:
@@ -102,6 +102,7 @@ VARIANTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [tradeoff, over_beta, lambda run: tradeoff(run, only=0)])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_text_overlaps_or_is_cut(variant: str, draw: object) -> None:

@@ -7,8 +7,6 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from figure_checks import cut_off, overlapping, texts_of
-from made_up_runs import ADULT, COMPAS, DUTCH
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
@@ -17,6 +15,8 @@ from benchmark.errors import ReportError
 from benchmark.figures.layered import place_layers
 from benchmark.figures.network import draw_network
 from benchmark.runs.descriptions import DatasetDescription
+from tests.report.figure_checks import cut_off, overlapping, texts_of
+from tests.report.made_up_runs import ADULT, COMPAS, DUTCH
 
 
 def with_network(names: tuple[str, ...], edges: tuple[tuple[str, str], ...]) -> DatasetDescription:

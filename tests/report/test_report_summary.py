@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_runs import ADULT, DUTCH, METRICS, TECHNIQUES, Run, sample_run
 from scipy import stats
 
 from benchmark.errors import ReportError
 from benchmark.runs.frames import check_failures, check_results, scenarios
 from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text, summarise
+from tests.report.made_up_runs import ADULT, DUTCH, METRICS, TECHNIQUES, Run, sample_run
 
 
 def summary_of(run: Run) -> pd.DataFrame:

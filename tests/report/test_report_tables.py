@@ -10,13 +10,23 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from made_up_runs import ADULT, BETAS, DUTCH, METRICS, SHARES, TECHNIQUES, Run, many_techniques, sample_run
 
 from benchmark.runs.descriptions import GroupSizes, MetricDescription, TechniqueDescription
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.summary import summarise
 from benchmark.tables.markup import MARKUPS, to_csv, to_latex, to_markdown
 from benchmark.tables.paper import ReportTable, build_tables
+from tests.report.made_up_runs import (
+    ADULT,
+    BETAS,
+    DUTCH,
+    METRICS,
+    SHARES,
+    TECHNIQUES,
+    Run,
+    many_techniques,
+    sample_run,
+)
 
 
 def tables_of(run: Run) -> dict[str, ReportTable]:

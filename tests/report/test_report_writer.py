@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, sample_run
 
 from benchmark.errors import ReportError
 from benchmark.report import write_report
 from benchmark.text.files import FORMATS, write_atomically
+from tests.report.made_up_runs import ADULT, BETAS, DUTCH, METRICS, TECHNIQUES, Run, sample_run
 
 
 def small_run() -> Run:
@@ -67,20 +67,21 @@ def shuffled_run() -> Run:
     return replace(run, results=run.results.sample(frac=1, random_state=3))
 
 
+@pytest.mark.slow
 def test_the_bytes_depend_on_neither_hash_seed_nor_order_nor_the_users_style(
     tmp_path: Path, report: Path
 ) -> None:
     (tmp_path / "matplotlibrc").write_text("font.size: 20\nlines.linewidth: 7\naxes.grid: False\n")
     code = (
-        "import sys; from pathlib import Path; from test_report_writer import shuffled_run, write;"
+        "import sys; from pathlib import Path\n"
+        "from tests.report.test_report_writer import shuffled_run, write\n"
         "write(Path(sys.argv[1]), shuffled_run());"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
-    search = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parents[2])])
     environment = {
         **os.environ,
         "PYTHONHASHSEED": "2718",
-        "PYTHONPATH": search,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
         "MATPLOTLIBRC": str(tmp_path / "matplotlibrc"),
     }
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "out")], check=True, env=environment)

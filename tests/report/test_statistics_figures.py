@@ -8,10 +8,8 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from figure_checks import flaws, grey_levels, panels, texts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up_runs import HOSTILE_TITLES
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -29,6 +27,8 @@ from benchmark.runs.finished import FinishedRun, RunDataset
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
 from benchmark.tables.significance import places
+from tests.report.figure_checks import flaws, grey_levels, panels, texts_of
+from tests.report.made_up_runs import HOSTILE_TITLES
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
 
 BETAS = (0.0, 0.5, 1.0)
@@ -136,6 +136,7 @@ def figures_of(n_techniques: int) -> dict[str, Figure]:
     return drawn if n_techniques == 1 else {**drawn, "forest": draw_forest(own, place, "accuracy")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_techniques", SIZES)
 def test_no_text_overlaps_or_is_cut(n_techniques: int) -> None:
     for name, figure in figures_of(n_techniques).items():
@@ -301,6 +302,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
     return folder_statistics(write_planted_folder(tmp_path_factory.mktemp("figures") / "run"))
 
 
+@pytest.mark.slow
 def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatistics) -> None:
     drawn = dict(draw_statistics(planted))
     for name, figure in drawn.items():
@@ -373,8 +375,9 @@ def test_what_is_degenerate_has_no_rank(planted: RunStatistics) -> None:
         texts_of(figure)
     )
     # The baseline of the second dataset is degenerate at the greatest level of bias.
-    assert "dutch:embedded, nor over all β, as it refuses more than 99 % of everybody: No technique" in (
-        texts_of(figure)
+    assert (
+        "Dutch census (embedded), nor over all β, as it refuses more than 99 % of everybody: No technique"
+        in (texts_of(figure))
     )
 
 

@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
-from test_report_tables import check_latex
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
@@ -40,6 +39,7 @@ from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text
 from benchmark.tables.markup import to_csv, to_latex, to_markdown
 from benchmark.tables.paper import ReportTable
 from benchmark.tables.significance import statistics_tables
+from tests.report.test_report_tables import check_latex
 
 ROOT = Path(__file__).resolve().parents[2]
 TITLES = {"none": "None", "massaging": "Massaging", "reweighing": "Reweighing", "repair_0.5": "Repair 0.5"}

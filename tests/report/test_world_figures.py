@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from figure_checks import flaws, panels, texts_of
 from sklearn.metrics import mutual_info_score
 
 from benchmark.bias.edits import BiasEdit, apply_bias
@@ -20,6 +19,7 @@ from benchmark.figures.world import draw_world
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
 from benchmark.report.from_world import describe_run
+from tests.report.figure_checks import flaws, panels, texts_of
 
 BETAS = (0.0, 0.5, 1.0)
 LONG = "a_name_of_sixty_characters_that_no_column_of_a_page_can_hold"

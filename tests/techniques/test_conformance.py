@@ -49,6 +49,7 @@ def test_every_registered_technique_conforms(name: str, parameters: dict[str, An
     assert [r for r in results if r.status in ("failed", "warning")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list_techniques())
 def test_every_registered_technique_conforms_with_the_classifier_of_the_command(name: str) -> None:
     c45 = make_classifier("c45")

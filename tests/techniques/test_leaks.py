@@ -185,6 +185,7 @@ class ReadingTheStack(Learning):
         return Predictor(predict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "technique",
     [

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
+from benchmark.skeleton import write_skeleton
 
 from benchmark import registry
 from benchmark.bias import list_bias_kinds
@@ -20,7 +21,6 @@ from benchmark.errors import PluginError, TechniqueError, UnknownNameError
 from benchmark.metrics import get_metric, list_metrics
 from benchmark.registry import Registry
 from benchmark.registry import load_plugin as load_any_plugin
-from benchmark.skeleton import write_skeleton
 from benchmark.techniques import (
     Interval,
     Prepared,
@@ -326,3 +326,13 @@ def test_a_broken_built_in_module_is_an_error_every_time(
     for _ in range(2):
         with pytest.raises(OSError, match="no disk"):
             registry.items()
+
+
+def test_plugins_loaded_inside_are_forgotten_on_leaving(tmp_path: Path) -> None:
+    file = tmp_path / "first.py"
+    file.write_text(PLUGIN)
+    with registry.forgetting():
+        load_plugin(file)
+        assert "first_rows" in list_techniques()
+    assert "first_rows" not in list_techniques()
+    assert load_plugin(file) == ("first_rows",), "it can be loaded again"

@@ -241,6 +241,7 @@ def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
     yield from re.findall(pattern, page.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", HOW_TO, ids=lambda p: p.stem)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are written, Python is run, commands are given, from top to bottom."""

@@ -1,0 +1,116 @@
+"""``betabench influence``: which features a model depends on, directly and through others."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmark.cli.common import EXIT_OK, add_data_options, command, sources_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+
+__all__ = ["add"]
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(
+        commands,
+        "influence",
+        _influence,
+        "rank features by their influence on a model, directly and through other columns",
+        "betabench influence --dataset adult --classifier c45 --out results/influence",
+    )
+    option = parser.add_argument
+    option("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
+    option("--classifier", default="c45", metavar="NAME|PATH", help="short name or class; default: c45")
+    option("--technique", default="none", metavar="NAME", help="trains the model; default: none")
+    option(
+        "--levels",
+        nargs="+",
+        type=float,
+        metavar="LEVEL",
+        help="how far to obscure each feature, each from 0 to 1; default: 0 0.25 0.5 0.75 1",
+    )
+    option("--seed", type=int, default=0, metavar="N", help="of the split and of the repair; default: 0")
+    option("--out", type=Path, metavar="DIR", help="write the numbers of all levels here, as CSV")
+    add_data_options(parser)
+
+
+def _influence(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from benchmark.audit import LEVELS, audit_features
+    from benchmark.classifiers import make_classifier
+    from benchmark.data.card import load_card
+    from benchmark.experiment.world import find_rows
+    from benchmark.runs.descriptions import file_name
+    from benchmark.runs.summary import csv_text
+    from benchmark.seeding import generator
+    from benchmark.techniques import get_technique
+    from benchmark.text.files import write_atomically
+
+    card = load_card(options.dataset)
+    factory, technique = make_classifier(options.classifier), get_technique(options.technique)
+    rng = generator(options.seed, purpose="influence rows", dataset=card.name)
+    found = find_rows(card, sources_of(options), rng)
+    table, embedded = found.table, found.network is not None
+    source = (
+        f"EMBEDDED NETWORK, NOT REAL DATA: {found.source}" if embedded else f"real data from {found.source}"
+    )
+    order = generator(options.seed, purpose="influence", dataset=card.name).permutation(len(table))
+    n_train = 2 * len(table) // 3
+    audit = audit_features(
+        table.take(order[:n_train]),
+        table.take(order[n_train:]),
+        lambda cardinalities: factory.build(cardinalities, options.seed),
+        options.levels or LEVELS,
+        technique=technique,
+        seed=options.seed,
+    )
+    console = Console()
+    model = options.classifier + ("" if technique.name == "none" else f" after {technique.name}")
+    for line, style in (
+        (f"{card.title}: {source}", "bold red" if embedded else ""),
+        (f"Warning: {card.warning}" if card.warning else "", "bold red"),
+        (f"{n_train:,} rows to train {model}, {len(table) - n_train:,} to measure it on", ""),
+    ):
+        if line:
+            console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+    _print_ranking(console, audit)
+    if options.out is not None:
+        parts = [card.name, *(["embedded"] if embedded else []), options.classifier, technique.name]
+        path = options.out / f"influence_{file_name('_'.join(parts))}.csv"
+        print(f"written: {write_atomically(path, csv_text(audit))}")
+    return EXIT_OK
+
+
+def _print_ranking(console: Console, audit: pd.DataFrame) -> None:
+    from rich.markup import escape
+    from rich.table import Table as Grid
+
+    from benchmark.audit import rank_features
+
+    level = audit["level"].max()
+    first = audit.iloc[0]
+    accuracy = first["accuracy"] - first["accuracy_change"]
+    discrimination = first["discrimination"] - first["discrimination_change"]
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for heading in ("feature", "accuracy", "rank", "discrimination", "rank"):
+        grid.add_column(heading, justify="left" if heading == "feature" else "right")
+    grid.add_row("(nothing obscured)", f"{accuracy:.4f}", "", f"{discrimination:.4f}", "")
+    for row in rank_features(audit).to_dict("records"):
+        grid.add_row(
+            escape(row["feature"]),
+            f"{row['accuracy_change']:+.4f} ± {row['accuracy_change_error']:.4f}",
+            str(row["accuracy_rank"]),
+            f"{row['discrimination_change']:+.4f} ± {row['discrimination_change_error']:.4f}",
+            str(row["discrimination_rank"]),
+        )
+    console.print(f"Change once a feature is obscured in all columns, at level {level:g}:", highlight=False)
+    console.print(grid)
+    console.print("±: 95 % over the test rows; what other training rows would change is not in it.")

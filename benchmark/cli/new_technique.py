@@ -1,0 +1,44 @@
+"""``betabench new-technique``: a technique that runs, to be changed into one's own."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from benchmark.cli.common import EXIT_OK, command
+
+__all__ = ["add"]
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    parser = command(
+        commands,
+        "new-technique",
+        _new_technique,
+        "write a technique that runs, to be changed into your own, and its test",
+        "betabench new-technique my_idea --stage pre --folder ideas",
+    )
+    option = parser.add_argument
+    option("name", metavar="NAME", help="its name: lower-case letters, digits and underscores")
+    option(
+        "--stage",
+        choices=("pre", "in", "post"),
+        default="pre",
+        help="whether it changes the training data (default), the training, or the predictions",
+    )
+    option("--folder", type=Path, default=Path(), metavar="DIR", help="where to write; default: here")
+
+
+def _new_technique(options: argparse.Namespace) -> int:
+    from benchmark.techniques.new import write_skeleton
+
+    technique, test = write_skeleton(options.name, options.stage, options.folder)
+    print(f"written: {technique}, {test}")
+    print(f"test it: pytest {test}")
+    print(
+        f"run it:  betabench run --experiment smoke --plugin {technique} --techniques none {options.name} "
+        f"--output results/{options.name}"
+    )
+    return EXIT_OK

@@ -1,0 +1,158 @@
+"""The conformance checks of techniques and the cost of a fit, in processes that a technique may take down."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.conformance import CheckResult, check_technique, described, example_table
+from benchmark.experiment.pool import Failure, Limits, Task, run_tasks
+from benchmark.techniques import Technique, Tools, get_technique, list_techniques, load_plugin
+
+__all__ = ["VERDICTS", "Examiner", "Fit", "examine", "techniques_of"]
+
+VERDICTS = {"failed": "breaks rules", "passed": "keeps the rules", "not applicable": "could not be checked"}
+"""What is said of a technique, by the weightiest status that one of its checks has."""
+
+_ROWS, _COLUMNS = 50_000, 12
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a fit on a made-up table of usual size went.
+
+    Parameters
+    ----------
+    status, detail : str
+        As of a check.
+    seconds : float, optional
+        How long it took.
+    memory : float, optional
+        What the process held at its peak beyond what it held before, in MiB; None where the system does not
+        say.
+    """
+
+    status: str
+    detail: str = ""
+    seconds: float | None = None
+    memory: float | None = None
+
+
+@dataclass(frozen=True)
+class Examiner:
+    """Checks a technique and fits it, in the process of a pool; see :func:`run_tasks`.
+
+    Parameters
+    ----------
+    classifier : str
+        What techniques train.
+    parameters : mapping, optional
+        Parameters of the techniques.
+    plugins : tuple of str, default ()
+        Files that register them.
+    """
+
+    classifier: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    plugins: tuple[str, ...] = ()
+
+    def __call__(self, block: str, cells: tuple[str, ...]) -> Iterator[list[CheckResult] | Fit]:
+        """Yield the checks and the fit of the technique of this name, as the cells ask for them."""
+        for plugin in self.plugins:
+            load_plugin(plugin)
+        technique, factory = get_technique(block, **self.parameters), make_classifier(self.classifier)
+
+        def build(cardinalities: Any) -> Any:
+            return factory.build(cardinalities, 0)
+
+        for cell in cells:
+            if cell == "checks":
+                yield check_technique(technique, classifier=build, ranker=naive_bayes_ranker)
+            else:
+                yield _measured(technique, Tools(build, naive_bayes_ranker, np.random.default_rng(0)))
+
+
+def techniques_of(file: Path) -> list[str]:
+    """Return the names of the techniques that a file of this package registers; none of another file."""
+    return [
+        name
+        for name, technique in list_techniques().items()
+        if technique.__module__.partition(".")[0] == "benchmark" and Path(inspect.getfile(technique)) == file
+    ]
+
+
+def examine(technique: Technique, examiner: Examiner, limits: Limits) -> dict[str, Any]:
+    """Check a technique and measure a fit of it in a new process, so that it harms nothing but its report.
+
+    Parameters
+    ----------
+    technique : Technique
+        Which one, with its parameters.
+    examiner : Examiner
+        What does it.
+    limits : Limits
+        Of the checks, and of the fit.
+
+    Returns
+    -------
+    dict
+        ``technique``, ``parameters``, ``classifier``, ``verdict`` (of :data:`VERDICTS`), ``checks`` and
+        ``fit``, as plain values.
+    """
+    batches = run_tasks(
+        [Task(technique.name, ("checks", "fit"))],
+        functools.partial(replace, examiner),
+        n_workers=1,
+        limits=limits,
+    )
+    checks, fit = (finished.result for batch in batches for finished in batch)
+    if isinstance(checks, Failure):
+        checks = [CheckResult("the checks come to an end", "failed", checks.reason)]
+    if isinstance(fit, Failure):
+        fit = Fit("failed", fit.reason)
+    statuses = {result.status for result in checks} | {fit.status}
+    return {
+        "technique": technique.name,
+        "parameters": technique.parameters,
+        "classifier": examiner.classifier,
+        "verdict": next(verdict for status, verdict in VERDICTS.items() if status in statuses),
+        "checks": [asdict(result) for result in checks],
+        "fit": {"rows": _ROWS, "columns": _COLUMNS, **asdict(fit)},
+    }
+
+
+def _measured(technique: Technique, tools: Tools) -> Fit:
+    table = example_table(_ROWS, extra_columns=_COLUMNS - 5)
+    try:
+        reason = technique.skip(table)
+        if reason is not None:
+            return Fit("not applicable", f"it declines: {reason}")
+        with contextlib.suppress(OSError):
+            Path("/proc/self/clear_refs").write_text("5")  # Linux: the peak begins anew
+        before, started = _peak_memory(), time.perf_counter()
+        technique.fit(table, tools)
+        seconds, after = time.perf_counter() - started, _peak_memory()
+    except BaseException as error:  # a technique under test may do anything
+        return Fit("failed", described(error))
+    return Fit("passed", "", seconds, None if before is None or after is None else after - before)
+
+
+def _peak_memory() -> float | None:
+    """Return the largest resident memory of this process so far, in MiB."""
+    with contextlib.suppress(OSError):
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 2**10
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -1,0 +1,49 @@
+"""What an examination of a technique found, in the terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+__all__ = ["print_examination", "say"]
+
+
+def print_examination(console: Console, report: Mapping[str, Any]) -> None:
+    """Print what :func:`benchmark.experiment.examine.examine` found of a technique."""
+    given = ", ".join(f"{name}={value}" for name, value in report["parameters"].items())
+    say(console, f"{report['technique']} ({given})" if given else report["technique"], "bold")
+    for result in report["checks"]:
+        _print_result(console, result["check"], result["status"], result["detail"])
+    fit = report["fit"]
+    what = f"fit on {fit['rows']:,} rows × {fit['columns']} columns"
+    if fit["seconds"] is not None:
+        what += f": {fit['seconds']:.2f} s"
+        if fit["memory"] is not None:
+            what += f", at its peak {fit['memory']:.0f} MiB of resident memory more than before"
+    _print_result(console, what, fit["status"], fit["detail"])
+
+
+def _print_result(console: Console, what: str, status: str, detail: str) -> None:
+    if status == "failed":
+        say(console, f"  FAILED          {what}", "bold red")
+        _print_lines(console, detail)
+    elif status == "warning":
+        say(console, f"  warning         {what}", "yellow")
+        _print_lines(console, detail)
+    elif status == "not applicable":
+        say(console, f"  not applicable  {what}: {detail}", "dim")
+    else:
+        say(console, f"  passed          {what}")
+
+
+def _print_lines(console: Console, detail: str) -> None:
+    for line in re.split(r" (?=Expected: |Got: |What to do: )|\n", detail):
+        say(console, f"                  {line}")
+
+
+def say(console: Console, line: str, style: str = "") -> None:
+    """Print a line as it is: no markup, no colours of its own, no line breaks."""
+    console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)

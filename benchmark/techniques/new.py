@@ -1,0 +1,94 @@
+"""A first file and its test for a technique of one's own.
+
+The templates in the folder ``skeletons`` are programs that run; only names are changed in them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import keyword
+import re
+from pathlib import Path
+
+from benchmark.errors import TechniqueError
+from benchmark.techniques.base import Stage
+from benchmark.techniques.registry import list_techniques
+
+__all__ = ["write_skeleton"]
+
+_TEMPLATES = Path(__file__).resolve().parent / "skeletons"
+
+
+def write_skeleton(name: str, stage: Stage = "pre", folder: Path | None = None) -> tuple[Path, Path]:
+    """Write a technique that runs and a test that checks it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the technique: lower-case letters, digits and underscores.
+    stage : {"pre", "in", "post"}, default "pre"
+        Whether it changes the training data, the training, or the predictions.
+    folder : Path, optional
+        Where to write; made if missing. The working directory if left out.
+
+    Returns
+    -------
+    tuple of Path
+        ``name.py`` and ``test_name.py``.
+
+    Raises
+    ------
+    TechniqueError
+        If the name is malformed or taken, or one of the files exists.
+    """
+    _check_form(name)
+    folder = Path() if folder is None else folder
+    paths = folder / f"{name}.py", folder / f"test_{name}.py"
+    present = [str(path) for path in paths if path.exists()]
+    if present:
+        raise TechniqueError(
+            "Existing files are not overwritten",
+            got=" and ".join(present),
+            remedy="choose another name or folder, or move them away",
+        )
+    _check_free(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, template in zip(paths, (stage, "test"), strict=True):
+        with path.open("x", encoding="utf-8", newline="\n") as file:  # "x" refuses to overwrite, too
+            file.write(_filled(template, name))
+    return paths
+
+
+def _check_form(name: str) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or name.startswith("test_"):
+        raise TechniqueError(
+            f"{name!r} cannot name a technique",
+            expected="lower-case letters, digits and underscores, a letter first; neither a word of Python's "
+            "own nor a name that begins with test_, as those of tests do",
+            got=repr(name),
+        )
+
+
+def _check_free(name: str) -> None:
+    if name in list_techniques():
+        raise TechniqueError(
+            f"There is a technique called {name!r} already",
+            expected="a name that is not among those of 'betabench list techniques'",
+            got=repr(name),
+        )
+    module = importlib.util.find_spec(name)
+    if module is not None and module.origin is not None:  # a mere folder has no origin
+        raise TechniqueError(
+            f"A file {name}.py would hide the module {name!r} from everything beside it",
+            expected="a name that no installed module has",
+            got=repr(name),
+        )
+
+
+def _filled(template: str, name: str) -> str:
+    text = (_TEMPLATES / f"{template}.py").read_text(encoding="utf-8")
+    class_name = "".join(part.capitalize() for part in name.split("_"))
+    # A technique called "table" must not take the name of what the file imports, nor "true" that of True.
+    if keyword.iskeyword(class_name) or re.search(rf"\b{class_name}\b", text):
+        class_name += "Technique"
+    return text.replace("MyTechnique", class_name).replace("my_technique", name)

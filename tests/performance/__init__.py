@@ -1,1 +1,0 @@
-"""Benchmarks: hot parts beside what one would otherwise use; ``python -m tests.performance``."""

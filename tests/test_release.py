@@ -1,0 +1,20 @@
+"""What a release says of itself in several places is the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import benchmark
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_package_citation_and_changelog_name_one_version() -> None:
+    citation = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    released = re.search(
+        r"^## (\d\S*) - \d{4}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M
+    )
+    assert citation is not None
+    assert released is not None
+    assert citation[1] == released[1] == benchmark.__version__

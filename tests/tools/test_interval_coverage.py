@@ -1,0 +1,36 @@
+"""The intervals hold what they estimate as often as ``docs/statistics.md`` says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.interval_coverage import N, Shares, printed, table
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def shares() -> Shares:
+    return table()
+
+
+def test_the_page_says_what_a_simulation_gives(shares: Shares) -> None:
+    found = printed()
+    assert list(found) == list(shares)
+    for name, row in shares.items():
+        # One decimal of a percentage; other libraries may round an interval's end to the other side.
+        assert found[name] == pytest.approx(row, abs=0.0007), name
+
+
+def test_intervals_of_normal_values_cover_at_every_number_of_repetitions(shares: Shares) -> None:
+    normal = {name: row for name, row in shares.items() if name.startswith("normal")}
+    assert len(normal) == 3
+    for name, row in normal.items():
+        assert all(0.94 <= share <= 0.96 for share in row), name
+
+
+def test_intervals_of_committed_runs_cover_from_ten_repetitions_on(shares: Shares) -> None:
+    runs = {name: row for name, row in shares.items() if name.startswith("committed runs")}
+    assert len(runs) == 5
+    for name, row in runs.items():
+        assert all(share >= 0.9 for share in row[N.index(10) :]), name

@@ -1,0 +1,1 @@
+"""Disturbed runs and damaged input: ``python -m tools.faults.campaign``, ``fuzz``, ``guided``."""

@@ -1,0 +1,172 @@
+"""How often the intervals hold what they estimate, by simulation: the table in ``docs/statistics.md``.
+
+``python -m tools.interval_coverage`` writes it anew; ``tests/tools/test_interval_coverage.py`` holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.metrics import list_metrics
+from benchmark.statistics.frames import Cells, all_equal, to_cells
+from benchmark.statistics.intervals import student_intervals
+from benchmark.statistics.robustness import area_weights, slope_weights
+from benchmark.text.files import plain_or_packed
+
+__all__ = ["PAGE", "N", "as_markdown", "from_the_runs", "made_up", "printed", "table"]
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "statistics.md"
+N = (2, 3, 5, 10, 20, 30)
+"""Numbers of repetitions."""
+
+RUNS = ("paper", "techniques")
+BASELINE = "none"
+BETAS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
+
+_MADE_UP = 20_000  # intervals for each number: a standard error of 0.15 points
+_DRAWS = 50  # intervals for each of the runs' cells, lines and numbers of repetitions
+_BEGIN, _END = "<!-- coverage: python -m tools.interval_coverage -->", "<!-- coverage ends -->"
+
+Shares = dict[str, list[float]]
+"""What is estimated, and the share of its intervals that hold it for each of :data:`N`."""
+
+
+def _held(values: NDArray[np.float64], truth: NDArray[np.float64] | float) -> NDArray[np.bool_]:
+    """Return which rows' intervals hold the true mean; ends may round."""
+    low, high = student_intervals(values)
+    slack = 1e-12 * np.abs(truth)
+    return (low - slack <= truth) & (truth <= high + slack)
+
+
+def made_up() -> Shares:
+    """Return the coverage for values from known distributions."""
+    rng = np.random.default_rng(12)
+    # The spread is ten times as large at one end as at the other.
+    spread = 10 ** np.linspace(0, 1, len(BETAS))[:, None]
+
+    def line(weights: NDArray[np.float64]) -> Callable[[int], NDArray[np.float64]]:
+        return lambda n: np.einsum(
+            "b,rbn->rn", weights, spread * rng.normal(size=(_MADE_UP, len(BETAS), n)), optimize=False
+        )
+
+    drawn: dict[str, tuple[Callable[[int], NDArray[np.float64]], float]] = {
+        "normal: mean, difference, improvement": (lambda n: rng.normal(size=(_MADE_UP, n)), 0.0),
+        "normal, spread ×10 over β: slope": (line(slope_weights(BETAS)), 0.0),
+        "normal, spread ×10 over β: area": (line(area_weights(BETAS)), 0.0),
+        "exponential: mean": (lambda n: rng.exponential(size=(_MADE_UP, n)), 1.0),
+        "lognormal: mean": (lambda n: rng.lognormal(size=(_MADE_UP, n)), float(np.exp(0.5))),
+    }
+    return {name: [float(_held(draw(n), truth).mean()) for n in N] for name, (draw, truth) in drawn.items()}
+
+
+def from_the_runs() -> Shares:
+    """Return the coverage for repetitions drawn with replacement from those of the committed runs.
+
+    What the 30 repetitions of a cell have is taken as the distribution, and their mean as the truth. Where
+    all 30 are equal, the interval is a point that is always right, and the cell is left out.
+    """
+    rng = np.random.default_rng(13)
+    runs = [to_cells(pd.read_csv(plain_or_packed(ROOT / "results" / name / "results.csv"))) for name in RUNS]
+    means = [cells.values for cells in runs]
+    shifts, gains = zip(*(_against_the_baseline(cells) for cells in runs), strict=True)
+    kept = {
+        "mean": _whole(means),
+        "difference": _whole(shifts),
+        "improvement": _whole(gains),
+    }
+    found: Shares = {}
+    for name, population in kept.items():
+        shares = [_resampled(population, n, rng) for n in N]
+        found[f"committed runs: {name} ({len(population):,})"] = [float(own.mean()) for own in shares]
+    lines = [line for cells in runs for line in _lines(cells)]
+    for name, weights_of in (("slope", slope_weights), ("area", area_weights)):
+        found[f"committed runs: {name} ({len(lines):,})"] = [
+            float(np.mean([_line_held(line, weights_of(betas), n, rng) for betas, line in lines])) for n in N
+        ]
+    return found
+
+
+def _against_the_baseline(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return differences to the baseline and improvements over it, pair by pair."""
+    own = np.flatnonzero((cells.keys["technique"] != BASELINE).to_numpy())
+    partner = cells.find(technique=BASELINE)[own]
+    own, partner = own[partner >= 0], partner[partner >= 0]
+    distances = cells.distances(list_metrics())
+    return cells.values[own] - cells.values[partner], distances[partner] - distances[own]
+
+
+def _whole(parts: list[NDArray[np.float64]] | tuple[NDArray[np.float64], ...]) -> NDArray[np.float64]:
+    """Return the rows that have every repetition, and not the same value in all of them."""
+    rows = np.vstack(parts)
+    return rows[np.isfinite(rows).all(axis=1) & ~all_equal(rows)]
+
+
+def _lines(cells: Cells) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Yield the levels and the values (n_betas, n_repetitions) of each whole line that is not constant."""
+    for _, own in cells.keys.groupby(["dataset", "bias", "technique", "classifier", "metric"], sort=False):
+        values = cells.values[own.index]
+        if np.isfinite(values).all() and not all_equal(values).all():
+            yield own["beta"].to_numpy(dtype=float), values
+
+
+def _resampled(population: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return for each row the share of the intervals of n of its values that hold its mean."""
+    truth = population.mean(axis=1)
+    rows = np.arange(len(population))[:, None]
+    hits = np.zeros(len(population))
+    for _ in range(_DRAWS):
+        hits += _held(population[rows, rng.integers(0, population.shape[1], (len(population), n))], truth)
+    return hits / _DRAWS
+
+
+def _line_held(
+    values: NDArray[np.float64], weights: NDArray[np.float64], n: int, rng: np.random.Generator
+) -> float:
+    """Return the share of the intervals of a line that hold it; its levels are drawn independently."""
+    drawn = rng.integers(0, values.shape[1], (_DRAWS, len(values), n))
+    own = (weights[:, None] * values[np.arange(len(values))[:, None], drawn]).sum(axis=1)
+    return float(_held(own, float(weights @ values.mean(axis=1))).mean())
+
+
+def table() -> Shares:
+    """Return all rows of the table."""
+    return {**made_up(), **from_the_runs()}
+
+
+def as_markdown(shares: Shares) -> str:
+    """Return the table as the page has it, in percent."""
+    lines = [
+        "| drawn from: estimate | " + " | ".join(f"n = {n}" for n in N) + " |",
+        "|---|" + "---:|" * len(N),
+        *(
+            f"| {name} | " + " | ".join(f"{100 * own:.1f}" for own in row) + " |"
+            for name, row in shares.items()
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def printed() -> Shares:
+    """Return the table that the page has."""
+    text = PAGE.read_text(encoding="utf-8").partition(_BEGIN)[2].partition(_END)[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.strip().splitlines()[2:]]
+    return {name: [float(cell) / 100 for cell in cells] for name, *cells in rows}
+
+
+def main() -> None:
+    """Write the table into the page."""
+    before, begin, rest = PAGE.read_text(encoding="utf-8").partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    shares = as_markdown(table())
+    PAGE.write_text(f"{before}{begin}\n\n{shares}\n\n{end}{after}", encoding="utf-8")
+    print(shares)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Benchmarks: hot parts beside what one would otherwise use; ``python -m tools.performance``."""

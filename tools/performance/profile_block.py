@@ -1,0 +1,140 @@
+"""Where the time of a paper block goes, from drawing the sample to storing the results.
+
+The harness is run as it is, with a stopwatch around the functions that do each of these; what one of them
+spends in another counts for the other. Harness overhead is all but sampling, technique with its ranker, and
+classifier. Beside the shares stands how often each was called: what several techniques share is done once per
+block. Seconds are those of the processor, so that other work on the machine does not count. Waiting is what
+the clock on the wall says beyond that: on a quiet machine the commit, which waits until the disk has written;
+in a run the workers compute on meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest.mock import patch
+
+from benchmark.bias import cpt
+from benchmark.classifiers.c45 import C45Classifier
+from benchmark.experiment import evaluate
+from benchmark.experiment.evaluate import Cell, Evaluator
+from benchmark.experiment.plan import plan_blocks
+from benchmark.experiment.score import Scorer
+from benchmark.experiment.store import Store
+from benchmark.techniques.base import PreProcessing
+from tools.performance.scenes import experiment, world
+from tools.performance.timing import Row
+
+__all__ = ["HARNESS", "STAGES", "WAITING", "Stopwatch", "measure"]
+
+STAGES = ("sampling", "ranking", "technique", "classifier", "prediction", "metrics", "store", "other")
+HARNESS = ("metrics", "store", "other")
+"""Stages that are overhead."""
+
+WAITING = "waiting"
+
+_BLOCKS = 5
+_WATCHED: tuple[tuple[str, Any, str], ...] = (
+    ("ranking", evaluate, "naive_bayes_ranker"),
+    ("technique", PreProcessing, "prepare"),
+    ("classifier", C45Classifier, "fit"),
+    ("prediction", C45Classifier, "predict"),
+    ("metrics", Scorer, "score"),
+    ("metrics", evaluate, "metric_values"),
+    ("store", Store, "write"),
+)
+
+
+class Stopwatch:
+    """Processor seconds and calls by stage; a stage inside of another stops the other's clock."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.calls: Counter[str] = Counter()
+        self._stages: list[str] = []
+        self._since = 0.0
+
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Let the clock of a stage run."""
+        self._charge()
+        self._stages.append(name)
+        self.calls[name] += 1
+        try:
+            yield
+        finally:
+            self._charge()
+            self._stages.pop()
+
+    def around(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that counts as a stage."""
+
+        @functools.wraps(function)
+        def watched(*args: Any, **keywords: Any) -> Any:
+            with self.stage(name):
+                return function(*args, **keywords)
+
+        return watched
+
+    def _charge(self) -> None:
+        now = time.process_time()
+        if self._stages:
+            self.seconds[self._stages[-1]] += now - self._since
+        self._since = now
+
+
+def measure(quick: bool) -> Iterator[Row]:
+    """Profile blocks of each dataset with half of the bias planted."""
+    planned = list(plan_blocks(experiment(quick)))
+    number = count()
+    with TemporaryDirectory() as folder, Store(Path(folder) / "results.sqlite") as store:
+        evaluator = Evaluator(world(quick))
+        for name in world(quick).scenes:
+            own = [block for block in planned if block.dataset == name and block.beta == 0.5]
+            # the first block is for compilers and caches
+            for repetition, block in enumerate(own[: 2 if quick else _BLOCKS + 1]):
+                cells = tuple(Cell(t, c, f"{next(number)}") for t, c in block.cells)
+                watch, waiting = _watched(evaluator, store, block, cells)
+                if repetition == 0:
+                    continue
+                for stage in (*STAGES, WAITING):
+                    yield {
+                        "part": "profile_block",
+                        "case": name,
+                        "contestant": stage,
+                        "size": len(cells),
+                        "repetition": repetition,
+                        "seconds": waiting if stage == WAITING else watch.seconds[stage],
+                        "bytes": "",
+                        "note": f"{watch.calls[stage]} calls"
+                        if watch.calls[stage] and stage != "other"
+                        else "",
+                    }
+
+
+def _watched(
+    evaluator: Evaluator, store: Store, block: Any, cells: tuple[Cell, ...]
+) -> tuple[Stopwatch, float]:
+    """Compute and store a block; return its stages, and the seconds in which the processor did not work."""
+    watch = Stopwatch()
+    with contextlib.ExitStack() as stack:
+        for stage, owner, name in _WATCHED:
+            stack.enter_context(patch.object(owner, name, watch.around(stage, getattr(owner, name))))
+        # Sampling is bound to a network when bias is planted, so that planting has to come after the watch.
+        stack.enter_context(patch.object(cpt, "sample", watch.around("sampling", cpt.sample)))
+        scene = evaluator.world.scenes[block.dataset]
+        scene._planted.clear()
+        scene.planted(block.bias, block.beta)  # done once per level of bias, not once per block
+        started = time.perf_counter()
+        with watch.stage("other"):
+            store.write(list(evaluator(block, cells)))
+        elapsed = time.perf_counter() - started
+        scene._planted.clear()
+    return watch, max(0.0, elapsed - sum(watch.seconds.values()))

@@ -1,0 +1,90 @@
+"""Run the numeric tests as on other people's processors: ``python -m tools.processors``.
+
+Libraries choose their code by the processor that they find: OpenBLAS sums in another order, NumPy and the C
+library round exponentials and logarithms otherwise, numba has other instructions. Each of them can be asked
+to act as on another processor, of the same or of an older kind than the one at hand.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+# Where results pass through linear algebra, exponentials or compiled sums.
+NUMERIC = [
+    "tests/techniques/test_zafar_2015.py",
+    "tests/techniques/test_zafar_2017.py",
+    "tests/techniques/test_gerry_fair.py",
+    "tests/techniques/test_learned_fair_representations.py",
+    "tests/techniques/test_prejudice_remover.py",
+    "tests/techniques/test_prejudice_free_representations.py",
+    "tests/techniques/test_smote.py",
+    "tests/techniques/test_meta_fair.py",
+    "tests/techniques/test_optimized_preprocessing.py",
+    "tests/techniques/test_correlation_remover.py",
+    "tests/statistics",
+    "tests/metrics/test_scores.py",
+    "tests/network/test_sample.py",
+]
+
+# What is compared with another library, and what concerns the contract, is so once.
+KEPT = "not conform and not aif360"
+
+
+def processors() -> dict[str, dict[str, str]]:
+    """Return the processors that this one can act as: by name, the environment variables that make it so.
+
+    What the libraries choose by themselves is left out.
+    """
+    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])  # beyond what NumPy requires
+    widest = [name for name in found if "512" in name or name == "X86_V4"]
+    plain = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+    oldest = {"NPY_DISABLE_CPU_FEATURES": " ".join(found), **plain}
+    if platform.machine().lower() not in {"x86_64", "amd64"}:
+        return {"oldest": oldest}
+    # The C library's functions use fused multiplication where there is one.
+    unfused = "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX2_Usable,-FMA_Usable"
+    acted = {
+        "Haswell": {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": " ".join(widest)},
+        "Zen": {"OPENBLAS_CORETYPE": "Zen", **plain},
+        "Prescott": {"OPENBLAS_CORETYPE": "Prescott", "GLIBC_TUNABLES": unfused, **oldest},
+    }
+    cores = {library.get("architecture") for library in threadpool_info()}
+    if widest and "SkylakeX" not in cores:
+        acted["SkylakeX"] = {"OPENBLAS_CORETYPE": "SkylakeX"}
+    return acted
+
+
+def main() -> int:
+    """Run the tests as on each processor, all at a time; return 0 if they pass."""
+
+    def run(variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-m", "", "-k", KEPT, *NUMERIC],
+            env={**os.environ, **variables},
+            cwd=Path(__file__).parents[1],
+            capture_output=True,
+            text=True,
+        )
+
+    acted, failed = processors(), []
+    with ThreadPoolExecutor(len(acted)) as pool:
+        for (name, variables), done in zip(acted.items(), pool.map(run, acted.values()), strict=True):
+            print(f"{name}: {' '.join(f'{key}={value!r}' for key, value in variables.items())}")
+            print(done.stdout + done.stderr, flush=True)
+            if done.returncode:
+                failed.append(name)
+    if failed:
+        print(f"failed as on {', '.join(failed)}")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
