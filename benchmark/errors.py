@@ -10,7 +10,7 @@ import linecache
 import os
 import sysconfig
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "StoreError",
     "TechniqueError",
     "UnknownNameError",
+    "unknown_parameter",
     "where",
 ]
 
@@ -129,12 +130,12 @@ class ReportError(BetabenchError):
 
 
 class NotConvergedError(TechniqueError):
-    """An optimisation ran out of steps before it reached its optimum.
+    """An optimization ran out of steps before it reached its optimum.
 
     Parameters
     ----------
     what : str
-        What was optimised.
+        What was optimized.
     steps : int
         How many steps it took.
     residual, tolerance : float
@@ -183,6 +184,19 @@ class UnknownNameError(BetabenchError):
             got=repr(name),
             remedy=" ".join(remedies) or None,
         )
+
+
+def unknown_parameter(
+    error: type[BetabenchError], what: str, name: str, value: object, known: Sequence[str]
+) -> BetabenchError:
+    """Return an error of a class about a parameter that is not among the known ones."""
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return error(
+        what,
+        expected="one of " + ", ".join(known) if known else "no parameters at all",
+        got=f"{name}={value!r}",
+        remedy=f"did you mean {close[0]!r}?" if close else "leave it out",
+    )
 
 
 def where(error: BaseException, *, source: bool = False) -> str:

@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar
 
 from benchmark.errors import BetabenchError, PluginError, UnknownNameError
 
-__all__ = ["Registry", "forgetting", "load_plugin"]
+__all__ = ["Registry", "forgetting", "load_plugin", "text_flaws"]
 
 T = TypeVar("T")
 
@@ -226,6 +226,16 @@ def forgetting() -> Iterator[None]:
             for registry in _REGISTRIES:
                 for name in names.get(registry.kind, ()):
                     registry._items.pop(name, None)
+
+
+def text_flaws(item: object, *attributes: str) -> list[str]:
+    """Say which attributes of a declared item are not texts, one sentence each."""
+    values = {name: getattr(item, name, None) for name in attributes}
+    return [
+        f"its class attribute {name!r} is not a text"
+        for name, value in values.items()
+        if not isinstance(value, str) or not value.strip()
+    ]
 
 
 def _run_file(file: Path) -> None:

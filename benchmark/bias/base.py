@@ -13,8 +13,12 @@ from benchmark.bias.edits import BiasEdit, check_beta
 from benchmark.data.table import Table
 from benchmark.errors import BiasError
 from benchmark.network.model import Network
+from benchmark.registry import text_flaws
 
-__all__ = ["BiasKind", "Planted"]
+__all__ = ["NOTHING_ACTS", "BiasKind", "Planted"]
+
+NOTHING_ACTS = "none, because no edited attribute is a parent of the label"
+"""Description of a bias whose edits have no effect in a network."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +115,4 @@ def declaration_flaws(kind: type[BiasKind]) -> list[str]:
         return ["it is not a subclass of BiasKind"]
     missing = sorted(getattr(kind, "__abstractmethods__", ()))
     flaws = [f"it is abstract: {', '.join(missing)} not implemented"] if missing else []
-    for attribute in ("summary", "reference", "version"):
-        value = getattr(kind, attribute, None)
-        if not isinstance(value, str) or not value.strip():
-            flaws.append(f"its class attribute {attribute!r} is not a text")
-    return flaws
+    return flaws + text_flaws(kind, "summary", "reference", "version")

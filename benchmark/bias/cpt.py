@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from benchmark.bias.base import BiasKind, Planted
+from benchmark.bias.base import NOTHING_ACTS, BiasKind, Planted
 from benchmark.bias.edits import BiasEdit, active_edits, apply_bias
 from benchmark.bias.registry import register
 from benchmark.network.inference import discrimination
@@ -37,4 +37,4 @@ class CptBias(BiasKind):
     def description(self, network: Network) -> str:
         """Name the probabilities that are scaled."""
         acting = ", ".join(map(str, self.acting_edits(network)))
-        return acting or "none, because no edited attribute is a parent of the label"
+        return acting or NOTHING_ACTS

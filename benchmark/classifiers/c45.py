@@ -270,23 +270,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[self.tree_.majority][nodes])
 
     def predict_proba(self, X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
-        """Return the class frequencies where each row ends.
+        """Return the class frequencies where each row ends, shape (n_rows, n_classes); else as ``predict``.
 
-        Parameters
-        ----------
-        X : array-like of int, shape (n_rows, n_features), or DataFrame
-            As in training; unknown codes are allowed.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_rows, n_classes)
-            Shares of the training weight at the leaf, without smoothing; columns in the order of
-            ``classes_``.
-
-        Raises
-        ------
-        ValueError
-            If the number or the names of features differ from training, or a value is no whole number.
+        They are shares of the training weight at the leaf, without smoothing, in the order of ``classes_``.
         """
         nodes = self._walk(X)
         return np.asarray(self.tree_.probabilities[nodes])

@@ -7,7 +7,6 @@ as categories get them as they are, all others get them one-hot encoded over the
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmark.classifiers.built_in import BUILT_IN, ClassifierDeclaration
 from benchmark.data.table import Table
-from benchmark.errors import ClassifierError
+from benchmark.errors import ClassifierError, unknown_parameter
 from benchmark.registry import Registry
 
 _REGISTRY: Registry[ClassifierDeclaration] = Registry(
@@ -191,15 +190,10 @@ def make_classifier(name: str, parameters: dict[str, Any] | None = None) -> Clas
     given = parameters or {}
     for parameter in given:
         if parameter not in known:
-            close = difflib.get_close_matches(parameter, known, n=1, cutoff=0.5)
-            raise ClassifierError(
-                f"The classifier {name!r} has no parameter {parameter!r}"
-                if parameter not in ours
-                else f"The parameter {parameter!r} of {name!r} is set by the benchmark",
-                expected="one of " + ", ".join(known) if known else "no parameters at all",
-                got=f"{parameter}={given[parameter]!r}",
-                remedy=f"did you mean {close[0]!r}?" if close else "leave it out",
-            )
+            what = f"The classifier {name!r} has no parameter {parameter!r}"
+            if parameter in ours:
+                what = f"The parameter {parameter!r} of {name!r} is set by the benchmark"
+            raise unknown_parameter(ClassifierError, what, parameter, given[parameter], known)
     changed = {p: given[p] for p in sorted(given) if not _same(given[p], defaults[p])}
     return ClassifierFactory(entry, changed)
 

@@ -473,6 +473,10 @@ class Card(_Declaration):
         card._path = self._path
         return card
 
+    def title_as(self, entry: str) -> str:
+        """Return the title for readers of an experiment that names the dataset ``entry``."""
+        return self.title if entry == self.name else f"{self.title} ({entry})"
+
     @property
     def digest(self) -> str:
         """SHA-256, 64 hexadecimal digits, of everything in the card that can change a number.

@@ -40,6 +40,7 @@ from benchmark.techniques import (
     list_techniques,
     load_plugin,
 )
+from benchmark.techniques._checks import checked_decision, checked_score
 from benchmark.techniques.base import one_class
 
 __all__ = [
@@ -276,23 +277,12 @@ def _answers(
     """Train and predict, and trust nothing: a plugin may have replaced the methods that check."""
     predictor = technique.fit(train, tools)
 
-    def checked(output: NDArray[Any], valid: bool, kind: str) -> NDArray[Any]:
-        if output.shape != (len(test),) or not valid:
-            raise TechniqueError(
-                f"{technique.name} predicted something malformed",
-                expected=f"{kind} array of shape ({len(test)},)",
-                got=f"{output.dtype} array of shape {output.shape}",
-            )
-        return output
-
     def predict(table: Table) -> NDArray[np.bool_]:
-        output = np.asarray(predictor.predict(table))
-        return checked(output, output.dtype == np.bool_, "bool")
+        return checked_decision(technique, predictor.predict(table), len(test))
 
     def predict_score(table: Table) -> NDArray[np.float64]:
         assert predictor.predict_score is not None
-        output = np.asarray(predictor.predict_score(table))
-        return checked(output, output.dtype.kind == "f" and bool(np.isfinite(output).all()), "finite float")
+        return checked_score(technique, predictor.predict_score(table), len(test))
 
     predicted = predict(test)
     # Scores are looked at even where no metric needs them: predictions may have been made from NaN.

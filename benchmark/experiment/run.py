@@ -396,6 +396,7 @@ def _describe_scene(experiment: Experiment, scene: Scene) -> Mapping[str, Any]:
     for bias, kind in scene.biases.items():
         biases[bias] = {
             "kind": kind.name,
+            "description": kind.description(scene.network),
             "edits": [str(edit) for edit in kind.edits],
             "acting": [str(edit) for edit in kind.acting_edits(scene.network)],
             "network_discrimination_by_beta": {
@@ -403,6 +404,7 @@ def _describe_scene(experiment: Experiment, scene: Scene) -> Mapping[str, Any]:
             },
         }
     return {
+        "title": scene.title,
         "card": scene.card.name,
         "card_digest": scene.card.digest,
         "test_data": scene.test_data,

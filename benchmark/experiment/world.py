@@ -86,6 +86,11 @@ class Scene:
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
 
     @property
+    def title(self) -> str:
+        """What the dataset is called for readers, its provenance apart."""
+        return self.card.title_as(self.name.removesuffix(EMBEDDED_SUFFIX))
+
+    @property
     def test_data(self) -> Literal["real data", "sample of the learned network"]:
         """What the test data are, in the words that tables and the manifest use."""
         return "sample of the learned network" if self.embedded else "real data"

@@ -96,7 +96,7 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
                     for place, _, _ in blocks
                     for note in _of_baseline(statistics, place)
                 ),
-                *reach_notes(_of_metric(statistics.out_of_reach(), metric)),
+                *reach_notes(_of_metric(statistics.out_of_reach(), metric), statistics.run),
                 *(note for place, _, _ in blocks for note in place_notes(statistics, place)),
             ],
             left=0.3 + max(text_width(line, SIZES["tick"]) for lines in labels for line in lines),
@@ -246,7 +246,7 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
                 ),
                 *_of_baseline(statistics, place),
                 *below_constant_notes(standing, titles),
-                *reach_notes(_of_metric(place.rows(statistics.out_of_reach()), metric)),
+                *reach_notes(_of_metric(place.rows(statistics.out_of_reach()), metric), statistics.run),
                 *place_notes(statistics, place),
             ],
             left=0.3

@@ -71,13 +71,13 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
     for_bars = 0.14 + _LANE * max((lane for own in lanes for *_, lane in own), default=0)
     height = max(_ROW, 0.05 + max((len(wrapped) for own in labels for wrapped in own), default=1) * _LINE)
     columns = min(2, len(metrics))
-    datasets = str(ranks["datasets"].iloc[0]).split()
+    datasets = statistics.run.headings(str(ranks["datasets"].iloc[0]))
     with styled():
         page = Page(
             len(metrics),
             columns,
             panel=(2.6, max(0.5, height * max(map(len, tables)))),
-            title=f"Mean ranks on {', '.join(datasets)}",
+            title=f"Mean ranks on {datasets}",
             subtitle="1 is best. Large: over datasets and β; small: over the datasets at each β, on the "
             "same scale. Bars at the right join techniques that are not shown to differ (Wilcoxon, Holm).",
             notes=_notes(statistics, ranks, standing),
@@ -175,7 +175,9 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFram
     degenerate_at = [
         note
         for dataset, own in standing.groupby("dataset", sort=False)
-        for note in degenerate_notes(own, degenerate, f"Not ranked on {dataset}, nor over all β")
+        for note in degenerate_notes(
+            own, degenerate, f"Not ranked on {statistics.run.headings(str(dataset))}, nor over all β"
+        )
     ]
     left_out = (
         [

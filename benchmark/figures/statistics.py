@@ -48,11 +48,11 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[tuple[str, Callabl
     for place, metric in compared:
         rows = place.rows(statistics.comparisons)
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
-            name = f"forest_{file_name(place.heading)}__{file_name(metric)}"
+            name = f"forest_{place.file_name}__{file_name(metric)}"
             yield name, functools.partial(draw_forest, statistics, place, metric)
     for place in places(statistics):
         if len(place.rows(statistics.pareto)):
-            yield f"pareto_{file_name(place.heading)}", functools.partial(draw_pareto, statistics, place)
+            yield f"pareto_{place.file_name}", functools.partial(draw_pareto, statistics, place)
     ranks = statistics.ranks
     where = ["datasets", "bias", "classifier"]
     several = [column for column in where[1:] if ranks[column].nunique() > 1]

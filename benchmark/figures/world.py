@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchmark.experiment.plan import Block
 from benchmark.experiment.world import Scene, World
-from benchmark.runs.descriptions import RunDescription
+from benchmark.runs.descriptions import RunDescription, bias_sentence
 from benchmark.text.words import file_name
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def draw_world(world: World, description: RunDescription) -> Iterator[tuple[str,
             several = [bias] if len(scene.biases) > 1 else []
             name = "__".join(map(file_name, [scene.name, *several]))
             heading = ", ".join([dataset.heading, *several])
-            planted = f"Bias {bias!r}: {kind.description(scene.network)}"
+            planted = bias_sentence(bias, kind.description(scene.network))
             if kind.takes_edits:
                 levels = [scene.planted(bias, beta)[0].network for beta in betas]
                 yield (

@@ -17,6 +17,7 @@ from scipy.special import stdtrit
 
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.finished import FinishedRun, RunDataset
+from benchmark.runs.frames import distinguishing_names
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import ACCEPTANCE, NEARLY_ALL
@@ -144,14 +145,12 @@ def _scenario(
     values = own.pivot_table(
         index=list(_AXES), columns="repetition", values="value", sort=False, dropna=False
     )
-    names = [dataset.name]
-    names += [key[1]] if len(dataset.biases) > 1 else []
-    names += [key[2]] if len(run.classifiers) > 1 else []
+    names = distinguishing_names(_keys(run, dataset, statistics.results))[key]
     return {
         "dataset": key[0],
         "bias": key[1],
         "classifier": key[2],
-        "title": ", ".join(names),
+        "title": ", ".join([dataset.heading, *names]),
         "baseline": statistics.baselines[dataset.name],
         "embedded": dataset.embedded,
         "warnings": _warnings(dataset, key[1]),

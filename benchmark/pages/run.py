@@ -131,7 +131,7 @@ def _page(statistics: RunStatistics, beside: str) -> str:
 
 
 def _warning(run: FinishedRun) -> str:
-    embedded = [dataset.name for dataset in run.datasets if dataset.embedded]
+    embedded = [dataset.heading for dataset in run.datasets if dataset.embedded]
     if not embedded:
         return ""
     return (

@@ -22,6 +22,7 @@ from benchmark.errors import CardError, UnknownNameError
 from benchmark.experiment.plan import load_experiment
 from benchmark.metrics import Metric
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.descriptions import bias_sentence
 from benchmark.runs.finished import FinishedRun, RunDataset
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
@@ -217,7 +218,7 @@ def _listed(value: object) -> str:
 def _dataset(run: FinishedRun, dataset: RunDataset, position: int) -> str:
     facts = run.facts["datasets"][dataset.name]
     card = _cards(run).get(dataset.name)
-    parts = [f"<h3>{text(card.title if card else dataset.name)} ({_code(dataset.name)})</h3>"]
+    parts = [f"<h3>{text(dataset.heading)} ({_code(dataset.name)})</h3>"]
     if dataset.embedded:
         parts.append(
             '<p class="warning"><strong>Embedded network, not real data.</strong> The shipped network stood '
@@ -251,7 +252,7 @@ def _dataset(run: FinishedRun, dataset: RunDataset, position: int) -> str:
     if card and card.known_problems:
         items = "".join(f"<li>{text(problem)}</li>" for problem in card.known_problems)
         parts.append(f"<h4>Known problems</h4><ul>{items}</ul>")
-    parts.append(_planted(facts["bias"]))
+    parts.append(_planted(dataset, facts["bias"]))
     parts.append(_drawing(run, dataset, card, facts, position))
     return f'<section class="dataset">{"".join(parts)}</section>'
 
@@ -268,13 +269,11 @@ def _groups(dataset: RunDataset) -> str:
     )
 
 
-def _planted(biases: Mapping[str, Any]) -> str:
+def _planted(dataset: RunDataset, biases: Mapping[str, Any]) -> str:
     parts = ["<h4>Planted bias</h4>"]
     for name, bias in biases.items():
-        edits = "; ".join(bias["edits"])
-        parts.append(
-            f"<p>{_code(name)}, of the kind {_code(bias['kind'])}{': ' if edits else ''}{text(edits)}.</p>"
-        )
+        sentence = bias_sentence(name, dataset.planted[name].description)
+        parts.append(f"<p>{text(sentence)} (kind {_code(bias['kind'])}).</p>")
         found = bias["network_discrimination_by_beta"]
         if bias["edits"] and not bias["acting"]:
             parts.append(
@@ -310,17 +309,14 @@ def _drawing(
     entry = run.facts["experiment"]["datasets"][position]
     edited = {(edit["attribute"], card.label) for bias in entry["bias"] for edit in bias["edits"]}
     network = _Network(
-        heading=f"{card.title} (embedded)" if dataset.embedded else card.title,
+        heading=dataset.heading,
         embedded=dataset.embedded,
         columns=tuple(dict.fromkeys([*card.columns, *(node for edge in edges for node in edge)])),
         edges=tuple((parent, child) for parent, child in edges),
         edited_edges=tuple((parent, child) for parent, child in edges if (parent, child) in edited),
         label=card.label,
         sensitive_feature=card.sensitive_feature,
-        bias_description="; ".join(
-            f"Bias {name!r}: {', '.join(bias['edits']) or bias['kind']}"
-            for name, bias in facts["bias"].items()
-        ),
+        bias_description=dataset.bias_description,
         warning=dataset.warning,
     )
     # An image of its own: names within one drawing cannot meet those of another, nor run anything.

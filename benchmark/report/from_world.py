@@ -18,6 +18,7 @@ from benchmark.runs.descriptions import (
     MetricDescription,
     RunDescription,
     TechniqueDescription,
+    bias_sentence,
 )
 from benchmark.techniques import list_techniques
 
@@ -59,7 +60,7 @@ def _describe_scene(entry: DatasetEntry, scene: Scene) -> DatasetDescription:
     acting = [edit for kind in scene.biases.values() for edit in kind.acting_edits(scene.network)]
     return DatasetDescription(
         name=scene.name,
-        title=card.title if entry.name == card.name else f"{card.title} ({entry.name})",
+        title=scene.title,
         test_data=scene.test_data,
         embedded=scene.embedded,
         digest=test.digest,
@@ -76,7 +77,7 @@ def _describe_scene(entry: DatasetEntry, scene: Scene) -> DatasetDescription:
         edges=scene.network.edges,
         edited_edges=tuple(dict.fromkeys((edit.attribute, schema.label) for edit in acting)),
         bias_description="; ".join(
-            f"Bias {bias!r}: {kind.description(scene.network)}" for bias, kind in scene.biases.items()
+            bias_sentence(bias, kind.description(scene.network)) for bias, kind in scene.biases.items()
         ),
         group_rows=_group_rows(test),
     )

@@ -169,7 +169,9 @@ def print_statistics(
     for dataset in run.datasets:
         if dataset.embedded:
             console.print(
-                f"{escape(dataset.name)}: EMBEDDED NETWORK, NOT REAL DATA", style="bold red", highlight=False
+                f"{escape(dataset.heading)}: EMBEDDED NETWORK, NOT REAL DATA",
+                style="bold red",
+                highlight=False,
             )
     console.print(
         f"{len(written)} files written to {escape(str(output))}; begin with {PAGE}",

@@ -412,7 +412,8 @@ def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
 
 def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
-    titles, standing = statistics.run.techniques, statistics.standing
+    run, standing = statistics.run, statistics.standing
+    titles = run.techniques
     for names, own in pooled.groupby(["datasets", "bias", "classifier", "metric"], sort=False):
         datasets, bias, classifier, name = map(str, names)
         there = standing[
@@ -424,7 +425,7 @@ def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
         left_out = sum(technique in degenerate for technique in own["technique"])
         p = own["p_f"].iloc[0]
         yield [
-            markdown.plain(", ".join(datasets.split())),
+            markdown.plain(run.headings(datasets)),
             markdown.plain(statistics.title(name)),
             f"{own['mean_rank'].count()} of {len(own)}",
             str(left_out) if left_out else "none",

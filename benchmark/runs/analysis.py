@@ -154,7 +154,7 @@ class RunStatistics:
         fullest = ranked.sort_values("n_techniques", ascending=False, kind="stable")
         warned = dict(zip(fullest["datasets"][::-1], fullest["warning"][::-1], strict=True))
         return [
-            f"{', '.join(datasets.split())}: {warned[datasets]}" for datasets in ranked["datasets"].unique()
+            f"{self.run.headings(datasets)}: {warned[datasets]}" for datasets in ranked["datasets"].unique()
         ]
 
     def title(self, metric: str) -> str:

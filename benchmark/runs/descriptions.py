@@ -214,8 +214,8 @@ class DatasetDescription:
 
     @property
     def heading(self) -> str:
-        """The title, marked where the dataset is an embedded one: ``"Adult (embedded)"``."""
-        return f"{self.title} (embedded)" if self.embedded else self.title
+        """See :func:`dataset_heading`."""
+        return dataset_heading(self.title, self.embedded)
 
     @property
     def provenance(self) -> str:
@@ -295,6 +295,16 @@ class RunDescription:
     def repetitions_text(self) -> str:
         """``"30 repetitions"``, or ``"1 repetition"``."""
         return f"{self.repetitions} repetition{'' if self.repetitions == 1 else 's'}"
+
+
+def dataset_heading(title: str, embedded: bool) -> str:
+    """Return a dataset's title, marked where it is an embedded one: ``"Adult (embedded)"``."""
+    return f"{title} (embedded)" if embedded else title
+
+
+def bias_sentence(bias: str, description: str) -> str:
+    """Say which bias is planted; ``description`` is that of its kind, in the dataset's network."""
+    return f"Bias {bias!r}: {description}"
 
 
 def _require_distinct(kind: str, names: Iterable[str]) -> None:

@@ -13,11 +13,14 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 
+from benchmark.bias import list_bias_kinds
+from benchmark.bias.base import NOTHING_ACTS
 from benchmark.columns import FAILURE_COLUMNS, MANIFEST_NAME, METRIC_COLUMNS, RESULT_COLUMNS
-from benchmark.declarations import declaration_dir
+from benchmark.data.card import load_card
+from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED, PublishedEntry
-from benchmark.runs.descriptions import GroupSizes
+from benchmark.runs.descriptions import GroupSizes, bias_sentence, dataset_heading
 from benchmark.runs.frames import with_failed_cells
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.text.files import plain_or_packed
@@ -47,6 +50,8 @@ class PlantedBias:
 
     Attributes
     ----------
+    description : str
+        What is planted in the dataset's network, in the words of its kind.
     kind : str
         Name of its kind; empty where the manifest does not say.
     acting : tuple of str
@@ -55,6 +60,7 @@ class PlantedBias:
         By level of bias, the discrimination between the labels that training rows are drawn with.
     """
 
+    description: str = ""
     kind: str = ""
     acting: tuple[str, ...] = ()
     discrimination: Mapping[float, float] = field(default_factory=dict)
@@ -86,6 +92,8 @@ class RunDataset:
         By name of each bias, what the manifest says of it.
     notes : tuple of str or None
         What was noticed in the data, as sentences; None if the run is older than such notes.
+    title : str
+        What readers know it by; empty where neither manifest nor a shipped card says.
     """
 
     entry: str
@@ -98,6 +106,17 @@ class RunDataset:
     inert: tuple[str, ...] = ()
     planted: Mapping[str, PlantedBias] = field(default_factory=dict)
     notes: tuple[str, ...] | None = None
+    title: str = ""
+
+    @property
+    def heading(self) -> str:
+        """As every table, figure and page of the run calls it."""
+        return dataset_heading(self.title, self.embedded) if self.title else self.name
+
+    @property
+    def bias_description(self) -> str:
+        """The planted biases, as one sentence."""
+        return "; ".join(bias_sentence(bias, own.description) for bias, own in self.planted.items())
 
     @property
     def noticed(self) -> tuple[str, ...]:
@@ -167,6 +186,11 @@ class FinishedRun:
     methods: Mapping[str, str] = field(default_factory=dict)
     cells: int | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def headings(self, names: str) -> str:
+        """Return the headings of datasets, named as in frames of ranks: with spaces between them."""
+        known = {dataset.name: dataset.heading for dataset in self.datasets}
+        return ", ".join(known[name] for name in names.split())
 
 
 def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
@@ -254,10 +278,13 @@ def read_run(folder: Path) -> FinishedRun:
                 test_groups=facts.test_groups,
                 inert=tuple(bias for bias, own in facts.bias.items() if own.edits and not own.acting),
                 planted={
-                    bias: PlantedBias(own.kind, own.acting, own.network_discrimination_by_beta)
+                    bias: PlantedBias(
+                        _description(own), own.kind, own.acting, own.network_discrimination_by_beta
+                    )
                     for bias, own in facts.bias.items()
                 },
                 notes=facts.notes,
+                title=facts.title or _title_of_card(entry),
             )
             for entry, (name, facts) in zip(experiment.datasets, manifest.datasets.items(), strict=True)
         ),
@@ -376,12 +403,14 @@ class _ManifestExperiment(BaseModel):
 
 class _ManifestBias(BaseModel):
     kind: str = ""
+    description: str = ""
     edits: tuple[str, ...] = ()
     acting: tuple[str, ...] = ()
     network_discrimination_by_beta: dict[float, float] = {}
 
 
 class _ManifestDataset(BaseModel):
+    title: str = ""
     embedded: bool
     warning: str | None
     test_groups: GroupSizes | None = None
@@ -398,6 +427,23 @@ class _Manifest(BaseModel):
     datasets: dict[str, _ManifestDataset]
     cells: _ManifestCells = _ManifestCells()
     versions: dict[str, str]
+
+
+def _description(bias: _ManifestBias) -> str:
+    """Return what a kind says of a bias; runs of earlier versions did not record it."""
+    if bias.description:
+        return bias.description
+    if bias.edits:
+        return ", ".join(bias.acting) or NOTHING_ACTS
+    kinds = list_bias_kinds()
+    return kinds[bias.kind].summary if bias.kind in kinds else bias.kind
+
+
+def _title_of_card(entry: _ManifestEntry) -> str:
+    """Return the title that a shipped card gives; runs of earlier versions did not record it."""
+    if entry.card not in list_declarations("datasets"):
+        return ""
+    return load_card(entry.card).title_as(entry.name or entry.card)
 
 
 def _read_manifest(path: Path, remedy: str) -> _Manifest:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -18,6 +19,7 @@ __all__ = [
     "Scenario",
     "check_failures",
     "check_results",
+    "distinguishing_names",
     "in_described_order",
     "only_described_metrics",
     "scenarios",
@@ -151,6 +153,22 @@ def in_described_order(frame: pd.DataFrame, description: RunDescription) -> pd.D
     return frame.sort_values(keys, key=rank, kind="stable", ignore_index=True)
 
 
+def distinguishing_names(
+    keys: Iterable[tuple[str, str, str]],
+) -> dict[tuple[str, str, str], tuple[str, ...]]:
+    """Return what has to be named of each dataset, bias and classifier besides the dataset.
+
+    Bias and classifier are, each where the dataset occurs with several: the only one would be noise.
+    """
+    keys = tuple(keys)
+    biases, classifiers = ({(key[0], key[i]) for key in keys} for i in (1, 2))
+    several = [Counter(dataset for dataset, _ in pairs) for pairs in (biases, classifiers)]
+    return {
+        key: tuple(name for name, count in zip(key[1:], several, strict=True) if count[key[0]] > 1)
+        for key in keys
+    }
+
+
 def scenarios(
     results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
 ) -> tuple[Scenario, ...]:
@@ -158,13 +176,12 @@ def scenarios(
     columns = ["dataset", "bias", "classifier"]
     # A scenario of which every cell failed is still part of the run.
     pairs = pd.concat([results[columns], failures[columns]]).drop_duplicates().sort_values(columns)
+    distinct = distinguishing_names(list(pairs.itertuples(index=False, name=None)))
     found = []
     for dataset in description.datasets:
         own = pairs[pairs["dataset"] == dataset.name]
         for bias, classifier in zip(own["bias"], own["classifier"], strict=True):
-            # Naming the only bias or the only classifier would be noise.
-            names = [bias] if own["bias"].nunique() > 1 else []
-            names += [classifier] if own["classifier"].nunique() > 1 else []
+            names = distinct[dataset.name, bias, classifier]
             found.append(
                 Scenario(
                     dataset=dataset,

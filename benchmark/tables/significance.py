@@ -14,6 +14,7 @@ import pandas as pd
 
 from benchmark.runs.analysis import MOST_PAIRED, RunStatistics, constant_answers
 from benchmark.runs.finished import FinishedRun
+from benchmark.runs.frames import distinguishing_names
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY
 from benchmark.statistics.frames import row_means, to_cells
@@ -70,12 +71,15 @@ class Place:
         Names in the results.
     heading : str
         For readers; names bias and classifier only where the dataset occurs with several.
+    file_name : str
+        For files; distinct among the places of a run.
     """
 
     dataset: str
     bias: str
     classifier: str
     heading: str
+    file_name: str
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -93,16 +97,12 @@ class Place:
 
 def places(statistics: RunStatistics) -> list[Place]:
     """Return the places of a run, in its order."""
-    columns = ["dataset", "bias", "classifier"]
-    found = statistics.intervals[columns].drop_duplicates()
-    several = found.groupby("dataset")[["bias", "classifier"]].transform("nunique") > 1
-    named = found[["bias", "classifier"]].where(several, "")
-    rows = zip(
-        found.itertuples(index=False, name=None), named.itertuples(index=False, name=None), strict=True
-    )
+    found = statistics.intervals[["dataset", "bias", "classifier"]].drop_duplicates().astype(str)
+    named = distinguishing_names(list(found.itertuples(index=False, name=None)))
+    headings = {dataset.name: dataset.heading for dataset in statistics.run.datasets}
     return [
-        Place(str(dataset), str(bias), str(classifier), ", ".join(filter(None, [dataset, *names])))
-        for (dataset, bias, classifier), names in rows
+        Place(*key, ", ".join([headings[key[0]], *names]), file_name(", ".join([key[0], *names])))
+        for key, names in named.items()
     ]
 
 
@@ -150,7 +150,9 @@ def method_notes(statistics: RunStatistics) -> list[str]:
     """Say what differences are compared with, how they are tested, and what follows from it."""
     run = statistics.run
     titles = {name: run.techniques[name] for name in statistics.baselines.values()}
-    compared = "; ".join(f"{dataset}: {titles[name]}" for dataset, name in statistics.baselines.items())
+    compared = "; ".join(
+        f"{run.headings(dataset)}: {titles[name]}" for dataset, name in statistics.baselines.items()
+    )
     notes = [
         f"Baseline: {compared}.",
         "Test: two-sided sign-flip permutation test of the paired improvements, technique against baseline "
@@ -160,15 +162,15 @@ def method_notes(statistics: RunStatistics) -> list[str]:
         "Intervals (95 %, Student's) and p-values reflect variation between training samples only; the test "
         "set and the learned network are fixed.",
     ]
-    return [*notes, *reach_notes(statistics.out_of_reach())]
+    return [*notes, *reach_notes(statistics.out_of_reach(), run)]
 
 
-def reach_notes(reach: pd.DataFrame) -> list[str]:
+def reach_notes(reach: pd.DataFrame, run: FinishedRun) -> list[str]:
     """Say where no difference can be significant, of rows of :meth:`RunStatistics.out_of_reach`."""
     return [
-        f"No difference can be significant on {', '.join(own['dataset'].unique())}: with {n} repetitions "
-        f"and {n_tests} tests in a family, the smallest p-value after the correction is {smallest:.3g}. "
-        f"At least {needed} repetitions are needed."
+        f"No difference can be significant on {run.headings(' '.join(own['dataset'].unique()))}: with "
+        f"{n} repetitions and {n_tests} tests in a family, the smallest p-value after the correction is "
+        f"{smallest:.3g}. At least {needed} repetitions are needed."
         for (n, n_tests, smallest, needed), own in reach.groupby(
             ["n", "n_tests", "smallest", "needed"], sort=False
         )
@@ -178,7 +180,7 @@ def reach_notes(reach: pd.DataFrame) -> list[str]:
 def pair_notes(statistics: RunStatistics) -> list[str]:
     """Say where there are too many techniques to compare all pairs of them."""
     return [
-        f"Pairs of techniques are left out on {', '.join(datasets.split())}: {n} techniques have "
+        f"Pairs of techniques are left out on {statistics.run.headings(datasets)}: {n} techniques have "
         f"{n * (n - 1) // 2:,} pairs, and all are compared up to {MOST_PAIRED} techniques."
         for datasets, n in statistics.unpaired.items()
     ]
@@ -188,16 +190,16 @@ def data_notes(run: FinishedRun) -> Iterator[str]:
     """Say what readers have to know about the data: warnings, biases without effect, sizes of groups."""
     for dataset in run.datasets:
         if dataset.embedded:
-            yield f"Warning, {dataset.name}: an embedded network, not real data."
+            yield f"Warning, {dataset.heading}: an embedded network, not real data."
         if dataset.warning:
-            yield f"Warning, {dataset.name}: {dataset.warning.strip().rstrip('.')}."
+            yield f"Warning, {dataset.heading}: {dataset.warning.strip().rstrip('.')}."
         for warning in dataset.inert_warnings.values():
-            yield f"Warning, {dataset.name}: {warning}"
+            yield f"Warning, {dataset.heading}: {warning}"
         for note in dataset.noticed:
-            yield f"Note, {dataset.name}: {note.strip().rstrip('.')}."
+            yield f"Note, {dataset.heading}: {note.strip().rstrip('.')}."
         if (sizes := dataset.test_groups) is not None:
             yield (
-                f"{dataset.name}: of the test rows, {sizes.deprived_favorable:,} of {sizes.deprived:,} "
+                f"{dataset.heading}: of the test rows, {sizes.deprived_favorable:,} of {sizes.deprived:,} "
                 f"deprived and {sizes.favored_favorable:,} of {sizes.favored:,} favored ones are favorable."
             )
 
@@ -433,7 +435,7 @@ class _Builder:
             yield ACCEPTED_NOTE
         if {ACCURACY, "discrimination"} & set(metrics) and self.constants:
             words = {
-                place.dataset: self.constants[place.dataset].words
+                self.run.headings(place.dataset): self.constants[place.dataset].words
                 for place in self.places
                 if place.dataset in self.constants
             }

@@ -237,20 +237,30 @@ def guarded(technique: Technique, predictor: Predictor, schema: Schema | None) -
 
     @one_thread()
     def predict(test: Table) -> NDArray[np.bool_]:
-        predicted = np.asarray(predictor.predict(visible(test)))
-        _check_output(technique, predicted, len(test), predicted.dtype == np.bool_, "bool")
-        return predicted
+        return checked_decision(technique, predictor.predict(visible(test)), len(test))
 
     @one_thread()
     def predict_score(test: Table) -> NDArray[np.float64]:
         assert predictor.predict_score is not None
-        score = np.asarray(predictor.predict_score(visible(test)))
-        valid = score.dtype.kind == "f" and bool(np.isfinite(score).all())
-        _check_output(technique, score, len(test), valid, "finite float")
-        return score
+        return checked_score(technique, predictor.predict_score(visible(test)), len(test))
 
     scored = predict_score if predictor.predict_score is not None else None
     return replace(predictor, predict=predict, predict_score=scored)
+
+
+def checked_decision(technique: Technique, output: object, rows: int) -> NDArray[np.bool_]:
+    """Return predictions; raises :class:`TechniqueError` unless they are a bool for each row."""
+    decision = np.asarray(output)
+    _check_output(technique, decision, rows, decision.dtype == np.bool_, "bool")
+    return decision
+
+
+def checked_score(technique: Technique, output: object, rows: int) -> NDArray[np.float64]:
+    """Return scores; raises :class:`TechniqueError` unless they are a finite number for each row."""
+    score = np.asarray(output)
+    valid = score.dtype.kind == "f" and bool(np.isfinite(score).all())
+    _check_output(technique, score, rows, valid, "finite float")
+    return score
 
 
 def _check_output(technique: Technique, output: NDArray[Any], rows: int, valid: bool, kind: str) -> None:

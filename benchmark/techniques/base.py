@@ -223,18 +223,21 @@ class Technique(ABC):
         """
         self._check_train(train)
         predictor = self._fit(train, tools)
-        if not isinstance(predictor, Predictor):
-            raise TechniqueError(
-                f"{self.name} trained something else than a predictor",
-                expected="Predictor(predict, ...)",
-                got=type(predictor).__name__,
-                remedy=f"correct {type(self).__name__}._fit",
-            )
+        self._demand_type(predictor, Predictor, "trained something else than a predictor", "_fit")
         return guarded(self, predictor, train.schema)
 
     @abstractmethod
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         """Train; the input is already checked, the output will be."""
+
+    def _demand_type(self, made: object, kind: type, what: str, method: str) -> None:
+        if not isinstance(made, kind):
+            raise TechniqueError(
+                f"{self.name} {what}",
+                expected=f"{kind.__name__}({next(iter(kind.__annotations__))}, ...)",
+                got=type(made).__name__,
+                remedy=f"correct {type(self).__name__}.{method}",
+            )
 
     def _check_train(self, train: Table) -> None:
         reason = one_class(train)
@@ -305,13 +308,7 @@ class PreProcessing(Technique):
         """
         self._check_train(train)
         prepared = self._prepare(train, tools)
-        if not isinstance(prepared, Prepared):
-            raise TechniqueError(
-                f"{self.name} prepared something else than training data",
-                expected="Prepared(table, ...)",
-                got=type(prepared).__name__,
-                remedy=f"correct {type(self).__name__}._prepare",
-            )
+        self._demand_type(prepared, Prepared, "prepared something else than training data", "_prepare")
         flaw = flaw_of(prepared, train)
         if flaw is not None:
             raise TechniqueError(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import typing
 from pathlib import Path
 from typing import TypeVar
 
-from benchmark.errors import BetabenchError, TechniqueError
-from benchmark.registry import Registry
+from benchmark.errors import BetabenchError, TechniqueError, unknown_parameter
+from benchmark.registry import Registry, text_flaws
 from benchmark.registry import load_plugin as load_any_plugin
 from benchmark.techniques._checks import Value, parameter_rules
 from benchmark.techniques.base import Stage, Technique
@@ -24,10 +23,7 @@ def declaration_flaws(technique: type[Technique]) -> list[str]:
     missing = sorted(getattr(technique, "__abstractmethods__", ()))
     if missing:
         flaws.append(f"it is abstract: {', '.join(missing)} not implemented")
-    for attribute in ("reference", "summary", "version"):
-        value = getattr(technique, attribute, None)
-        if not isinstance(value, str) or not value.strip():
-            flaws.append(f"its class attribute {attribute!r} is not a text")
+    flaws += text_flaws(technique, "reference", "summary", "version")
     if not isinstance(technique.may_lose_to_constant, str):
         flaws.append("its class attribute 'may_lose_to_constant' is not the reason in words")
     if getattr(technique, "stage", None) not in typing.get_args(Stage):
@@ -94,13 +90,8 @@ def get_technique(name: str, **parameters: Value) -> Technique:
     known = sorted(parameter_rules(technique))
     for parameter in parameters:
         if parameter not in known:
-            close = difflib.get_close_matches(parameter, known, n=1, cutoff=0.5)
-            raise TechniqueError(
-                f"The technique {name!r} has no parameter {parameter!r}",
-                expected="one of " + ", ".join(known) if known else "no parameters at all",
-                got=f"{parameter}={parameters[parameter]!r}",
-                remedy=f"did you mean {close[0]!r}?" if close else "leave it out",
-            )
+            what = f"The technique {name!r} has no parameter {parameter!r}"
+            raise unknown_parameter(TechniqueError, what, parameter, parameters[parameter], known)
     return technique(**parameters)
 
 

@@ -11,13 +11,15 @@ import csv
 import io
 import json
 import os
+import platform
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 
 from benchmark.cli import main
-from benchmark.experiment.versions import package_versions, processor
+from benchmark.experiment.versions import processor
 
 __all__ = [
     "CELL",
@@ -50,8 +52,8 @@ _PAPER = (
 
 def environment() -> dict[str, object]:
     """Return what the last digits of numbers may depend on: versions of packages, and the processor."""
-    versions = package_versions()
-    del versions["betabench"]
+    packages = ("numpy", "scipy", "scikit-learn", "numba", "fairlearn", "pandas")
+    versions = {"python": platform.python_version(), **{name: version(name) for name in packages}}
     return {"versions": versions, "processor": dict(processor())}
 
 

@@ -274,6 +274,25 @@ def test_unknown_and_flawed_metrics_are_refused(monkeypatch: pytest.MonkeyPatch)
             metric(**{**complete, "ideal": 1.0, "name": name, "family": family})(mine)
 
 
+@pytest.mark.parametrize(
+    ("limits", "ideal", "direction"),
+    [
+        ((0.0, 1.0), 0.0, "lower"),
+        ((0.0, 1.0), 1.0, "higher"),
+        ((-1.0, 1.0), 0.0, "closer_to_ideal"),
+        ((0.0, 1.0), None, "none"),
+    ],
+)
+def test_the_direction_follows_from_the_ideal(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[float, float], ideal: float | None, direction: str
+) -> None:
+    monkeypatch.setattr(module._REGISTRY, "_items", dict(list_metrics()))
+    declared = {"range": limits, "ideal": ideal, "source": "a test", "needs": ("y_pred",)}
+    assert metric("Mine", "0", name="mine", **declared)(lambda _: 0.0).direction == direction
+    chosen = metric("Second", "0", name="second", direction="none", **declared)(lambda _: 0.0)
+    assert chosen.direction == "none"
+
+
 def test_one_group_is_compared_with_nobody() -> None:
     alone = Predictions(np.zeros(4, int), ("a",), np.array([1, 0, 1, 0]) > 0, np.array([1, 1, 0, 0]) > 0)
     for found in measure(alone, ["fairlearn", "paper", "predicted_positive_share"]):

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from benchmark.errors import NetworkError, UnknownNameError
 from benchmark.network import scores as scores_module
 from benchmark.network._counts import collapse, group, members
-from benchmark.network.scores import ScoreName, SetScores, structure_score
+from benchmark.network.scores import ScoreName, SetScores
 from tests.network.structure_helpers import (
     TABLES,
     oracle_parents,
     oracle_score,
     oracle_table,
     random_codes,
+    structure_score,
     textbook_score,
 )
 

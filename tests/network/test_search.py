@@ -20,9 +20,9 @@ from benchmark.errors import NetworkError, UnknownNameError
 from benchmark.network import search as search_module
 from benchmark.network._constraints import find_cycle
 from benchmark.network._counts import members
-from benchmark.network.scores import ScoreName, structure_score
+from benchmark.network.scores import ScoreName
 from benchmark.network.search import AlgorithmName, learn_structure
-from tests.network.structure_helpers import TABLES, oracle_score, oracle_table, random_codes
+from tests.network.structure_helpers import TABLES, oracle_score, oracle_table, random_codes, structure_score
 
 CARDINALITIES = [2, 3, 4, 2, 3, 5, 2, 3]
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import html
+import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from benchmark.data.card import load_card
+from benchmark.runs.descriptions import bias_sentence
+from benchmark.runs.finished import read_run
 from benchmark.tables.answers import SAME_ANSWER
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -219,10 +226,70 @@ def test_pages_name_them_only_to_say_what_they_are(run: tuple[Path, str, str]) -
     assert page.count("Not recommended: ") == 2
     assert page.count("1 of 5 techniques leaves significantly less discrimination") == 2
     assert page.count("It is Drop sensitive: ") == 2
-    assert "3 techniques on loans at β = 0.4; 3 techniques on loans at β = 0.6" in page
-    assert "| loans | Discrimination | 3 of 6 | 3 |" in page
+    assert "3 techniques on Loans at β = 0.4; 3 techniques on Loans at β = 0.6" in page
+    assert "| Loans | Discrimination | 3 of 6 | 3 |" in page
     whole = (run[0] / "statistics" / "answers.md").read_text(encoding="utf-8")
     assert whole.count("PLANTED leak ‡ |") == whole.count("PLANTED worse † |") == 2
+
+
+def test_the_dataset_has_one_name_for_readers_in_the_whole_folder(run: tuple[Path, str, str]) -> None:
+    folder = run[0]
+    text = (folder / "statistics" / "README.md").read_text(encoding="utf-8")
+    assert "# Loans at β = 0.4" in text
+    assert "Loans: of the test rows" in text
+    assert "loans at β" not in text
+    for table in ("tables", "statistics/tables"):
+        pages = [path.read_text(encoding="utf-8") for path in (folder / table).glob("*.md")]
+        assert pages
+        assert all("Loans" in page for page in pages)
+        assert not any("| loans |" in page or "loans:" in page for page in pages)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert '"title":"Loans"' in page
+    assert "<h3>Loans (<code>loans</code>)</h3>" in page
+
+
+def test_page_and_figures_describe_the_planted_bias_in_the_same_words(run: tuple[Path, str, str]) -> None:
+    planted = json.loads((run[0] / "manifest.json").read_text(encoding="utf-8"))["datasets"]["loans"]["bias"]
+    page = (run[0] / "report.html").read_text(encoding="utf-8")
+    for bias, facts in planted.items():
+        description = facts["description"]
+        if facts["acting"]:
+            assert description == ", ".join(facts["acting"])
+        sentence = html.escape(bias_sentence(bias, description), quote=True)
+        assert f"<p>{sentence} (kind <code>{facts['kind']}</code>).</p>" in page
+    (dataset,) = read_run(run[0]).datasets
+    described = {bias: facts["description"] for bias, facts in planted.items()}
+    assert dataset.bias_description == "; ".join(bias_sentence(*pair) for pair in described.items())
+
+
+def test_runs_of_former_versions_get_title_and_description_from_what_they_recorded(
+    run: tuple[Path, str, str], tmp_path: Path
+) -> None:
+    for name in ("summary.csv", "failures.csv"):
+        shutil.copy(run[0] / name, tmp_path)
+    manifest = json.loads((run[0] / "manifest.json").read_text(encoding="utf-8"))
+    facts = manifest["datasets"]["loans"]
+    del facts["title"]
+    for bias in facts["bias"].values():
+        del bias["description"]
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    (now,), (then,) = read_run(run[0]).datasets, read_run(tmp_path).datasets
+    assert then.bias_description == now.bias_description
+    assert (now.heading, then.heading) == ("Loans", "loans")  # a card of the user's own is not at hand
+    manifest["experiment"]["datasets"][0] |= {"card": "compas_leaky", "name": "mine"}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert read_run(tmp_path).datasets[0].heading == f"{load_card('compas_leaky').title} (mine)"
+
+
+def test_summary_and_statistics_have_the_same_intervals(run: tuple[Path, str, str]) -> None:
+    key = ["dataset", "bias", "beta", "technique", "classifier", "metric"]
+    both = pd.read_csv(run[0] / "summary.csv").merge(
+        pd.read_csv(run[0] / "statistics" / "intervals.csv"), on=key, suffixes=("", "_there")
+    )
+    assert len(both) == 48
+    for column in ("ci_low", "ci_high"):
+        assert both[column].notna().any()
+        np.testing.assert_allclose(both[column], both[f"{column}_there"], rtol=1e-5, atol=1e-9)
 
 
 def test_tables_mark_them_and_never_print_them_bold(run: tuple[Path, str, str]) -> None:

@@ -375,8 +375,9 @@ def test_what_is_degenerate_has_no_rank(planted: RunStatistics) -> None:
         texts_of(figure)
     )
     # The baseline of the second dataset is degenerate at the greatest level of bias.
-    assert "dutch:embedded, nor over all β, as it refuses more than 99 % of everybody: No technique" in (
-        texts_of(figure)
+    assert (
+        "Dutch census (embedded), nor over all β, as it refuses more than 99 % of everybody: No technique"
+        in (texts_of(figure))
     )
 
 

@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 
 from benchmark.data.table import Table
-from benchmark.network.scores import structure_score
 from benchmark.network.search import AlgorithmName, learn_structure
 from benchmark.seeding import generator
+from tests.network.structure_helpers import structure_score
 from tools.performance.scenes import biased_sample, scenes
 from tools.performance.timing import Row, alternate, missing, optional
 
