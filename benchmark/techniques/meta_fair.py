@@ -58,7 +58,7 @@ class MetaFair(Technique):
         "algorithm with provable guarantees, FAT*"
     )
     summary = "Optimal thresholds per group under a bound on the ratio of the groups' rates"
-    version = "1"
+    version = "2"
     needs_two_groups = "there is no other to compare"
     randomised = True
     needs_scores = True
