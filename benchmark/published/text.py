@@ -10,6 +10,7 @@ import pandas as pd
 from benchmark.metrics import list_metrics
 from benchmark.published.numbers import TOLERANCES, Comparison
 from benchmark.tables.paper import HEADINGS
+from benchmark.text import markdown
 from benchmark.text.words import number
 
 __all__ = [
@@ -95,19 +96,23 @@ def table_markdown(comparison: Comparison, table: int) -> str:
     titles = {t: technique_title(t, comparison) for t in techniques}
     named = " and ".join(metric_title(metric).lower() for metric in metrics)
     body = [
-        [dataset, f"{beta:.2f}", *(cells.get((dataset, beta, *column), "") for column in columns)]
+        [
+            markdown.plain(dataset),
+            f"{beta:.2f}",
+            *(cells.get((dataset, beta, *column), "") for column in columns),
+        ]
         for dataset in rows["dataset"].unique()
         for beta in sorted(rows["beta"].unique())
     ]
-    heads = [f"{_escape(titles[t])} {HEADINGS.get(m, metric_title(m))}" for t, m in columns]
+    heads = [f"{markdown.plain(titles[t])} {HEADINGS.get(m, metric_title(m))}" for t, m in columns]
     lines = [
-        f"**Table {table} of {_escape(comparison.entry.title)}: {named}, published → ours**",
+        f"**Table {table} of {markdown.plain(comparison.entry.title)}: {named}, published → ours**",
         "",
         *_warning(comparison),
-        *_grid(["Dataset", "β", *heads], body, named=2),
+        markdown.table(["Dataset", "β", *heads], body, named=2),
         "",
         f"- **Bold**: they differ by more than {TOLERANCES[-1]:g}. Empty: nothing was published.",
-        *(f"- {NOTHING} ({n} numbers): {_escape(reason)}." for reason, n in _reasons(rows)),
+        *(f"- {NOTHING} ({n} numbers): {markdown.plain(reason)}." for reason, n in _reasons(rows)),
         *(f"- {line}" for line in _sources(rows, comparison)),
         f"- {_run_line(comparison)}",
     ]
@@ -144,7 +149,7 @@ def summary_markdown(comparison: Comparison, *, tables: Sequence[str], figure: s
 
 def _lead(comparison: Comparison) -> list[str]:
     return [
-        f"Published: {_escape(comparison.entry.title)}. Ours: {_run_line(comparison)}",
+        f"Published: {markdown.plain(comparison.entry.title)}. Ours: {_run_line(comparison)}",
         "",
         *(f"- {line}" for line in _sources(comparison.rows, comparison)),
     ]
@@ -174,14 +179,14 @@ def _agreement_grid(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
     heads = ["", "Compared", *(f"Within ±{tolerance:g}" for tolerance in TOLERANCES), "Mean absolute error"]
     body = [
         [
-            heading(row, comparison),
+            markdown.plain(heading(row, comparison)),
             f"{row['compared']} of {row['published']}",
             *(share_text(row[f"within_{tolerance}"]) for tolerance in TOLERANCES),
             number(row["mean_absolute_error"]),
         ]
         for _, row in rows.iterrows()
     ]
-    return _grid(heads, body, named=1)
+    return [markdown.table(heads, body, named=1)]
 
 
 def _ranks_section(comparison: Comparison) -> list[str]:
@@ -197,21 +202,28 @@ def _ranks_section(comparison: Comparison) -> list[str]:
     for dataset in ranks["dataset"].unique():
         for metric in ranks["metric"].unique():
             own = pd.Series([taus.get((dataset, metric, beta), math.nan) for beta in betas])
-            body.append([dataset, metric_title(metric), *map(_tau, own), _tau(own.mean())])
+            body.append(
+                [
+                    markdown.plain(dataset),
+                    markdown.plain(metric_title(metric)),
+                    *map(_tau, own),
+                    _tau(own.mean()),
+                ]
+            )
     defined = int(ranks["tau_b"].notna().sum())
     return [
         "Kendall's τ-b of the techniques between print and ours, by dataset, metric and β: 1 means the same "
         f"order. Mean of the {defined} that are defined: {_tau(ranks['tau_b'].mean())}.",
         "",
-        *_grid(["Dataset", "Metric", *(f"β = {beta:g}" for beta in betas), "Mean"], body, named=2),
+        markdown.table(["Dataset", "Metric", *(f"β = {beta:g}" for beta in betas), "Mean"], body, named=2),
     ]
 
 
 def _missing_section(comparison: Comparison) -> list[str]:
-    body = [[reason, str(n)] for reason, n in _reasons(comparison.rows)]
+    body = [[markdown.plain(reason), str(n)] for reason, n in _reasons(comparison.rows)]
     if not body:
         return ["Every published number has one."]
-    return _grid(["Reason", "Published numbers"], body, named=1)
+    return [markdown.table(["Reason", "Published numbers"], body, named=1)]
 
 
 def _files_section(tables: Sequence[str], figure: str | None) -> list[str]:
@@ -231,7 +243,7 @@ def _stem(file: str) -> str:
 
 
 def _warning(comparison: Comparison) -> list[str]:
-    return [f"> **{_escape(comparison.warning)}.**", ""] if comparison.warning else []
+    return [f"> **{markdown.plain(comparison.warning)}.**", ""] if comparison.warning else []
 
 
 def _run_line(comparison: Comparison) -> str:
@@ -244,7 +256,7 @@ def _run_line(comparison: Comparison) -> str:
         if package in run.versions
     )
     return (
-        f"Experiment {run.name} ({_escape(run.title)}), mean of {n} "
+        f"Experiment {run.name} ({markdown.plain(run.title)}), mean of {n} "
         f"repetition{'' if n == 1 else 's'}{fewer}, seed {run.seed}; {versions}."
     )
 
@@ -266,7 +278,9 @@ def _sources(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
         renames = f"; {', '.join(others)}" if others else ""
         warning = next((d.warning for d in comparison.datasets if d.name == ours), None)
         caution = f" Warning: {warning.strip().rstrip('.')}." if warning else ""
-        lines.append(_escape(f"{dataset}: ours is {ours} ({how}{renames}), tested on {test_data}.{caution}"))
+        lines.append(
+            markdown.plain(f"{dataset}: ours is {ours} ({how}{renames}), tested on {test_data}.{caution}")
+        )
     return lines
 
 
@@ -286,16 +300,3 @@ def _cell(published: float, ours: float, difference: float) -> str:
 
 def _tau(value: float) -> str:
     return NOTHING if math.isnan(value) else f"{value:.2f}"
-
-
-def _grid(heads: Sequence[str], body: Iterable[Sequence[str]], *, named: int) -> list[str]:
-    """Return a Markdown table whose first columns are names and whose others are numbers."""
-    rule = [":--"] * named + ["--:"] * (len(heads) - named)
-    rows = [[*map(_escape, row[:named]), *row[named:]] for row in body]
-    return ["| " + " | ".join(row) + " |" for row in (heads, rule, *rows)]
-
-
-def _escape(text: str) -> str:
-    for special in "\\`*|[]":
-        text = text.replace(special, "\\" + special)
-    return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from benchmark.tables.paper import Block, Cell, ReportTable
+from benchmark.text import markdown
 from benchmark.text.spreadsheet import as_cell
 from benchmark.text.words import number
 
@@ -36,19 +37,20 @@ def to_markdown(table: ReportTable) -> str:
     footnotes = _Footnotes(table.blocks)
     headings = [*table.row_headings, *(f"{group} {column}" for group, column in _columns(table))]
     lines = [
-        f"**{_markdown(table.caption)}**",
+        f"**{markdown.plain(table.caption)}**",
         "",
-        _markdown_row([_markdown(heading) for heading in headings]),
+        markdown.table(
+            list(map(markdown.plain, headings)),
+            (
+                [*map(markdown.plain, names), *(_markdown_cell(cell, footnotes) for cell in cells)]
+                for names, cells in _rows(table)
+            ),
+            named=len(table.row_headings),
+        ),
+        "",
     ]
-    named = len(table.row_headings)
-    lines.append(_markdown_row([":--"] * named + ["--:"] * (len(headings) - named)))
-    for names, cells in _rows(table):
-        lines.append(
-            _markdown_row([*map(_markdown, names), *(_markdown_cell(cell, footnotes) for cell in cells)])
-        )
-    lines.append("")
-    lines += [f"- {_markdown(note)}" for note in table.notes]
-    lines += [f"- <sup>{mark}</sup> {_markdown(remark)}" for remark, mark in footnotes.marks.items()]
+    lines += [f"- {markdown.plain(note)}" for note in table.notes]
+    lines += [f"- <sup>{mark}</sup> {markdown.plain(remark)}" for remark, mark in footnotes.marks.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -99,22 +101,11 @@ def _one_line(text: str) -> str:
     return " ".join(text.splitlines())
 
 
-def _markdown(text: str) -> str:
-    text = _one_line(text)
-    for special in "\\`*|[]":
-        text = text.replace(special, "\\" + special)
-    return text.replace("&", "&amp;").replace("<", "&lt;")
-
-
-def _markdown_row(entries: Sequence[str]) -> str:
-    return "| " + " | ".join(entries) + " |"
-
-
 def _markdown_cell(cell: Cell, footnotes: _Footnotes) -> str:
     marks = ",".join(filter(None, [cell.mark, footnotes.of(cell)]))
     above = f"<sup>{marks}</sup>" if marks else ""
     if cell.text:
-        return _markdown(cell.text) + above
+        return markdown.plain(cell.text) + above
     if math.isnan(cell.mean):
         return "–" + above
     mean = f"**{number(cell.mean)}**" if cell.best else number(cell.mean)

@@ -14,7 +14,7 @@ __all__ = ["code", "link_to", "plain", "table"]
 def plain(text: str) -> str:
     """Write a text on one line, escaping what Markdown, HTML in it or a dollar sign would make of it."""
     line = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*_\[\]$~])", r"\\\1", line)
+    return re.sub(r"([\\`*_\[\]$~|])", r"\\\1", line)
 
 
 def code(value: object) -> str:
@@ -32,7 +32,18 @@ def link_to(path: Path, folder: Path, root: Path) -> str | None:
     return quote(Path(os.path.relpath(path, start)).as_posix()) if start.is_relative_to(root) else None
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of cells that are Markdown already."""
-    lines = [head, ["---"] * len(head), *([cell.replace("|", r"\|") for cell in row] for row in rows)]
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: int | None = None) -> str:
+    """Return a table.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Headings; like all cells they are Markdown already.
+    rows : iterable of sequence of str
+        Its rows.
+    named : int, optional
+        Number of columns of names, which come first; the others are numbers and aligned to the right.
+    """
+    rule = ["---"] * len(head) if named is None else [":--"] * named + ["--:"] * (len(head) - named)
+    lines = [head, rule, *([re.sub(r"(?<!\\)\|", r"\|", cell) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -196,7 +196,7 @@ def test_a_redirect_out_of_an_encrypted_connection_is_refused() -> None:
     from benchmark.data.source import _check_redirect
 
     response = requests.Response()
-    response.url, response.status_code = "https://example.org/a", 301
+    response.url, response.status_code, response.raw = "https://example.org/a", 301, io.BytesIO()
     for target in ("https://example.org/b", "/b", "//example.net/b"):
         response.headers["location"] = target
         _check_redirect(response)

@@ -541,7 +541,8 @@ def test_a_table_says_what_it_shows(comparison: Comparison) -> None:
     text = table_markdown(comparison, 1)
     assert "a: ours is a (bias cpt, classifier c45; none is drop), tested on real data." in text
     assert (
-        r"b: ours is b_leaky (bias cpt, classifier c45), tested on real data. Warning: b_leaky leaks." in text
+        r"b: ours is b\_leaky (bias cpt, classifier c45), tested on real data. Warning: b\_leaky leaks."
+        in text
     )
     assert "Experiment made_up (Made up), mean of 3 repetitions, seed 7; betabench 0.1.0" in text
 
