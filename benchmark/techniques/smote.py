@@ -33,7 +33,7 @@ class Smote(PreProcessing):
 
     Parameters
     ----------
-    neighbors : int in [1, 100], default 5
+    neighbours : int in [1, 100], default 5
         How many neighbors vote beside the row itself; all there are if there are fewer.
     """
 
@@ -46,13 +46,13 @@ class Smote(PreProcessing):
     version = "1"
     randomised = True
 
-    neighbors: Annotated[int, Interval(1, 100)] = 5
+    neighbours: Annotated[int, Interval(1, 100)] = 5  # named in experiment files and in every seed
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         favorable = int(np.count_nonzero(train.y))
         missing = len(train) - 2 * favorable
         rare = tools.rng.permutation(np.flatnonzero(train.y if missing > 0 else ~train.y))
-        nearest = _nearest(train, rare, self.neighbors)
+        nearest = _nearest(train, rare, self.neighbours)
         parents = np.resize(np.arange(len(rare)), abs(missing))
         family = train.codes[np.column_stack([rare, rare[nearest]])[parents]]
         return Prepared(_extended(train, _most_voted(family, train.schema.cardinalities, tools.rng)))

@@ -93,8 +93,8 @@ def test_smote_balances_the_labels(data: Table, seed: int) -> None:
 def test_every_row_serves_equally_often() -> None:
     # One neighbor never outvotes the row, so synthetic rows are copies: 4 + 4 + 3 of four rows.
     data = table([0, 1] * 2 + [0] * 15, [1] * 4 + [0] * 15, [0, 1, 2, 3] + [4] * 15)
-    assert sorted(rows(made_up("smote", data, neighbors=1)).values()) == [2, 3, 3, 3]
-    chosen = {min(c, key=c.get) for c in (rows(made_up("smote", data, s, neighbors=1)) for s in range(20))}  # type: ignore[arg-type]
+    assert sorted(rows(made_up("smote", data, neighbours=1)).values()) == [2, 3, 3, 3]
+    chosen = {min(c, key=c.get) for c in (rows(made_up("smote", data, s, neighbours=1)) for s in range(20))}  # type: ignore[arg-type]
     assert len(chosen) > 1  # chance says which row is left out
 
 
