@@ -151,6 +151,7 @@ def _scenario(
         "bias": key[1],
         "classifier": key[2],
         "title": ", ".join([dataset.heading, *names]),
+        "file": ", ".join([dataset.name, *names]),
         "baseline": statistics.baselines[dataset.name],
         "embedded": dataset.embedded,
         "warnings": _warnings(dataset, key[1]),

@@ -758,7 +758,7 @@ def test_drawn_signs_agree_with_the_statistics(visit: Visits, made_up: Path) -> 
 
 def test_the_fragment_restores_the_view(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
-    page.get_by_label("Dataset").select_option(label="dutch:embedded (embedded)")
+    page.get_by_label("Dataset").select_option(label="Dutch census (embedded)")
     told = page.locator("#about .warning").all_text_contents()
     assert len(told) == 3
     assert "β changes nothing" in told[-1]

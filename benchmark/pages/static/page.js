@@ -156,8 +156,8 @@ function currentView() {
   return {
     scenario,
     all,
-    title: `${run.name}: ${scenario.title}${scenario.embedded ? " (embedded network, not real data)" : ""}`,
-    file: scenario.title,
+    title: `${run.name}: ${scenario.title}${scenario.embedded ? ", not real data" : ""}`,
+    file: scenario.file,
     techniques: run.techniques.filter((technique) => techniques.has(technique.name)),
     baselineTitle: run.techniques.find((technique) => technique.name === state.baseline).title,
     x: metric(state.x),
@@ -554,7 +554,7 @@ function drawControls() {
   const scenario = run.scenarios[state.scenario];
   const techniques = scenario.techniques.map((t) => run.techniques[t]);
   const metrics = run.metrics.map(({ name, title }) => [name, title]);
-  const scenarios = run.scenarios.map(({ title, embedded }, i) => [String(i), title + (embedded ? " (embedded)" : "")]);
+  const scenarios = run.scenarios.map(({ title }, i) => [String(i), title]);
   fillSelect("scenario", scenarios, String(state.scenario));
   fillSelect("baseline", techniques.map(({ name, title }) => [name, title]), state.baseline);
   for (const id of ["x", "y", "over"]) fillSelect(id, metrics, state[id]);
