@@ -25,6 +25,7 @@ from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources, read_sou
 from benchmark.declarations import list_declarations, load_experiment_file, read_declaration
 from benchmark.errors import DataError, UnknownNameError
 from benchmark.models import STRICT, Identifier
+from benchmark.techniques._checks import one_thread
 
 __all__ = [
     "AlternationCase",
@@ -198,12 +199,9 @@ def run_alternation(
     UnknownNameError, ExperimentError, DataError
         If the experiment names columns that the card lacks, or no row is left, or values are no numbers.
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
     frame = _rows(experiment, sources)
     results, rows = [], {}
-    # More threads change the last digits.
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         for case in experiment.cases:
             used = frame[frame[experiment.target] > 0] if case.positive_target else frame
             features = used[list(case.features)].reset_index(drop=True)
