@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import os
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -38,12 +40,20 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(count=_count, general=_general, number=number, percent=_percent)
+    environment.filters.update(
+        address=_address, count=_count, general=_general, lines=_lines, number=number, percent=_percent
+    )
     return environment
 
 
 def _finalize(value: Any) -> Any:
     return value if isinstance(value, Markup) else printable(value)
+
+
+def _address(path: str) -> str:
+    """Return a path as a link relative to the page."""
+    # A name with a colon would be an address of its own without the dot before it.
+    return f"./{quote(os.fsencode(path))}"
 
 
 def _count(value: float) -> str:
@@ -54,6 +64,11 @@ def _count(value: float) -> str:
 def _general(value: float, digits: int = 6) -> str:
     """Return a number without zeros at its end: ``"0.8"``."""
     return f"{value:.{digits}g}"
+
+
+def _lines(text: str) -> Markup:
+    """Return text whose line breaks are meant; all else that cannot be printed is replaced, as elsewhere."""
+    return Markup("\n").join(map(printable, text.split("\n")))
 
 
 def _percent(share: float) -> str:

@@ -7,10 +7,8 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -154,15 +152,12 @@ def index_page(folder: str, runs: Sequence[RunEntry]) -> str:
     runs : sequence of RunEntry
         From :func:`find_runs`.
     """
-    style = files("benchmark.pages").joinpath("static").joinpath("page.css").read_text(encoding="utf-8")
     return render(
         "index.html",
         folder=folder,
         runs=runs,
         ours=Markup(_OURS),
-        style=Markup(style),
         report=PAGE_NAME,
-        address=quote,
         command=lambda run: shlex.join(["betabench", "report", f"{folder}/{run.name}"]),
         counted=_counted,
     )

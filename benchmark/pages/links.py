@@ -1,72 +1,32 @@
-"""What a run left in its folder, as links."""
+"""What a run left in its folder."""
 
 from __future__ import annotations
 
-import html
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from urllib.parse import quote
 
-from benchmark.text.words import printable
+__all__ = ["files_below", "files_beside"]
 
-__all__ = ["KINDS", "files_section"]
-
-KINDS = {
-    ".csv": "text/csv; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
-    ".json": "application/json",
-    ".md": "text/plain; charset=utf-8",
-    ".pdf": "application/pdf",
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
-    ".tex": "text/plain; charset=utf-8",
-}
-"""Kinds of files that commands write to a run's folder for readers, with their media types."""
+_FOR_READERS = {".csv", ".html", ".json", ".md", ".pdf", ".png", ".svg", ".tex"}
 
 _FOLDERS = ("comparison", "figures", "statistics", "tables")
 
 
-def files_section(folder: Path, page: Path) -> str:
-    """Return links to the files beside and below a page; nothing where it stands alone.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the page.
-    page : Path
-        The page, which does not link to itself.
-    """
-    # Not all that is below: nobody knows what else lies in a folder that was named for the page.
-    beside = _names(folder, folder.glob("*"), page)
-    below = {name: _names(folder, (folder / name).rglob("*"), page) for name in _FOLDERS}
-    if not beside and not any(below.values()):
-        return ""
-    return (
-        "<h3>Files of this run</h3><p>They lie beside this page; where the page was sent alone, the links "
-        "lead nowhere.</p>"
-        + _links(beside)
-        + "".join(
-            f"<details><summary>{name}: {len(names)} file{'s' if len(names) > 1 else ''}</summary>"
-            f"{_links(names)}</details>"
-            for name, names in below.items()
-            if names
-        )
-    )
+def files_beside(page: Path) -> list[str]:
+    """Return the names of the files that commands wrote beside a page for readers, without the page."""
+    # Not all that is below: other things may lie in a folder that was named for the page.
+    return _names(page, page.parent.glob("*"))
 
 
-def _names(folder: Path, paths: Iterable[Path], page: Path) -> list[str]:
+def files_below(page: Path) -> dict[str, list[str]]:
+    """Return the files in folders that commands write beside a page, relative to it, by folder."""
+    found = {name: _names(page, (page.parent / name).rglob("*")) for name in _FOLDERS}
+    return {name: names for name, names in found.items() if names}
+
+
+def _names(page: Path, paths: Iterable[Path]) -> list[str]:
     return sorted(
-        path.relative_to(folder).as_posix()
+        path.relative_to(page.parent).as_posix()
         for path in paths
-        if path.suffix in KINDS and path != page and path.is_file() and not path.name.startswith(".")
+        if path.suffix in _FOR_READERS and path != page and path.is_file() and not path.name.startswith(".")
     )
-
-
-def _links(names: Sequence[str]) -> str:
-    # A name with a colon would be an address of its own without the dot before it.
-    items = (
-        f'<li><a href="./{quote(os.fsencode(name))}">{html.escape(printable(name))}</a></li>'
-        for name in names
-    )
-    return f'<ul class="files">{"".join(items)}</ul>' if names else ""

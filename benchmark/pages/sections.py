@@ -1,20 +1,16 @@
-"""The parts of the page that only say something: data, methods, failures, and how to get it all again."""
+"""What the page of a run says besides its numbers, as values for the templates in ``templates/run``."""
 
 from __future__ import annotations
 
 import base64
-import html
 import json
 import math
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
-
-import pandas as pd
 
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import list_declarations
@@ -27,9 +23,8 @@ from benchmark.runs.finished import FinishedRun, RunDataset
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
 from benchmark.techniques import list_techniques
-from benchmark.text.words import printable
 
-__all__ = ["data_section", "failures_section", "methods_section", "regeneration_section", "text"]
+__all__ = ["data_section", "failures_section", "methods_section", "regeneration_section"]
 
 _BETTER = {
     "higher": "higher",
@@ -64,134 +59,94 @@ class _Network:
     warning: str | None
 
 
-def text(value: object) -> str:
-    """Return anything as text in HTML, which it cannot leave."""
-    return html.escape(printable(value))
-
-
-def data_section(run: FinishedRun) -> str:
+def data_section(run: FinishedRun) -> list[dict[str, Any]]:
     """Return what the numbers were measured on: card, known problems, network, planted bias."""
-    return "".join(_dataset(run, dataset, i) for i, dataset in enumerate(run.datasets))
+    cards = _cards(run)
+    return [_dataset(run, dataset, cards.get(dataset.name), i) for i, dataset in enumerate(run.datasets)]
 
 
-def methods_section(statistics: RunStatistics) -> str:
+def methods_section(statistics: RunStatistics) -> dict[str, Any]:
     """Return what was measured and how, and whom to cite."""
-    run = statistics.run
-    known = list_techniques()
-    rows = []
-    for entry in run.facts["experiment"]["techniques"]:
-        technique = known.get(entry["technique"])
-        reference = technique.reference if technique else "from a plugin that is not loaded here"
-        settings = ", ".join(f"{name} = {value}" for name, value in entry["parameters"].items())
-        rows.append(
-            (
-                _head(entry["title"] or entry["name"]),
-                _code(entry["technique"]),
-                text(settings),
-                text(reference),
-            )
-        )
-    return (
-        files("benchmark.pages")
-        .joinpath("static")
-        .joinpath("methods.html")
-        .read_text(encoding="utf-8")
-        .replace("@alpha@", f"{statistics.alpha:g}")
-        .replace("@rope@", f"{statistics.rope:g}")
-        .replace("@flips@", f"{statistics.n_flips:,}")
-        + "<h3>Metrics</h3>"
-        + _table(
-            "Metrics of this page; y+ is the favorable label, ŷ a prediction, g the deprived group, ḡ the "
-            "favored one",
-            ("metric", "formula", "range", "ideal", "better", "source"),
-            (_metric(name, statistics.title(name), item) for name, item in statistics.metrics.items()),
-        )
-        + "<h3>Techniques</h3>"
-        + _table("Techniques of this run", ("technique", "method", "parameters", "published in"), rows)
-        + "<h3>Citations</h3>"
-        + _copyable("The method of this benchmark", _PAPER)
-        + _copyable("The program", _software(run))
-        + "".join(
-            _copyable(card.title, card.bibtex.strip())
-            for card in {card.name: card for card in _cards(run).values()}.values()
-            if card.bibtex
-        )
-    )
+    run, known = statistics.run, list_techniques()
+    cards = {card.name: card for card in _cards(run).values() if card.bibtex}
+    return {
+        "alpha": statistics.alpha,
+        "rope": statistics.rope,
+        "flips": statistics.n_flips,
+        "metrics": [_metric(name, statistics.title(name), goal) for name, goal in statistics.metrics.items()],
+        "techniques": [
+            {
+                "title": entry["title"] or entry["name"],
+                "method": entry["technique"],
+                "parameters": ", ".join(f"{name} = {value}" for name, value in entry["parameters"].items()),
+                "reference": known[entry["technique"]].reference
+                if entry["technique"] in known
+                else "from a plugin that is not loaded here",
+            }
+            for entry in run.facts["experiment"]["techniques"]
+        ],
+        "citations": [
+            ("The method of this benchmark", _PAPER),
+            ("The program", _software(run)),
+            *((card.title, (card.bibtex or "").strip()) for card in cards.values()),
+        ],
+    }
 
 
-def failures_section(run: FinishedRun) -> str:
+def failures_section(run: FinishedRun) -> list[dict[str, Any]]:
     """Return every reason why numbers are missing, the most frequent first."""
     failures = run.failures
     if failures.empty:
-        return "<p>Every cell has a result, and every metric a value.</p>"
+        return []
     alike = failures["reason"].map(lambda reason: _NUMBERS.sub("#", reason))
-    groups = sorted(
-        (own for _, own in failures.groupby(["status", alike], sort=False)), key=len, reverse=True
-    )
-    rows = [
-        (
-            f'<th scope="row" class="reason">{text(own["reason"].iloc[0])}</th>',
-            text(own["status"].iloc[0].replace("_", " ")),
-            f"{len(own):,}",
-            text("; ".join(_titles(run, own["technique"]))),  # titles have commas
-            text(", ".join(own["dataset"].unique())),
-            text(", ".join(f"{beta:g}" for beta in sorted(own["beta"].unique()))),
-            text(", ".join(metric or "all" for metric in own["metric"].unique())),
-        )
-        for own in groups
+    groups = [own for _, own in failures.groupby(["status", alike], sort=False)]
+    return [
+        {
+            "reason": own["reason"].iloc[0],
+            "status": own["status"].iloc[0].replace("_", " "),
+            "n": len(own),
+            # Titles have commas.
+            "techniques": "; ".join(run.techniques.get(name) or name for name in own["technique"].unique()),
+            "datasets": ", ".join(own["dataset"].unique()),
+            "betas": ", ".join(f"{beta:g}" for beta in sorted(own["beta"].unique())),
+            "metrics": ", ".join(metric or "all" for metric in own["metric"].unique()),
+        }
+        for own in sorted(groups, key=len, reverse=True)
     ]
-    return (
-        f"<p>{len(failures):,} results or values are missing; none of them counts in any mean. Reasons that "
-        "differ in a number only are one row, with the first of them.</p>"
-        + _table(
-            "Missing results by reason",
-            ("reason", "status", "count", "techniques", "datasets", "β", "metrics"),
-            rows,
-        )
-    )
 
 
-def regeneration_section(statistics: RunStatistics) -> str:
+def regeneration_section(statistics: RunStatistics) -> dict[str, Any]:
     """Return what is needed to get the same numbers again: command, settings, seeds, versions, digests."""
-    run = statistics.run
-    facts = run.facts
-    digests = []
-    for name, own in facts["datasets"].items():
-        digests += [
-            (_head(name), "card", _code(own["card_digest"])),
-            (_head(name), "test data", _code(own["test_digest"])),
-            (_head(name), "network", _code(own["network"]["digest"])),
-        ]
-    digests.append(
-        (_head("program"), "all that a prediction passes through", _code(facts["code"]["harness"]))
-    )
-    versions = [(_head(name), text(version)) for name, version in run.versions.items()]
+    run, facts = statistics.run, statistics.run.facts
     seconds = facts["durations_in_seconds"]["all_cells"]
-    settings = json.dumps(facts["experiment"], indent=2, ensure_ascii=False)
-    return (
-        "<p>The same experiment, data and versions give the same numbers, whatever the number of workers:</p>"
-        + _copyable("Command", _command(run))
-        + "<p>Statistics and this page are made from its folder:</p>"
-        + _copyable("Command of the report", _report_command(statistics))
-        + _facts(
-            {
-                "root seed": run.seed,
-                "repetitions": run.repetitions,
-                "cells": ", ".join(
-                    f"{what.replace('_', ' ')}: {n:,}"
-                    for what, n in facts["cells"].items()
-                    if what != "computed_in_this_run"  # the others were stored before
-                ),
-                "time of all cells": f"{seconds / 60:,.1f} minutes, one after the other",
-                "finished": facts["finished"],
-                "system": f"{facts['platform']['system']}, {facts['platform']['cores']} cores",
-                **_machine(facts["platform"]),
-            }
-        )
-        + _table("Versions", ("package", "version"), versions)
-        + _table("Digests (SHA-256)", ("of", "what", "digest"), digests)
-        + f"<details><summary>All settings of the experiment</summary>{_pre(settings)}</details>"
-    )
+    return {
+        "command": _command(run),
+        "report_command": _report_command(statistics),
+        "facts": {
+            "root seed": run.seed,
+            "repetitions": run.repetitions,
+            "cells": ", ".join(
+                f"{what.replace('_', ' ')}: {n:,}"
+                for what, n in facts["cells"].items()
+                if what != "computed_in_this_run"  # the others were stored before
+            ),
+            "time of all cells": f"{seconds / 60:,.1f} minutes, one after the other",
+            "finished": facts["finished"],
+            "system": f"{facts['platform']['system']}, {facts['platform']['cores']} cores",
+            **_machine(facts["platform"]),
+        },
+        "versions": dict(run.versions),
+        "digests": [*_digests(facts)],
+        "settings": json.dumps(facts["experiment"], indent=2, ensure_ascii=False),
+    }
+
+
+def _digests(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for name, own in facts["datasets"].items():
+        yield name, "card", own["card_digest"]
+        yield name, "test data", own["test_digest"]
+        yield name, "network", own["network"]["digest"]
+    yield "program", "all that a prediction passes through", facts["code"]["harness"]
 
 
 def _machine(platform: Mapping[str, Any]) -> dict[str, str]:
@@ -215,29 +170,15 @@ def _listed(value: object) -> str:
 # ------------------------------------------------------------------------------------------------ data
 
 
-def _dataset(run: FinishedRun, dataset: RunDataset, position: int) -> str:
+def _dataset(run: FinishedRun, dataset: RunDataset, card: Card | None, position: int) -> dict[str, Any]:
     facts = run.facts["datasets"][dataset.name]
-    card = _cards(run).get(dataset.name)
-    parts = [f"<h3>{text(dataset.heading)} ({_code(dataset.name)})</h3>"]
-    if dataset.embedded:
-        parts.append(
-            '<p class="warning"><strong>Embedded network, not real data.</strong> The shipped network stood '
-            "in for the real data: training and test rows are samples of it, and no number here says how a "
-            "technique does on real people.</p>"
-        )
-    if dataset.warning:
-        parts.append(f'<p class="warning"><strong>Warning.</strong> {text(dataset.warning)}</p>')
-    parts += [f'<p class="warning"><strong>Note.</strong> {text(note)}</p>' for note in dataset.noticed]
     told: dict[str, object] = {
         "scored on": f"{facts['test_data']}, {facts['test_rows']:,} rows",
         "trained on": f"samples of {facts['train_rows']:,} rows",
         "baseline": dataset.baseline,
         "groups": _groups(dataset),
     }
-    if card is None:
-        parts.append("<p>The card is not at hand, so only what the run itself recorded is shown.</p>")
-    else:
-        parts.append(f"<p>{text(card.description.strip())}</p>")
+    if card is not None:
         told |= {
             "label": f"{card.label}; favorable: {card.favorable_label}",
             "sensitive feature": f"{card.sensitive_feature}; deprived: {card.deprived_group}",
@@ -246,15 +187,24 @@ def _dataset(run: FinishedRun, dataset: RunDataset, position: int) -> str:
             "described at": card.homepage,
             "citation": card.citation.strip(),
         }
-        if card.digest != facts["card_digest"]:
-            parts.append("<p>The card has changed since this run; what is shown is its present state.</p>")
-    parts.append(_facts({what: value for what, value in told.items() if value}))
-    if card and card.known_problems:
-        items = "".join(f"<li>{text(problem)}</li>" for problem in card.known_problems)
-        parts.append(f"<h4>Known problems</h4><ul>{items}</ul>")
-    parts.append(_planted(dataset, facts["bias"]))
-    parts.append(_drawing(run, dataset, card, facts, position))
-    return f'<section class="dataset">{"".join(parts)}</section>'
+    edges = [(parent, child) for parent, _, child in (e.partition(" -> ") for e in facts["network"]["edges"])]
+    entry = run.facts["experiment"]["datasets"][position]
+    edited = {edit["attribute"] for bias in entry["bias"] for edit in bias["edits"]}
+    return {
+        "name": dataset.name,
+        "heading": dataset.heading,
+        "title": card.title if card else "",
+        "embedded": dataset.embedded,
+        "warning": dataset.warning,
+        "notes": dataset.noticed,
+        "description": card.description.strip() if card else None,
+        "has_changed": card is not None and card.digest != facts["card_digest"],
+        "facts": {what: value for what, value in told.items() if value},
+        "problems": card.known_problems if card else (),
+        "planted": [_planted(dataset, name, bias) for name, bias in facts["bias"].items()],
+        "edges": edges,
+        "drawing": _drawing(dataset, card, edges, edited) if card else None,
+    }
 
 
 def _groups(dataset: RunDataset) -> str:
@@ -269,63 +219,35 @@ def _groups(dataset: RunDataset) -> str:
     )
 
 
-def _planted(dataset: RunDataset, biases: Mapping[str, Any]) -> str:
-    parts = ["<h4>Planted bias</h4>"]
-    for name, bias in biases.items():
-        sentence = bias_sentence(name, dataset.planted[name].description)
-        parts.append(f"<p>{text(sentence)} (kind {_code(bias['kind'])}).</p>")
-        found = bias["network_discrimination_by_beta"]
-        if bias["edits"] and not bias["acting"]:
-            parts.append(
-                '<p class="warning">No dependency of the learned network is one that this edit could act on: '
-                "at every β the samples are the same.</p>"
-            )
-        parts.append(
-            _table(
-                f"Discrimination that the network itself has under the bias {name}",
-                ("β", *(f"{float(beta):g}" for beta in found)),
-                [(_head("discrimination"), *(_number(value) for value in found.values()))],
-            )
-        )
-    return "".join(parts)
+def _planted(dataset: RunDataset, name: str, bias: Mapping[str, Any]) -> dict[str, Any]:
+    found = bias["network_discrimination_by_beta"]
+    return {
+        "name": name,
+        "sentence": bias_sentence(name, dataset.planted[name].description),
+        "kind": bias["kind"],
+        "is_inert": bool(bias["edits"]) and not bias["acting"],
+        "by_beta": {f"{float(b):g}": math.nan if value is None else value for b, value in found.items()},
+    }
 
 
-def _drawing(
-    run: FinishedRun, dataset: RunDataset, card: Card | None, facts: Mapping[str, Any], position: int
-) -> str:
-    edges = [tuple(edge.split(" -> ", 1)) for edge in facts["network"]["edges"]]
-    rows = [(_head(parent), text(child)) for parent, child in edges]
-    listed = (
-        f"<details><summary>The {len(edges)} dependencies as a table</summary>"
-        + _table("Dependencies of the learned network", ("parent", "child"), rows)
-        + "</details>"
-    )
-    if card is None:
-        return f"<h4>Learned network</h4>{listed}"
+def _drawing(dataset: RunDataset, card: Card, edges: Sequence[tuple[str, str]], edited: set[str]) -> str:
+    """Return a drawing of the learned network, as SVG in base64."""
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.network import draw_network
     from benchmark.figures.style import render
 
-    entry = run.facts["experiment"]["datasets"][position]
-    edited = {(edit["attribute"], card.label) for bias in entry["bias"] for edit in bias["edits"]}
     network = _Network(
         heading=dataset.heading,
         embedded=dataset.embedded,
         columns=tuple(dict.fromkeys([*card.columns, *(node for edge in edges for node in edge)])),
-        edges=tuple((parent, child) for parent, child in edges),
-        edited_edges=tuple((parent, child) for parent, child in edges if (parent, child) in edited),
+        edges=tuple(edges),
+        edited_edges=tuple(edge for edge in edges if edge[0] in edited and edge[1] == card.label),
         label=card.label,
         sensitive_feature=card.sensitive_feature,
         bias_description=dataset.bias_description,
         warning=dataset.warning,
     )
-    # An image of its own: names within one drawing cannot meet those of another, nor run anything.
-    image = base64.b64encode(render(draw_network(network), "svg")).decode()
-    told = f"Drawing of the learned network of {card.title}; the table below lists its dependencies"
-    return (
-        f'<h4>Learned network</h4><div class="box" tabindex="0" role="region" aria-label="{text(told)}">'
-        f'<img class="network" alt="{text(told)}" src="data:image/svg+xml;base64,{image}"></div>{listed}'
-    )
+    return base64.b64encode(render(draw_network(network), "svg")).decode()
 
 
 def _cards(run: FinishedRun) -> dict[str, Card]:
@@ -343,20 +265,12 @@ def _cards(run: FinishedRun) -> dict[str, Card]:
 # --------------------------------------------------------------------------------------------- methods
 
 
-def _metric(name: str, title: str, item: object) -> tuple[str, ...]:
-    if not isinstance(item, Metric):
-        return (_head(name), "declared by a plugin that is not loaded here", "", "", "", "")
-    low, high = (f"{value:g}".replace("inf", "∞") for value in item.range)
-    ideal = "" if item.ideal is None else f"{item.ideal:g}"
-    note = f'<br><span class="soft">{text(item.note)}</span>' if item.note else ""
-    return (
-        f'<th scope="row">{text(title)}<br>{_code(name)}</th>',
-        text(item.formula) + note,
-        f"{low} to {high}",
-        ideal,
-        _BETTER[item.direction],
-        text(item.source),
-    )
+def _metric(name: str, title: str, goal: object) -> dict[str, Any]:
+    if not isinstance(goal, Metric):
+        return {"name": name, "declared": None}
+    low, high = (f"{value:g}".replace("inf", "∞") for value in goal.range)
+    better = _BETTER[goal.direction]
+    return {"name": name, "title": title, "declared": goal, "range": f"{low} to {high}", "better": better}
 
 
 def _software(run: FinishedRun) -> str:
@@ -416,56 +330,3 @@ def _command(run: FinishedRun) -> str:
     elif not any(embedded):
         parts.append("--require-real-data")
     return shlex.join(parts)
-
-
-# ------------------------------------------------------------------------------------------------ HTML
-
-
-def _titles(run: FinishedRun, names: pd.Series[str]) -> list[str]:
-    return [run.techniques.get(name) or name for name in names.unique()]
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
-
-
-def _code(value: object) -> str:
-    return f"<code>{text(value)}</code>"
-
-
-def _head(value: object) -> str:
-    return f'<th scope="row">{text(value)}</th>'
-
-
-def _pre(content: str) -> str:
-    # Line breaks are meant here; all else that cannot be printed is shown as such.
-    lines = "\n".join(map(text, content.split("\n")))
-    return f'<pre tabindex="0">{lines}</pre>'
-
-
-def _copyable(title: str, content: str) -> str:
-    return (
-        f'<figure class="copyable"><figcaption>{text(title)} '
-        f'<button type="button" class="copy">Copy<span class="unseen"> {text(title)}</span></button>'
-        f"</figcaption>{_pre(content)}</figure>"
-    )
-
-
-def _facts(facts: Mapping[str, object]) -> str:
-    return (
-        '<dl class="facts">'
-        + "".join(f"<dt>{text(what)}</dt><dd>{text(value)}</dd>" for what, value in facts.items())
-        + "</dl>"
-    )
-
-
-def _table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table in a box that scrolls by itself and by keyboard; cells are HTML, all else is text."""
-    head = "".join(f'<th scope="col">{text(heading)}</th>' for heading in headings)
-    body = "".join(
-        "<tr>" + "".join(c if c.startswith("<th") else f"<td>{c}</td>" for c in row) + "</tr>" for row in rows
-    )
-    return (
-        f'<div class="box" tabindex="0" role="region" aria-label="{text(caption)}"><table>'
-        f"<caption>{text(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-    )

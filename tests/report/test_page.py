@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import itertools
 import json
 import os
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 
 from benchmark.cli import main
 from benchmark.columns import RESULT_COLUMNS
@@ -338,7 +338,7 @@ def test_no_name_is_an_element(elements: Elements, page: str) -> None:
     without_scripts = re.sub(r"<script\b.*?</script>", "", page, flags=re.DOTALL)
     assert SCRIPT not in without_scripts
     assert CLOSING not in without_scripts
-    assert html.escape(REASON) in without_scripts
+    assert escape(REASON) in without_scripts
 
 
 def test_nothing_is_loaded_and_only_these_scripts_run(elements: Elements, page: str) -> None:
@@ -413,7 +413,7 @@ def test_what_was_noticed_in_the_data_is_told(tmp_path: Path, statistics: RunSta
     manifest = made_up_manifest()
     manifest["datasets"]["adult"]["notes"] = [f"16 columns are not used {SCRIPT}."]
     page = page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
-    assert f"<strong>Note.</strong> 16 columns are not used {html.escape(SCRIPT)}." in page
+    assert f"<strong>Note.</strong> 16 columns are not used {escape(SCRIPT)}." in page
 
 
 def test_processor_and_libraries_are_told_where_they_are_known(
@@ -445,8 +445,8 @@ def test_a_card_that_is_not_at_hand_leaves_what_the_run_recorded(
 
 def test_methods_name_formulas_sources_and_citations(page: str) -> None:
     metric = list_metrics()["discrimination"]
-    assert html.escape(metric.formula) in page
-    assert html.escape(metric.source) in page
+    assert escape(metric.formula) in page
+    assert escape(metric.source) in page
     assert page.count("plugin that is not loaded here") == 1 + sum(
         name not in ("none",) for name in TECHNIQUES
     )
@@ -455,7 +455,7 @@ def test_methods_name_formulas_sources_and_citations(page: str) -> None:
 
 
 def test_failures_are_grouped_by_reason(page: str) -> None:
-    assert page.count(html.escape(REASON)) == 1
+    assert page.count(escape(REASON)) == 1
     assert "38 results or values are missing" in page
     # Reasons that differ in a number are one.
     assert re.search(r"only 0 rows</th><td>undefined</td><td>2</td>", page)
