@@ -10,16 +10,18 @@ REFERENCE: dict[str, tuple[str, str]] = {
     "data": ("tables, cards, loading", "data data.card data.load"),
     "network": (
         "learning, sampling, inference",
-        "network.model network.learn network.sample network.inference network.bias network.bif",
+        "network.model network.learn network.sample network.inference network.bif",
     ),
-    "bias": ("kinds of planted bias", "bias"),
+    "bias": ("kinds of planted bias", "bias bias.edits"),
     "classifiers": ("classifiers by name", "classifiers"),
     "techniques": ("the contract of a technique", "techniques"),
     "metrics": ("measuring predictions", "metrics"),
     "experiment": ("experiment files and runs", "experiment.plan experiment.world experiment.run"),
     "audit": ("audits of anybody's predictions", "audit"),
     "statistics": ("intervals, tests, ranks, trade-offs", "statistics"),
-    "report": ("tables, figures, the page of a run", "report pages figures tables runs published text"),
+    "runs": ("what a finished run left", "runs.finished runs.analysis"),
+    "report": ("tables, figures, the page of a run", "report pages.run pages.audit"),
+    "api": ("running experiments from Python", "api"),
     "errors": ("errors, seeds, declarations", "errors seeding declarations"),
 }
 """What each page of the reference is about, and its modules within the package, along the data's way."""
