@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import re
+import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,9 @@ __all__ = ["notebook_page", "run_notebook"]
 
 
 def run_notebook(path: Path, *, timeout: int = 600) -> Mapping[str, Any]:
-    """Run a notebook in a fresh kernel of this Python, beside its file.
+    """Run a notebook in a fresh kernel of this Python, in a folder of its own with the cards beside its file.
+
+    What it writes is gone afterwards.
 
     Parameters
     ----------
@@ -35,15 +39,18 @@ def run_notebook(path: Path, *, timeout: int = 600) -> Mapping[str, Any]:
     from nbclient import NotebookClient
 
     notebook = nbformat.read(path, as_version=4)
-    resources = {"metadata": {"path": str(path.parent)}}
-    client = NotebookClient(
-        notebook,
-        timeout=timeout,
-        kernel_name="python3",
-        resources=resources,
-        extra_arguments=["--log-level=ERROR"],  # on one machine, a kernel need not encrypt what it is told
-    )
-    executed: Mapping[str, Any] = client.execute()
+    with tempfile.TemporaryDirectory() as folder:
+        for card in path.parent.glob("*.toml"):
+            shutil.copy(card, folder)
+        client = NotebookClient(
+            notebook,
+            timeout=timeout,
+            kernel_name="python3",
+            resources={"metadata": {"path": folder}},
+            # On one machine, a kernel need not encrypt what it is sent.
+            extra_arguments=["--log-level=ERROR"],
+        )
+        executed: Mapping[str, Any] = client.execute()
     return executed
 
 

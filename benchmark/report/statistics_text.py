@@ -457,32 +457,31 @@ def _best_ranks(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:
     return "; ".join(named) + (f". Among them would rank: {'; '.join(marked)}" if marked else "")
 
 
+# Files are named, not linked: in betabench's own repository only the pictures that the page shows are kept.
 def _figures_section(figures: Sequence[str]) -> Iterator[str]:
     yield (
-        "Shown is the first of each kind. `betabench report` draws each as PNG, PDF and SVG into `figures/`; "
-        "of results that are kept in betabench's own repository, only the PNG files are there."
+        "Shown is the first of each kind. `betabench report` draws all of them, with `--formats png,pdf,svg` in "
+        "other formats as well."
     )
     for kind, text in _FIGURES.items():
         own = [path for path in figures if path.startswith(f"figures/{kind}_")]
         if own:
             yield ""
-            yield f"**{text}**: " + ", ".join(f"[{_stem(path, kind)}]({path})" for path in own)
+            yield f"**{text}**: " + ", ".join(f"`{path}`" for path in own)
             yield ""
             yield f"![{text}]({own[0]})"
 
 
-def _stem(path: str, kind: str) -> str:
-    name = path.removeprefix(f"figures/{kind}_").removesuffix(".png")
-    return markdown.plain(name.replace("__", ", "))
-
-
 def _files_section(tables: Sequence[str]) -> Iterator[str]:
-    yield "`results/README.md` explains every column; numbers have six significant digits."
-    yield f"Bayesian probabilities come from {N_POSTERIOR:,} samples and have an error of up to 0.005."
+    yield "`betabench report` writes these files beside this page; `results/README.md` explains every column."
+    yield (
+        "Numbers have six significant digits. Bayesian probabilities come from "
+        f"{N_POSTERIOR:,} samples and have an error of up to 0.005."
+    )
     yield ""
     for name, text in FILES.items():
-        yield f"- [{name}.csv]({name}.csv): {text}"
+        yield f"- `{name}.csv`: {text}"
     for path in tables:
-        yield f"- [{path}]({path})"
+        yield f"- `{path}`"
     yield ""
     yield "Each table is there as Markdown, CSV, and LaTeX for `\\input` (packages booktabs and adjustbox)."

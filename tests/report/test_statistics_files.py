@@ -332,10 +332,11 @@ def test_long_tables_are_said_to_be_cut_only_where_they_are(
     assert "Long tables are cut" in statistics_page(statistics, [])
 
 
-def test_the_page_promises_no_figure_that_is_not_kept(statistics: RunStatistics) -> None:
-    page = statistics_page(statistics, [], ["figures/heat_accuracy.png"])
-    assert "Each is there as" not in page
-    assert "only the PNG files are there" in page
+def test_the_page_links_to_no_file_that_is_not_kept(statistics: RunStatistics) -> None:
+    figures = ["figures/heat_discrimination.png", "figures/heat_accuracy.png"]
+    page = statistics_page(statistics, ["tables/significance_accuracy.md"], figures)
+    assert re.findall(r"\]\((?!#)([^)]+)\)", page) == ["figures/heat_discrimination.png"]
+    assert all(f"`{name}`" in page for name in (*figures, "tables/significance_accuracy.md", "answers.csv"))
 
 
 def test_p_values_are_those_of_ten_signs_and_nine_tests(statistics: RunStatistics) -> None:
