@@ -460,8 +460,8 @@ def _best_ranks(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:
 # Files are named, not linked: in betabench's own repository only the pictures that the page shows are kept.
 def _figures_section(figures: Sequence[str]) -> Iterator[str]:
     yield (
-        "Shown is the first of each kind. `betabench report` draws all of them, with `--formats png,pdf,svg` in "
-        "other formats as well."
+        "Shown is the first of each kind. `betabench report` draws all of them, with `--formats png,pdf,svg` "
+        "in other formats as well."
     )
     for kind, text in _FIGURES.items():
         own = [path for path in figures if path.startswith(f"figures/{kind}_")]
