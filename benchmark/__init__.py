@@ -7,9 +7,7 @@ In Python::
     made = benchmark.run("smoke", workers=2)
     made.compare()
 
-The names below are all that a notebook or a plugin needs. The data's way through the package: ``data`` (card
-to coded table), ``network`` (learn, bias, sample), ``classifiers``, ``techniques`` and ``metrics`` (what is
-compared, and how), ``experiment`` (plan, run, store), ``report`` (tables and figures), ``cli``.
+The names below are all that a notebook or a plugin needs. CONTRIBUTING.md says which folder holds what.
 """
 
 import importlib

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -647,3 +648,24 @@ def test_the_readmes_plugin_runs_as_printed(tmp_path: Path, cache: str) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "flip_some" in (tmp_path / "out" / "summary.csv").read_text()
+
+
+@pytest.mark.slow
+def test_the_readme_s_python_runs_as_printed_but_for_downloads(tmp_path: Path, cache: str) -> None:
+    block = next(
+        block
+        for block in re.findall(r"(?s)```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"))
+        if block.startswith("import benchmark\n")
+    )
+    assert 'output="out")' in block
+    script = block.replace('output="out")', 'output="out", offline=True)')
+    done = subprocess.run(
+        [sys.executable, "-c", f"{script}print(type(_ := made.compare()).__name__, len(_))"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(BETABENCH_CACHE=cache, PYTHONPATH=str(ROOT)),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "DataFrame" in done.stdout
+    assert (tmp_path / "out" / "summary.csv").is_file()

@@ -1,4 +1,4 @@
-"""From the numbers of a run to tables and figures."""
+"""What commands write to the folder of a run and print in the terminal."""
 
 from benchmark.report.console import print_report
 from benchmark.report.writer import write_report
