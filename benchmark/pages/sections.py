@@ -9,21 +9,19 @@ import math
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
 
 import pandas as pd
 
-from benchmark.data.card import Card, load_card
+from benchmark.data.card import Card
 from benchmark.declarations import list_declarations
-from benchmark.errors import CardError, UnknownNameError
 from benchmark.experiment.plan import load_experiment
 from benchmark.metrics import Metric
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import bias_sentence
-from benchmark.runs.finished import FinishedRun, RunDataset
+from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.finished import FinishedRun
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
 from benchmark.techniques import list_techniques
@@ -49,21 +47,6 @@ _PAPER = """@inproceedings{cardoso2019framework,
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
-@dataclass(frozen=True)
-class _Network:
-    """What is drawn of a dataset's network."""
-
-    heading: str
-    embedded: bool
-    columns: tuple[str, ...]
-    edges: tuple[tuple[str, str], ...]
-    edited_edges: tuple[tuple[str, str], ...]
-    label: str
-    sensitive_feature: str
-    bias_description: str
-    warning: str | None
-
-
 def text(value: object) -> str:
     """Return anything as text in HTML, which it cannot leave."""
     return html.escape(printable(value))
@@ -71,7 +54,7 @@ def text(value: object) -> str:
 
 def data_section(run: FinishedRun) -> str:
     """Return what the numbers were measured on: card, known problems, network, planted bias."""
-    return "".join(_dataset(run, dataset, i) for i, dataset in enumerate(run.datasets))
+    return "".join(_dataset(run, dataset) for dataset in run.datasets)
 
 
 def methods_section(statistics: RunStatistics) -> str:
@@ -79,14 +62,14 @@ def methods_section(statistics: RunStatistics) -> str:
     run = statistics.run
     known = list_techniques()
     rows = []
-    for entry in run.facts["experiment"]["techniques"]:
-        technique = known.get(entry["technique"])
+    for entry in run.facts.experiment.techniques:
+        technique = known.get(entry.technique)
         reference = technique.reference if technique else "from a plugin that is not loaded here"
-        settings = ", ".join(f"{name} = {value}" for name, value in entry["parameters"].items())
+        settings = ", ".join(f"{name} = {value}" for name, value in entry.parameters.items())
         rows.append(
             (
-                _head(entry["title"] or entry["name"]),
-                _code(entry["technique"]),
+                _head(entry.title or entry.name),
+                _code(entry.technique),
                 text(settings),
                 text(reference),
             )
@@ -156,18 +139,16 @@ def regeneration_section(statistics: RunStatistics) -> str:
     run = statistics.run
     facts = run.facts
     digests = []
-    for name, own in facts["datasets"].items():
+    for name, own in facts.datasets.items():
         digests += [
-            (_head(name), "card", _code(own["card_digest"])),
-            (_head(name), "test data", _code(own["test_digest"])),
-            (_head(name), "network", _code(own["network"]["digest"])),
+            (_head(name), "card", _code(own.card_digest)),
+            (_head(name), "test data", _code(own.test_digest)),
+            (_head(name), "network", _code(own.network.digest)),
         ]
-    digests.append(
-        (_head("program"), "all that a prediction passes through", _code(facts["code"]["harness"]))
-    )
+    digests.append((_head("program"), "all that a prediction passes through", _code(facts.code.harness)))
     versions = [(_head(name), text(version)) for name, version in run.versions.items()]
-    seconds = facts["durations_in_seconds"]["all_cells"]
-    settings = json.dumps(facts["experiment"], indent=2, ensure_ascii=False)
+    seconds = facts.durations_in_seconds["all_cells"]
+    settings = json.dumps(facts.experiment.settings, indent=2, ensure_ascii=False)
     return (
         "<p>The same experiment, data and versions give the same numbers, whatever the number of workers:</p>"
         + _copyable("Command", _command(run))
@@ -179,13 +160,13 @@ def regeneration_section(statistics: RunStatistics) -> str:
                 "repetitions": run.repetitions,
                 "cells": ", ".join(
                     f"{what.replace('_', ' ')}: {n:,}"
-                    for what, n in facts["cells"].items()
+                    for what, n in facts.cells.items()
                     if what != "computed_in_this_run"  # the others were stored before
                 ),
                 "time of all cells": f"{seconds / 60:,.1f} minutes, one after the other",
-                "finished": facts["finished"],
-                "system": f"{facts['platform']['system']}, {facts['platform']['cores']} cores",
-                **_machine(facts["platform"]),
+                "finished": facts.finished,
+                "system": f"{facts.platform['system']}, {facts.platform['cores']} cores",
+                **_machine(facts.platform),
             }
         )
         + _table("Versions", ("package", "version"), versions)
@@ -215,8 +196,7 @@ def _listed(value: object) -> str:
 # ------------------------------------------------------------------------------------------------ data
 
 
-def _dataset(run: FinishedRun, dataset: RunDataset, position: int) -> str:
-    facts = run.facts["datasets"][dataset.name]
+def _dataset(run: FinishedRun, dataset: DatasetDescription) -> str:
     card = _cards(run).get(dataset.name)
     parts = [f"<h3>{text(dataset.heading)} ({_code(dataset.name)})</h3>"]
     if dataset.embedded:
@@ -229,8 +209,8 @@ def _dataset(run: FinishedRun, dataset: RunDataset, position: int) -> str:
         parts.append(f'<p class="warning"><strong>Warning.</strong> {text(dataset.warning)}</p>')
     parts += [f'<p class="warning"><strong>Note.</strong> {text(note)}</p>' for note in dataset.noticed]
     told: dict[str, object] = {
-        "scored on": f"{facts['test_data']}, {facts['test_rows']:,} rows",
-        "trained on": f"samples of {facts['train_rows']:,} rows",
+        "scored on": f"{dataset.test_data}, {dataset.n_test:,} rows",
+        "trained on": f"samples of {dataset.n_train:,} rows",
         "baseline": dataset.baseline,
         "groups": _groups(dataset),
     }
@@ -246,20 +226,20 @@ def _dataset(run: FinishedRun, dataset: RunDataset, position: int) -> str:
             "described at": card.homepage,
             "citation": card.citation.strip(),
         }
-        if card.digest != facts["card_digest"]:
+        if card.digest != run.facts.datasets[dataset.name].card_digest:
             parts.append("<p>The card has changed since this run; what is shown is its present state.</p>")
     parts.append(_facts({what: value for what, value in told.items() if value}))
     if card and card.known_problems:
         items = "".join(f"<li>{text(problem)}</li>" for problem in card.known_problems)
         parts.append(f"<h4>Known problems</h4><ul>{items}</ul>")
-    parts.append(_planted(dataset, facts["bias"]))
-    parts.append(_drawing(run, dataset, card, facts, position))
+    parts.append(_planted(dataset))
+    parts.append(_drawing(dataset))
     return f'<section class="dataset">{"".join(parts)}</section>'
 
 
-def _groups(dataset: RunDataset) -> str:
+def _groups(dataset: DatasetDescription) -> str:
     """Say who is better off in the test data, and what a constant answer is worth there."""
-    if (sizes := dataset.test_groups) is None:
+    if (sizes := dataset.group_sizes) is None:
         return ""
     constant = sizes.best_constant
     return (
@@ -269,59 +249,41 @@ def _groups(dataset: RunDataset) -> str:
     )
 
 
-def _planted(dataset: RunDataset, biases: Mapping[str, Any]) -> str:
+def _planted(dataset: DatasetDescription) -> str:
     parts = ["<h4>Planted bias</h4>"]
-    for name, bias in biases.items():
-        sentence = bias_sentence(name, dataset.planted[name].description)
-        parts.append(f"<p>{text(sentence)} (kind {_code(bias['kind'])}).</p>")
-        found = bias["network_discrimination_by_beta"]
-        if bias["edits"] and not bias["acting"]:
+    for bias in dataset.biases:
+        parts.append(f"<p>{text(bias.sentence)} (kind {_code(bias.kind)}).</p>")
+        if bias.inert:
             parts.append(
                 '<p class="warning">No dependency of the learned network is one that this edit could act on: '
                 "at every β the samples are the same.</p>"
             )
         parts.append(
             _table(
-                f"Discrimination that the network itself has under the bias {name}",
-                ("β", *(f"{float(beta):g}" for beta in found)),
-                [(_head("discrimination"), *(_number(value) for value in found.values()))],
+                f"Discrimination that the network itself has under the bias {bias.name}",
+                ("β", *(f"{beta:g}" for beta, _ in bias.discrimination)),
+                [(_head("discrimination"), *(_number(value) for _, value in bias.discrimination))],
             )
         )
     return "".join(parts)
 
 
-def _drawing(
-    run: FinishedRun, dataset: RunDataset, card: Card | None, facts: Mapping[str, Any], position: int
-) -> str:
-    edges = [tuple(edge.split(" -> ", 1)) for edge in facts["network"]["edges"]]
-    rows = [(_head(parent), text(child)) for parent, child in edges]
+def _drawing(dataset: DatasetDescription) -> str:
+    rows = [(_head(parent), text(child)) for parent, child in dataset.edges]
     listed = (
-        f"<details><summary>The {len(edges)} dependencies as a table</summary>"
+        f"<details><summary>The {len(rows)} dependencies as a table</summary>"
         + _table("Dependencies of the learned network", ("parent", "child"), rows)
         + "</details>"
     )
-    if card is None:
+    if not dataset.label:  # neither in the manifest nor in a card at hand
         return f"<h4>Learned network</h4>{listed}"
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.network import draw_network
     from benchmark.figures.style import render
 
-    entry = run.facts["experiment"]["datasets"][position]
-    edited = {(edit["attribute"], card.label) for bias in entry["bias"] for edit in bias["edits"]}
-    network = _Network(
-        heading=dataset.heading,
-        embedded=dataset.embedded,
-        columns=tuple(dict.fromkeys([*card.columns, *(node for edge in edges for node in edge)])),
-        edges=tuple((parent, child) for parent, child in edges),
-        edited_edges=tuple((parent, child) for parent, child in edges if (parent, child) in edited),
-        label=card.label,
-        sensitive_feature=card.sensitive_feature,
-        bias_description=dataset.bias_description,
-        warning=dataset.warning,
-    )
     # An image of its own: names within one drawing cannot meet those of another, nor run anything.
-    image = base64.b64encode(render(draw_network(network), "svg")).decode()
-    told = f"Drawing of the learned network of {card.title}; the table below lists its dependencies"
+    image = base64.b64encode(render(draw_network(dataset), "svg")).decode()
+    told = f"Drawing of the learned network of {dataset.title}; the table below lists its dependencies"
     return (
         f'<h4>Learned network</h4><div class="box" tabindex="0" role="region" aria-label="{text(told)}">'
         f'<img class="network" alt="{text(told)}" src="data:image/svg+xml;base64,{image}"></div>{listed}'
@@ -330,14 +292,8 @@ def _drawing(
 
 def _cards(run: FinishedRun) -> dict[str, Card]:
     """Return the card of each dataset that is at hand, with its columns as the experiment reads them."""
-    found = {}
-    for dataset, entry in zip(run.datasets, run.facts["experiment"]["datasets"], strict=True):
-        try:
-            card = load_card(entry["card"])
-        except (UnknownNameError, CardError):
-            continue  # a user's own card, which need not be where it was
-        found[dataset.name] = card.with_columns(entry.get("columns", {}))
-    return found
+    entries = zip(run.datasets, run.facts.experiment.datasets, strict=True)
+    return {dataset.name: card for dataset, entry in entries if (card := entry.find_card()) is not None}
 
 
 # --------------------------------------------------------------------------------------------- methods
@@ -366,7 +322,7 @@ def _software(run: FinishedRun) -> str:
         "  author  = {{The betabench developers}},\n"
         "  title   = {betabench: which fairness technique survives which amount of planted bias},\n"
         f"  version = {{{version}}},\n"
-        f"  year    = {{{run.facts['finished'][:4]}}},\n"
+        f"  year    = {{{run.facts.finished[:4]}}},\n"
         "}"
     )
 
@@ -384,13 +340,12 @@ def _report_command(statistics: RunStatistics) -> str:
     for option, value, usual in (("--rope", statistics.rope, ROPE), ("--alpha", statistics.alpha, ALPHA)):
         if value != usual:
             parts += [option, f"{value:g}"]
-    for plugin in run.facts["code"]["plugins"]:
+    for plugin in run.facts.code.plugins:
         parts += ["--plugin", PurePath(plugin).name]
     return shlex.join(parts)
 
 
 def _command(run: FinishedRun) -> str:
-    experiment = run.facts["experiment"]
     parts = ["betabench", "run", "--experiment", run.name]
     if run.name in list_declarations("experiments"):
         shipped = load_experiment(run.name)
@@ -399,7 +354,7 @@ def _command(run: FinishedRun) -> str:
                 [dataset.entry for dataset in run.datasets],
                 [entry.name for entry in shipped.datasets],
             ),
-            "--techniques": (list(run.techniques), [entry.name for entry in shipped.techniques]),
+            "--techniques": (list(run.titles), [entry.name for entry in shipped.techniques]),
             "--betas": ([f"{beta:g}" for beta in run.betas], [f"{beta:g}" for beta in shipped.betas]),
             "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),
         }
@@ -407,8 +362,8 @@ def _command(run: FinishedRun) -> str:
             if here != there:
                 parts += [option, *here]
     else:
-        parts[3] = f"{experiment['name']}.toml"
-    for plugin in run.facts["code"]["plugins"]:
+        parts[3] = f"{run.name}.toml"
+    for plugin in run.facts.code.plugins:
         parts += ["--plugin", PurePath(plugin).name]
     embedded = [dataset.embedded for dataset in run.datasets]
     if all(embedded):
@@ -422,7 +377,7 @@ def _command(run: FinishedRun) -> str:
 
 
 def _titles(run: FinishedRun, names: pd.Series[str]) -> list[str]:
-    return [run.techniques.get(name) or name for name in names.unique()]
+    return [run.titles.get(name) or name for name in names.unique()]
 
 
 def _number(value: float | None) -> str:
