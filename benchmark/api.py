@@ -37,7 +37,6 @@ from benchmark.report.folder import RunFolder, write_run_folder, write_shard_fol
 from benchmark.runs.analysis import (
     RunStatistics,
     baselines_of,
-    constant_answers,
     folder_statistics,
     results_answers,
 )
@@ -284,7 +283,7 @@ class Run:
             Columns :data:`benchmark.statistics.answers.ANSWER_COLUMNS`.
         """
         baselines = baselines_of(self.finished, self.results, baseline)
-        return results_answers(self.results, baselines, constant_answers(self.finished))
+        return results_answers(self.results, baselines, self.finished.constant_answers)
 
     def statistics(self, baseline: str | None = None) -> RunStatistics:
         """Return all statistics; :func:`~benchmark.runs.analysis.folder_statistics` says more."""

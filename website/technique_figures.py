@@ -12,7 +12,8 @@ import pandas as pd
 
 from benchmark.figures.style import GREY, Page, add_beta_colorbar, render, styled
 from benchmark.figures.tradeoff import TRADEOFF, Limits, draw_tradeoff_panel, points_of, tradeoff_limits
-from benchmark.runs.finished import FinishedRun, RunDataset, read_results, read_run
+from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.finished import FinishedRun, read_results, read_run
 from benchmark.runs.standing_marks import degenerate_cells
 from benchmark.statistics.answers import standings
 
@@ -62,15 +63,14 @@ class ShownRun:
     def methods(self) -> dict[str, list[str]]:
         """By registered technique, the names under which the run has it."""
         found: dict[str, list[str]] = {}
-        for name in self.run.techniques:
-            found.setdefault(self.run.methods[name], []).append(name)
+        for technique in self.run.techniques:
+            found.setdefault(technique.method, []).append(technique.name)
         return found
 
     @cached_property
     def places(self) -> tuple[_Place, ...]:
         """The columns of panels, in the run's order."""
-        constants = {d.name: d.test_groups.best_constant for d in self.run.datasets if d.test_groups}
-        standing = standings(self.results, constants)
+        standing = standings(self.results, self.run.constant_answers)
         return tuple(
             self._place(dataset, standing, heading, key)
             for dataset in self.run.datasets
@@ -78,25 +78,24 @@ class ShownRun:
         )
 
     def _place(
-        self, dataset: RunDataset, standing: pd.DataFrame, heading: str, key: tuple[str, str]
+        self, dataset: DatasetDescription, standing: pd.DataFrame, heading: str, key: tuple[str, str]
     ) -> _Place:
         def own(frame: pd.DataFrame) -> pd.DataFrame:
             columns = zip(("dataset", "bias", "classifier"), (dataset.name, *key), strict=True)
             return frame.loc[pd.concat([frame[c].eq(v) for c, v in columns], axis=1).all(axis=1)]
 
         points = points_of(own(self.results))
-        constant = dataset.test_groups.best_constant.accuracy if dataset.test_groups else float("nan")
         return _Place(
             heading=heading,
             baseline=dataset.baseline,
             points=points,
-            limits=tradeoff_limits(points, constant),
-            constant=constant,
+            limits=tradeoff_limits(points, dataset.constant_accuracy),
+            constant=dataset.constant_accuracy,
             hollow=frozenset(degenerate_cells(own(standing))),
         )
 
 
-def _keys(results: pd.DataFrame, dataset: RunDataset) -> Iterator[tuple[str, tuple[str, str]]]:
+def _keys(results: pd.DataFrame, dataset: DatasetDescription) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield a heading, and names of bias and classifier, for each scenario of a dataset."""
     own = results.loc[results["dataset"] == dataset.name, ["bias", "classifier"]].drop_duplicates()
     for key in own.itertuples(index=False, name=None):
@@ -142,7 +141,7 @@ def draw_technique(run: ShownRun, technique: str) -> Figure | None:
     names = [name for name in names if name in set(tried)]
     if not names:
         return None
-    titles = [f"{run.run.techniques[name]}, {place.heading}" for name in names for place in places]
+    titles = [f"{run.run.titles[name]}, {place.heading}" for name in names for place in places]
     with styled():
         page = Page(
             len(titles),

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import datetime
 import functools
 import hashlib
-import json
 import math
-import os
 import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from benchmark.data import Table
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import (
@@ -39,8 +34,8 @@ from benchmark.experiment.plan import (
 from benchmark.experiment.pool import Finished, Limits, Task
 from benchmark.experiment.score import Scorer, scoring_digest
 from benchmark.experiment.store import CellResult, LastRun, Store, Stored
-from benchmark.experiment.versions import harness_digest, package_versions, software
-from benchmark.experiment.world import Scene, World, cell_key, network_digest
+from benchmark.experiment.versions import software
+from benchmark.experiment.world import World, cell_key
 from benchmark.metrics import FAILING, get_metric, metric_names
 from benchmark.techniques import Technique
 
@@ -49,9 +44,7 @@ __all__ = [
     "Outcome",
     "Progress",
     "compute",
-    "group_sizes",
     "headline_metrics",
-    "manifest",
 ]
 
 STORE_NAME = "results.sqlite"
@@ -332,93 +325,3 @@ def headline_metrics(experiment: Experiment) -> tuple[str, ...]:
     single = tuple(name for name in computed if get_metric(name).compare != "each_group")
     paper = tuple(name for name in PAPER_METRICS if name in computed)
     return metric_names(experiment.headline) or paper or single
-
-
-def manifest(world: World, outcome: Outcome) -> dict[str, Any]:
-    """Return what is needed to judge and to repeat a run: versions, digests, seeds, settings, durations."""
-    experiment = world.experiment
-    techniques = configured_techniques(experiment)
-    return {
-        "experiment": _plain(experiment),
-        "code": {
-            "harness": harness_digest(),
-            "techniques": {
-                f"{technique} on {dataset}": describe_technique(configured)
-                for (dataset, technique), configured in techniques.items()
-            },
-            "classifiers": {c.name: describe_classifier(c) for c in experiment.classifiers},
-            "plugins": [Path(plugin).name for plugin in world.plugins],
-        },
-        "real_data": {scene.name: not scene.embedded for scene in world.scenes.values()},
-        "datasets": {scene.name: _describe_scene(experiment, scene) for scene in world.scenes.values()},
-        "cells": {
-            "planned": len(outcome.cells),
-            "computed_in_this_run": outcome.computed,
-            **dict(sorted(outcome.failures.items())),
-        },
-        "durations_in_seconds": {
-            "this_run": round(outcome.seconds, 3),
-            "all_cells": round(sum(cell.seconds for cell in outcome.cells), 3),
-        },
-        "plan": outcome.plan,
-        "engine": outcome.engine,
-        "shard": str(outcome.shard),
-        "versions": package_versions(),
-        "platform": {
-            "system": platform.platform(),
-            "cores": os.cpu_count(),
-            "python": platform.python_implementation(),
-        },
-        "processors": list(outcome.processors),
-        "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-    }
-
-
-def group_sizes(test: Table) -> dict[str, int]:
-    """Return the number of rows of the deprived and of the favored group with each label."""
-    return {
-        "deprived_favorable": int((test.deprived & test.y).sum()),
-        "deprived_unfavorable": int((test.deprived & ~test.y).sum()),
-        "favored_favorable": int((~test.deprived & test.y).sum()),
-        "favored_unfavorable": int((~test.deprived & ~test.y).sum()),
-    }
-
-
-def _plain(experiment: Experiment) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(experiment.model_dump_json())
-    # Where a plugin lies is this machine's affair, as with those of the command line.
-    plain["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
-    return plain
-
-
-def _describe_scene(experiment: Experiment, scene: Scene) -> Mapping[str, Any]:
-    biases = {}
-    for bias, kind in scene.biases.items():
-        biases[bias] = {
-            "kind": kind.name,
-            "description": kind.description(scene.network),
-            "edits": [str(edit) for edit in kind.edits],
-            "acting": [str(edit) for edit in kind.acting_edits(scene.network)],
-            "network_discrimination_by_beta": {
-                str(beta): scene.planted(bias, beta)[0].discrimination for beta in experiment.betas
-            },
-        }
-    return {
-        "title": scene.title,
-        "card": scene.card.name,
-        "card_digest": scene.card.digest,
-        "test_data": scene.test_data,
-        "embedded": scene.embedded,
-        "test_digest": scene.test.digest,
-        "test_rows": len(scene.test),
-        "test_groups": group_sizes(scene.test),
-        "train_rows": scene.n_train,
-        "warning": scene.card.warning,
-        "notes": list(scene.notes),
-        "network": {
-            "digest": network_digest(scene.network),
-            "edges": [f"{parent} -> {child}" for parent, child in scene.network.edges],
-            "free_parameters": scene.network.n_parameters,
-        },
-        "bias": biases,
-    }

@@ -69,8 +69,8 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
         (place, float(beta)) for place in places(statistics) for beta in np.unique(place.rows(own)["beta"])
     ]
     tried = own["technique"].unique()
-    names = [name for name in statistics.run.techniques if name in tried]
-    labels = [wrap(statistics.run.techniques[name], _NAME_WIDTH, SIZES["tick"]) for name in names]
+    names = [name for name in statistics.run.titles if name in tried]
+    labels = [wrap(statistics.run.titles[name], _NAME_WIDTH, SIZES["tick"]) for name in names]
     tallest = max(map(len, labels))
     # A map of few techniques still has to be as tall as its legend.
     height = max(_CELL[1], 0.06 + tallest * LINE, _LEGEND / len(names))
@@ -126,7 +126,7 @@ def _of_baseline(statistics: RunStatistics, place: Place) -> list[str]:
     """Say where the baseline is degenerate, and whether it is compared with."""
     name = statistics.baselines[place.dataset]
     standing = place.rows(statistics.standing)
-    return baseline_notes(standing[standing["technique"] == name], statistics.run.techniques[name])
+    return baseline_notes(standing[standing["technique"] == name], statistics.run.titles[name])
 
 
 def _of_metric(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -220,16 +220,16 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
     rows = _of_metric(place.rows(statistics.compared), metric)
     betas = beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
     tried = rows["technique"].unique()
-    names = [name for name in statistics.run.techniques if name in tried]
+    names = [name for name in statistics.run.titles if name in tried]
     standing = place.rows(statistics.standing)
-    titles = {name: statistics.run.techniques[name] for name in (statistics.baselines[place.dataset], *names)}
+    titles = {name: statistics.run.titles[name] for name in (statistics.baselines[place.dataset], *names)}
     below = {name for name, _ in below_constant_cells(standing)}
     labels = [
         wrap(titles[name] + (f" {BELOW_CONSTANT}" if name in below else ""), _NAME_WIDTH, SIZES["tick"])
         for name in names
     ]
     height = max(_ROW, 0.05 + max(map(len, labels)) * LINE)
-    baseline = statistics.run.techniques[statistics.baselines[place.dataset]]
+    baseline = statistics.run.titles[statistics.baselines[place.dataset]]
     with styled():
         page = Page(
             len(betas),

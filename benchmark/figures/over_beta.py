@@ -68,7 +68,7 @@ class _Marks:
     """What tells useful techniques from useless ones, and the notes below the figure."""
 
     hollow: set[tuple[str, float]]
-    constant: ConstantAnswer
+    constant: ConstantAnswer | None
     measured: bool
     drawn: bool
     notes: list[str]
@@ -87,7 +87,7 @@ class _Marks:
     def legend(self) -> list[tuple[dict[str, Any], str]]:
         """Looks and words of the lines of the legend that are no technique."""
         found: list[tuple[dict[str, Any], str]] = []
-        if self.drawn:
+        if self.drawn and self.constant is not None:
             words = f"{self.constant.words}: accuracy {self.constant.accuracy:.3f}"
             found.append((CONSTANT_LINE, words))
         if self.hollow:
@@ -133,11 +133,9 @@ def draw_over_beta(
     titles = {technique.name: technique.title for technique, _ in shown}
     marks = _Marks(
         hollow=degenerate_cells(scenario.rows(standing)),
-        constant=scenario.dataset.group_sizes.best_constant,
+        constant=scenario.dataset.best_constant,
         measured=any(metric.name == ACCURACY for metric in metrics),
-        drawn=is_near(
-            scenario.dataset.group_sizes.best_constant.accuracy, own.loc[own["metric"] == ACCURACY, "mean"]
-        ),
+        drawn=is_near(scenario.dataset.constant_accuracy, own.loc[own["metric"] == ACCURACY, "mean"]),
         notes=[
             *degenerate_notes(scenario.rows(standing), titles, "Hollow"),
             *below_constant_notes(scenario.rows(standing), titles),
@@ -203,7 +201,7 @@ def _draw_lines(
             for technique, position in group.techniques:
                 _draw_line(axes, values[values["technique"] == technique.name], position, marks.hollow)
             if marks.drawn and metrics[i].name == ACCURACY:
-                axes.axhline(marks.constant.accuracy, **CONSTANT_LINE)
+                axes.axhline(scenario.dataset.constant_accuracy, **CONSTANT_LINE)
             lowest = i + columns >= len(metrics) and (g == len(groups) - 1)
             _dress(axes, metrics[i], description.betas, lowest=lowest)
         looks = [line_style(position) for _, position in group.techniques]
@@ -319,7 +317,7 @@ def _draw_bars(
         for row, (technique, position) in zip(rows, shown, strict=True):
             _draw_bar(axes, values[values["technique"] == technique.name], int(row), position, marks.hollow)
         if marks.drawn and metric.name == ACCURACY:
-            axes.axvline(marks.constant.accuracy, **CONSTANT_LINE)
+            axes.axvline(scenario.dataset.constant_accuracy, **CONSTANT_LINE)
         _draw_ideal(axes, metric, horizontal=False)
         axes.set_ylim(len(shown) - 0.5, -0.5)
         axes.set_yticks(rows, ["\n".join(lines) for lines in labels])

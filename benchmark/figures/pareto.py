@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.style import FAINT, GREY, SIZES, STEPS, Page, beta_ticks, list_room, styled, text_width
-from benchmark.runs.analysis import RunStatistics, constant_answers
+from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.standing_marks import (
     BELOW_CONSTANT,
     CONSTANT_LINE,
@@ -66,18 +66,18 @@ def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
     metrics = list(rows["first"].unique())
     betas = beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
     tried = rows["technique"].unique()
-    names = [name for name in statistics.run.techniques if name in tried]
+    names = [name for name in statistics.run.titles if name in tried]
     keys = {name: str(number) for number, name in enumerate(names, 1)}
     standing = place.rows(statistics.standing)
-    titles = {name: statistics.run.techniques[name] for name in names}
+    titles = {name: statistics.run.titles[name] for name in names}
     has_value = place.rows(statistics.intervals).query("n > 0")["technique"]
     present = set(rows.loc[np.isfinite(rows["first_distance"]), "technique"]) | (
         set(has_value) & set(standing.loc[standing["n_degenerate"] > 0, "technique"])
     )
     below = below_constant_cells(standing)
-    constant = constant_answers(statistics.run).get(place.dataset)
+    constant = statistics.run.constant_answers.get(place.dataset)
     listed = [
-        f"{keys[name]}  {statistics.run.techniques[name]}" + ("" if name in present else " (no value)")
+        f"{keys[name]}  {statistics.run.titles[name]}" + ("" if name in present else " (no value)")
         for name in names
     ]
     panels = []

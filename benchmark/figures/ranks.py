@@ -57,7 +57,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
     labels = [
         [
             wrap(
-                statistics.run.techniques[name] + (f" {BELOW_CONSTANT}" if name in below else ""),
+                statistics.run.titles[name] + (f" {BELOW_CONSTANT}" if name in below else ""),
                 _NAME_WIDTH,
                 SIZES["tick"],
             )
@@ -170,8 +170,8 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFram
     gone = ranks[(ranks["over"] == _POOLED) & ranks["mean_rank"].isna()]
     useless = set(standing.loc[standing["n_degenerate"] > 0, "technique"])
     names = list(dict.fromkeys(gone["technique"]))
-    titles = [statistics.run.techniques[name] for name in names if name not in useless]
-    degenerate = {name: statistics.run.techniques[name] for name in names if name in useless}
+    titles = [statistics.run.titles[name] for name in names if name not in useless]
+    degenerate = {name: statistics.run.titles[name] for name in names if name in useless}
     degenerate_at = [
         note
         for dataset, own in standing.groupby("dataset", sort=False)
@@ -197,7 +197,7 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFram
         *(
             f"{dataset}: {note}"
             for dataset, own in standing.groupby("dataset", sort=False)
-            for note in below_constant_notes(own, statistics.run.techniques)
+            for note in below_constant_notes(own, statistics.run.titles)
         ),
     ]
 

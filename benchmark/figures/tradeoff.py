@@ -139,9 +139,9 @@ def draw_tradeoff(
     missing = [_missing_betas(points, technique.name, description) for technique in techniques]
     n_betas = len(description.betas)
     titles = [_panel_title(t, gone, n_betas) for t, gone in zip(techniques, missing, strict=True)]
-    constant = scenario.dataset.group_sizes.best_constant
-    drawn = limits[1][0] <= constant.accuracy <= limits[1][1]
-    line = f" {constant_text(constant, drawn=drawn)}"
+    constant = scenario.dataset.constant_accuracy
+    drawn = limits[1][0] <= constant <= limits[1][1]
+    line = f" {constant_text(scenario.dataset.best_constant, drawn=drawn)}"
     how = (f"{_WHAT.capitalize()}. " if single else "") + _HOW + compared + line
     standing = scenario.rows(standing)
     hollow = degenerate_cells(standing)
@@ -173,7 +173,7 @@ def draw_tradeoff(
                 own,
                 baseline if technique.name != scenario.dataset.baseline else baseline.iloc[:0],
                 limits,
-                constant.accuracy,
+                constant,
                 hollow,
                 rasterized=len(points) > _MOST_DOTS and not single,
                 x_labels=page.nothing_below(i),

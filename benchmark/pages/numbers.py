@@ -16,7 +16,8 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.finished import FinishedRun, RunDataset
+from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.finished import FinishedRun
 from benchmark.runs.frames import distinguishing_names
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics import paired_comparisons
@@ -78,7 +79,7 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
         "quantiles": [round(float(stdtrit(df, (1 + CONFIDENCE) / 2)), 6) for df in range(1, max(2, n_most))],
         "techniques": [
             {"name": name, "title": title or name, **_look(i)}
-            for i, (name, title) in enumerate(run.techniques.items())
+            for i, (name, title) in enumerate(run.titles.items())
         ],
         "metrics": [
             {
@@ -123,23 +124,25 @@ def _comparisons(statistics: RunStatistics) -> list[pd.DataFrame]:
     return [statistics.comparisons, others_compared]
 
 
-def _keys(run: FinishedRun, dataset: RunDataset, results: pd.DataFrame) -> list[tuple[str, str, str]]:
+def _keys(run: FinishedRun, dataset: DatasetDescription, results: pd.DataFrame) -> list[tuple[str, str, str]]:
     """Return dataset, bias and classifier of all that was tried, in the order of the experiment."""
     found = set(results[list(SCENARIO)].drop_duplicates().itertuples(index=False, name=None))
-    keys = [(dataset.name, bias, classifier) for bias in dataset.biases for classifier in run.classifiers]
+    keys = [
+        (dataset.name, bias.name, classifier) for bias in dataset.biases for classifier in run.classifiers
+    ]
     return [key for key in keys if key in found]
 
 
 def _scenario(
     statistics: RunStatistics,
-    dataset: RunDataset,
+    dataset: DatasetDescription,
     key: tuple[str, str, str],
     compared: Sequence[pd.DataFrame],
 ) -> dict[str, Any]:
     run, metrics = statistics.run, list(statistics.metrics)
     own = _rows(statistics.results, key)
     tried = set(own["technique"])
-    techniques = [name for name in run.techniques if name in tried]
+    techniques = [name for name in run.titles if name in tried]
     cells = pd.MultiIndex.from_product([run.betas, techniques, metrics], names=_AXES)
     shown = _on(cells, _rows(statistics.intervals, key))
     values = own.pivot_table(
@@ -156,7 +159,7 @@ def _scenario(
         "embedded": dataset.embedded,
         "warnings": _warnings(dataset, key[1]),
         "betas": list(run.betas),
-        "techniques": [list(run.techniques).index(name) for name in techniques],
+        "techniques": [list(run.titles).index(name) for name in techniques],
         **{name: _packed(shown[name].fillna(0)) for name in ("n", "missing")},
         **{name: _packed(shown[name]) for name in ("mean", "ci_low", "ci_high")},
         "values": _packed(values.reindex(cells)),
@@ -172,10 +175,9 @@ def _scenario(
     }
 
 
-def _constant(dataset: RunDataset) -> dict[str, Any] | None:
-    if dataset.test_groups is None:
+def _constant(dataset: DatasetDescription) -> dict[str, Any] | None:
+    if (constant := dataset.best_constant) is None:
         return None
-    constant = dataset.test_groups.best_constant
     return {"accuracy": constant.accuracy, "words": constant.words}
 
 
@@ -202,7 +204,7 @@ def _standing(
     }
 
 
-def _warnings(dataset: RunDataset, bias: str) -> list[str]:
+def _warnings(dataset: DatasetDescription, bias: str) -> list[str]:
     """Return what readers must know before they trust a number."""
     told = [dataset.warning] if dataset.warning else []
     if bias in dataset.inert_warnings:

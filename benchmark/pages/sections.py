@@ -7,19 +7,18 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from benchmark.data.card import Card, load_card
+from benchmark.data.card import Card
 from benchmark.declarations import list_declarations
-from benchmark.errors import CardError, UnknownNameError
 from benchmark.experiment.plan import load_experiment
 from benchmark.metrics import Metric
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import bias_sentence
-from benchmark.runs.finished import FinishedRun, RunDataset
+from benchmark.runs.descriptions import DatasetDescription, PlantedBias
+from benchmark.runs.finished import FinishedRun
+from benchmark.runs.manifest import Manifest
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
 from benchmark.techniques import list_techniques
@@ -44,25 +43,10 @@ _PAPER = """@inproceedings{cardoso2019framework,
 _NUMBERS = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
-@dataclass(frozen=True)
-class _Network:
-    """What is drawn of a dataset's network."""
-
-    heading: str
-    embedded: bool
-    columns: tuple[str, ...]
-    edges: tuple[tuple[str, str], ...]
-    edited_edges: tuple[tuple[str, str], ...]
-    label: str
-    sensitive_feature: str
-    bias_description: str
-    warning: str | None
-
-
 def data_section(run: FinishedRun) -> list[dict[str, Any]]:
     """Return what the numbers were measured on: card, known problems, network, planted bias."""
     cards = _cards(run)
-    return [_dataset(run, dataset, cards.get(dataset.name), i) for i, dataset in enumerate(run.datasets)]
+    return [_dataset(run, dataset, cards.get(dataset.name)) for dataset in run.datasets]
 
 
 def methods_section(statistics: RunStatistics) -> dict[str, Any]:
@@ -76,14 +60,14 @@ def methods_section(statistics: RunStatistics) -> dict[str, Any]:
         "metrics": [_metric(name, statistics.title(name), goal) for name, goal in statistics.metrics.items()],
         "techniques": [
             {
-                "title": entry["title"] or entry["name"],
-                "method": entry["technique"],
-                "parameters": ", ".join(f"{name} = {value}" for name, value in entry["parameters"].items()),
-                "reference": known[entry["technique"]].reference
-                if entry["technique"] in known
+                "title": entry.title or entry.name,
+                "method": entry.technique,
+                "parameters": ", ".join(f"{name} = {value}" for name, value in entry.parameters.items()),
+                "reference": known[entry.technique].reference
+                if entry.technique in known
                 else "from a plugin that is not loaded here",
             }
-            for entry in run.facts["experiment"]["techniques"]
+            for entry in run.facts.experiment.techniques
         ],
         "citations": [
             ("The method of this benchmark", _PAPER),
@@ -106,7 +90,7 @@ def failures_section(run: FinishedRun) -> list[dict[str, Any]]:
             "status": own["status"].iloc[0].replace("_", " "),
             "n": len(own),
             # Titles have commas.
-            "techniques": "; ".join(run.techniques.get(name) or name for name in own["technique"].unique()),
+            "techniques": "; ".join(run.titles.get(name) or name for name in own["technique"].unique()),
             "datasets": ", ".join(own["dataset"].unique()),
             "betas": ", ".join(f"{beta:g}" for beta in sorted(own["beta"].unique())),
             "metrics": ", ".join(metric or "all" for metric in own["metric"].unique()),
@@ -118,7 +102,7 @@ def failures_section(run: FinishedRun) -> list[dict[str, Any]]:
 def regeneration_section(statistics: RunStatistics) -> dict[str, Any]:
     """Return what is needed to get the same numbers again: command, settings, seeds, versions, digests."""
     run, facts = statistics.run, statistics.run.facts
-    seconds = facts["durations_in_seconds"]["all_cells"]
+    seconds = facts.durations_in_seconds["all_cells"]
     return {
         "command": _command(run),
         "report_command": _report_command(statistics),
@@ -127,26 +111,26 @@ def regeneration_section(statistics: RunStatistics) -> dict[str, Any]:
             "repetitions": run.repetitions,
             "cells": ", ".join(
                 f"{what.replace('_', ' ')}: {n:,}"
-                for what, n in facts["cells"].items()
+                for what, n in facts.cells.items()
                 if what != "computed_in_this_run"  # the others were stored before
             ),
             "time of all cells": f"{seconds / 60:,.1f} minutes, one after the other",
-            "finished": facts["finished"],
-            "system": f"{facts['platform']['system']}, {facts['platform']['cores']} cores",
-            **_machine(facts["platform"]),
+            "finished": facts.finished,
+            "system": f"{facts.platform['system']}, {facts.platform['cores']} cores",
+            **_machine(facts.platform),
         },
         "versions": dict(run.versions),
         "digests": [*_digests(facts)],
-        "settings": json.dumps(facts["experiment"], indent=2, ensure_ascii=False),
+        "settings": json.dumps(facts.experiment.settings, indent=2, ensure_ascii=False),
     }
 
 
-def _digests(facts: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    for name, own in facts["datasets"].items():
-        yield name, "card", own["card_digest"]
-        yield name, "test data", own["test_digest"]
-        yield name, "network", own["network"]["digest"]
-    yield "program", "all that a prediction passes through", facts["code"]["harness"]
+def _digests(facts: Manifest) -> Iterator[tuple[str, str, str]]:
+    for name, own in facts.datasets.items():
+        yield name, "card", own.card_digest
+        yield name, "test data", own.test_digest
+        yield name, "network", own.network.digest
+    yield "program", "all that a prediction passes through", facts.code.harness
 
 
 def _machine(platform: Mapping[str, Any]) -> dict[str, str]:
@@ -170,11 +154,10 @@ def _listed(value: object) -> str:
 # ------------------------------------------------------------------------------------------------ data
 
 
-def _dataset(run: FinishedRun, dataset: RunDataset, card: Card | None, position: int) -> dict[str, Any]:
-    facts = run.facts["datasets"][dataset.name]
+def _dataset(run: FinishedRun, dataset: DatasetDescription, card: Card | None) -> dict[str, Any]:
     told: dict[str, object] = {
-        "scored on": f"{facts['test_data']}, {facts['test_rows']:,} rows",
-        "trained on": f"samples of {facts['train_rows']:,} rows",
+        "scored on": f"{dataset.test_data}, {dataset.n_test:,} rows",
+        "trained on": f"samples of {dataset.n_train:,} rows",
         "baseline": dataset.baseline,
         "groups": _groups(dataset),
     }
@@ -187,29 +170,27 @@ def _dataset(run: FinishedRun, dataset: RunDataset, card: Card | None, position:
             "described at": card.homepage,
             "citation": card.citation.strip(),
         }
-    edges = [(parent, child) for parent, _, child in (e.partition(" -> ") for e in facts["network"]["edges"])]
-    entry = run.facts["experiment"]["datasets"][position]
-    edited = {edit["attribute"] for bias in entry["bias"] for edit in bias["edits"]}
     return {
         "name": dataset.name,
         "heading": dataset.heading,
-        "title": card.title if card else "",
+        "title": dataset.title,
         "embedded": dataset.embedded,
         "warning": dataset.warning,
         "notes": dataset.noticed,
         "description": card.description.strip() if card else None,
-        "has_changed": card is not None and card.digest != facts["card_digest"],
+        "has_changed": card is not None and card.digest != run.facts.datasets[dataset.name].card_digest,
         "facts": {what: value for what, value in told.items() if value},
         "problems": card.known_problems if card else (),
-        "planted": [_planted(dataset, name, bias) for name, bias in facts["bias"].items()],
-        "edges": edges,
-        "drawing": _drawing(dataset, card, edges, edited) if card else None,
+        "planted": [_planted(bias) for bias in dataset.biases],
+        "edges": dataset.edges,
+        # The label is neither in the manifest nor in a card at hand: an older run of a user's own data.
+        "drawing": _drawing(dataset) if dataset.label else None,
     }
 
 
-def _groups(dataset: RunDataset) -> str:
+def _groups(dataset: DatasetDescription) -> str:
     """Say who is better off in the test data, and what a constant answer is worth there."""
-    if (sizes := dataset.test_groups) is None:
+    if (sizes := dataset.group_sizes) is None:
         return ""
     constant = sizes.best_constant
     return (
@@ -219,47 +200,29 @@ def _groups(dataset: RunDataset) -> str:
     )
 
 
-def _planted(dataset: RunDataset, name: str, bias: Mapping[str, Any]) -> dict[str, Any]:
-    found = bias["network_discrimination_by_beta"]
+def _planted(bias: PlantedBias) -> dict[str, Any]:
     return {
-        "name": name,
-        "sentence": bias_sentence(name, dataset.planted[name].description),
-        "kind": bias["kind"],
-        "is_inert": bool(bias["edits"]) and not bias["acting"],
-        "by_beta": {f"{float(b):g}": math.nan if value is None else value for b, value in found.items()},
+        "name": bias.name,
+        "sentence": bias.sentence,
+        "kind": bias.kind,
+        "is_inert": bias.inert,
+        "by_beta": {f"{b:g}": math.nan if value is None else value for b, value in bias.discrimination},
     }
 
 
-def _drawing(dataset: RunDataset, card: Card, edges: Sequence[tuple[str, str]], edited: set[str]) -> str:
+def _drawing(dataset: DatasetDescription) -> str:
     """Return a drawing of the learned network, as SVG in base64."""
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.network import draw_network
     from benchmark.figures.style import render
 
-    network = _Network(
-        heading=dataset.heading,
-        embedded=dataset.embedded,
-        columns=tuple(dict.fromkeys([*card.columns, *(node for edge in edges for node in edge)])),
-        edges=tuple(edges),
-        edited_edges=tuple(edge for edge in edges if edge[0] in edited and edge[1] == card.label),
-        label=card.label,
-        sensitive_feature=card.sensitive_feature,
-        bias_description=dataset.bias_description,
-        warning=dataset.warning,
-    )
-    return base64.b64encode(render(draw_network(network), "svg")).decode()
+    return base64.b64encode(render(draw_network(dataset), "svg")).decode()
 
 
 def _cards(run: FinishedRun) -> dict[str, Card]:
     """Return the card of each dataset that is at hand, with its columns as the experiment reads them."""
-    found = {}
-    for dataset, entry in zip(run.datasets, run.facts["experiment"]["datasets"], strict=True):
-        try:
-            card = load_card(entry["card"])
-        except (UnknownNameError, CardError):
-            continue  # a user's own card, which need not be where it was
-        found[dataset.name] = card.with_columns(entry.get("columns", {}))
-    return found
+    entries = zip(run.datasets, run.facts.experiment.datasets, strict=True)
+    return {dataset.name: card for dataset, entry in entries if (card := entry.find_card()) is not None}
 
 
 # --------------------------------------------------------------------------------------------- methods
@@ -280,7 +243,7 @@ def _software(run: FinishedRun) -> str:
         "  author  = {{The betabench developers}},\n"
         "  title   = {betabench: which fairness technique survives which amount of planted bias},\n"
         f"  version = {{{version}}},\n"
-        f"  year    = {{{run.facts['finished'][:4]}}},\n"
+        f"  year    = {{{run.facts.finished[:4]}}},\n"
         "}"
     )
 
@@ -298,13 +261,12 @@ def _report_command(statistics: RunStatistics) -> str:
     for option, value, usual in (("--rope", statistics.rope, ROPE), ("--alpha", statistics.alpha, ALPHA)):
         if value != usual:
             parts += [option, f"{value:g}"]
-    for plugin in run.facts["code"]["plugins"]:
+    for plugin in run.facts.code.plugins:
         parts += ["--plugin", PurePath(plugin).name]
     return shlex.join(parts)
 
 
 def _command(run: FinishedRun) -> str:
-    experiment = run.facts["experiment"]
     parts = ["betabench", "run", "--experiment", run.name]
     if run.name in list_declarations("experiments"):
         shipped = load_experiment(run.name)
@@ -313,7 +275,7 @@ def _command(run: FinishedRun) -> str:
                 [dataset.entry for dataset in run.datasets],
                 [entry.name for entry in shipped.datasets],
             ),
-            "--techniques": (list(run.techniques), [entry.name for entry in shipped.techniques]),
+            "--techniques": (list(run.titles), [entry.name for entry in shipped.techniques]),
             "--betas": ([f"{beta:g}" for beta in run.betas], [f"{beta:g}" for beta in shipped.betas]),
             "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),
         }
@@ -321,8 +283,8 @@ def _command(run: FinishedRun) -> str:
             if here != there:
                 parts += [option, *here]
     else:
-        parts[3] = f"{experiment['name']}.toml"
-    for plugin in run.facts["code"]["plugins"]:
+        parts[3] = f"{run.name}.toml"
+    for plugin in run.facts.code.plugins:
         parts += ["--plugin", PurePath(plugin).name]
     embedded = [dataset.embedded for dataset in run.datasets]
     if all(embedded):

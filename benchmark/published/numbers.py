@@ -11,7 +11,8 @@ from scipy.stats import kendalltau
 
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import PublishedDataset, PublishedEntry
-from benchmark.runs.finished import FinishedRun, RunDataset
+from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.finished import FinishedRun
 
 __all__ = [
     "AGREEMENT_COLUMNS",
@@ -88,7 +89,7 @@ class Comparison:
     variants: pd.DataFrame
 
     @property
-    def datasets(self) -> tuple[RunDataset, ...]:
+    def datasets(self) -> tuple[DatasetDescription, ...]:
         """The run's datasets that have a published counterpart, in the experiment's order."""
         used = set(self.rows.loc[self.rows["ours"].notna(), "our_dataset"])
         return tuple(dataset for dataset in self.run.datasets if dataset.name in used)
@@ -294,7 +295,7 @@ class _Finder:
             return _nothing(f"dataset {place.entry} is not part of this run")
         where = {
             "our_dataset": ours.name,
-            "our_bias": _choose("bias", place.bias, ours.biases, ours.entry),
+            "our_bias": _choose("bias", place.bias, tuple(bias.name for bias in ours.biases), ours.entry),
             "our_technique": self.entry.technique(technique, ours.baseline),
             "our_classifier": _choose("classifier", place.classifier, self.run.classifiers, ours.entry),
             "test_data": EMBEDDED if ours.embedded else "real data",
@@ -309,11 +310,11 @@ class _Finder:
 
     def why_absent(self, beta: float, metric: str, technique: str) -> str:
         """Say why the summary has no row."""
-        if technique not in self.run.techniques:
+        if self.run.technique(technique) is None:
             return f"technique {technique} is not part of this run"
         if beta not in self.run.betas:
             return f"β = {beta:g} is not part of this run"
-        if metric not in self.run.metrics:
+        if self.run.metric(metric) is None:
             return f"metric {metric} is not part of this run"
         return "the summary has no such row"
 

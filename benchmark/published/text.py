@@ -33,7 +33,7 @@ NOTHING = "–"
 def technique_title(name: str, comparison: Comparison) -> str:
     """Return a published technique's name for readers: that of the entry that repeats it, if there is one."""
     ours = comparison.entry.techniques.get(name, name)
-    return comparison.run.techniques.get(ours) or name.replace("_", " ").capitalize()
+    return comparison.run.titles.get(ours) or name.replace("_", " ").capitalize()
 
 
 def metric_title(name: str) -> str:

@@ -77,7 +77,7 @@ def print_report(
     pair = [metric for name in SHOWN if (metric := shown.metric(name)) is not None]
     pair = pair if len(pair) == len(SHOWN) else list(shown.metrics[:2])
     summary = summarise(results, failures, description)
-    titles = {technique.name: technique.title for technique in description.techniques}
+    titles = description.titles
     for scenario in scenarios(results, failures, description):
         own = scenario.rows(answers)
         _print_heading(console, scenario, pair, description)
@@ -98,7 +98,7 @@ def _answers(results: pd.DataFrame, failures: pd.DataFrame, description: RunDesc
     return results_answers(
         in_described_order(whole, description),
         {dataset.name: dataset.baseline for dataset in description.datasets},
-        {dataset.name: dataset.group_sizes.best_constant for dataset in description.datasets},
+        description.constant_answers,
     )
 
 
@@ -115,8 +115,8 @@ def _print_heading(
     )
     if dataset.warning:
         console.print(f"Warning: {escape(dataset.warning)}", style="yellow", highlight=False)
-    if dataset.group_sizes.note:
-        console.print(f"Note: {dataset.group_sizes.note}", style="yellow", highlight=False)
+    if dataset.group_note:
+        console.print(f"Note: {dataset.group_note}", style="yellow", highlight=False)
 
 
 def _with_shares(metrics: Sequence[MetricDescription], description: RunDescription) -> bool:
@@ -150,8 +150,8 @@ def _print_means(
         (technique.title, {beta: entries[technique.name, beta] for beta in description.betas})
         for technique in techniques
     ]
-    if [metric.name for metric in metrics] == list(SHOWN):
-        constant = scenario.dataset.group_sizes.best_constant
+    constant = scenario.dataset.best_constant
+    if constant is not None and [metric.name for metric in metrics] == list(SHOWN):
         entry = "/".join(
             [short(0.0), short(constant.accuracy), *(["100" if constant.accepts else "0"] * shares)]
         )

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from benchmark.columns import MANIFEST_NAME
 from benchmark.experiment.export import convergence_frame, failures_frame, metrics_frame, results_frame
 from benchmark.experiment.plan import ALWAYS_MEASURED
-from benchmark.experiment.run import Outcome, headline_metrics, manifest
+from benchmark.experiment.run import Outcome, headline_metrics
 from benchmark.experiment.world import World
 from benchmark.figures.world import draw_world
 from benchmark.metrics import metric_names
-from benchmark.report.from_world import describe_run
 from benchmark.report.writer import write_report
 from benchmark.runs.descriptions import RunDescription
+from benchmark.runs.manifest import Manifest, describe_run
 from benchmark.runs.summary import csv_text
 from benchmark.text.files import FORMATS_WRITTEN, PACKED, plain_or_packed, write_atomically
 
@@ -115,18 +115,18 @@ def write_run_folder(
     if len(convergence):
         written.append(write_atomically(output / "convergence.csv", csv_text(convergence)))
     names = sorted(path.relative_to(output).as_posix() for path in written)
-    facts = {**manifest(world, outcome), "files": names}
     for name in sorted(before - set(names)):
         _remove(output, name)
-    written.append(write_atomically(output / MANIFEST_NAME, json.dumps(facts, indent=2) + "\n"))
+    manifest = Manifest.of(world, outcome, names)
+    written.append(write_atomically(output / MANIFEST_NAME, manifest.text))
     return RunFolder(results, failures, description, written)
 
 
 def write_shard_folder(output: Path, world: World, outcome: Outcome) -> Path:
     """Write the manifest of a shard, which has no results of its own to show; return its path."""
     # Had the folder been that of a whole run, its next run still knows which files to remove.
-    facts = {**manifest(world, outcome), "files": sorted(_files_of_manifest(output))}
-    return write_atomically(output / MANIFEST_NAME, json.dumps(facts, indent=2) + "\n")
+    manifest = Manifest.of(world, outcome, sorted(_files_of_manifest(output)))
+    return write_atomically(output / MANIFEST_NAME, manifest.text)
 
 
 def _differs(path: Path, text: str) -> bool:

@@ -123,7 +123,7 @@ def print_statistics(
     for place in places(statistics):
         own = place.rows(statistics.answers)
         if len(own):
-            print_answers(console, place.heading, own, run.techniques)
+            print_answers(console, place.heading, own, run.titles)
             console.print()
     if len(statistics.answers):
         print_reading(console, statistics.answers, rope=statistics.rope)
@@ -186,7 +186,7 @@ def _longest(rows: pd.DataFrame, statistics: RunStatistics) -> tuple[str, str]:
         return "–", "none"
     longest = rows[rows["up_to"] == rows["up_to"].max()]
     titles = [
-        survivor_text(statistics.run.techniques[technique], not_at, below)
+        survivor_text(statistics.run.titles[technique], not_at, below)
         for technique, not_at, below in zip(
             *(longest[name] for name in ("technique", "not_at", "below_constant_at")), strict=True
         )

@@ -201,7 +201,7 @@ def left_out_notes(statistics: RunStatistics) -> list[str]:
         for beta, rows in own[own["technique"] != baseline].groupby("beta"):
             several = "s" * (len(rows) > 1)
             counts.append(f"{len(rows)} technique{several} on {place.heading} at β = {beta:g}")
-        notes = baseline_notes(own[own["technique"] == baseline], statistics.run.techniques[baseline])
+        notes = baseline_notes(own[own["technique"] == baseline], statistics.run.titles[baseline])
         baselines += [f"{place.heading}: {note}" for note in notes]
     notes = []
     if answers["accepted"].isna().all():
@@ -296,23 +296,22 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
             yield ""
             yield f"{'#' * (level + 1)} {markdown.plain(place.heading)} at β = {beta:g}"
             yield ""
-            sentences = answer_sentences(rows, run.techniques, rope=statistics.rope)
+            sentences = answer_sentences(rows, run.titles, rope=statistics.rope)
             yield markdown.plain(" ".join(sentences))
             yield ""
-            table = answer_rows(rows, run.techniques, most)
+            table = answer_rows(rows, run.titles, most)
             yield markdown.table(ANSWER_HEADINGS, [[markdown.plain(cell) for cell in row] for row in table])
 
 
 def _planted_note(statistics: RunStatistics, place: Place) -> str:
     """Say what bias is planted at a place, and what it does to the labels of training rows."""
-    dataset = next(own for own in statistics.run.datasets if own.name == place.dataset)
-    planted = dataset.planted.get(place.bias)
-    if planted is None:
+    planted = next(own for own in statistics.run.dataset(place.dataset).biases if own.name == place.bias)
+    if not (planted.kind or planted.description):  # a manifest that says nothing of it
         return ""
     kinds = list_bias_kinds()
     what = kinds[planted.kind].summary if planted.kind in kinds else f"bias {place.bias!r}"
     acting = f", here {', '.join(planted.acting)}" if planted.acting else ""
-    levels = ", ".join(f"{number(d)} at β = {beta:g}" for beta, d in sorted(planted.discrimination.items()))
+    levels = ", ".join(f"{number(d)} at β = {beta:g}" for beta, d in sorted(planted.discrimination))
     drawn = f" Discrimination between the labels that training rows are drawn with: {levels}."
     return f"Planted: {what}{acting}.{drawn if levels else ''}"
 
@@ -351,7 +350,7 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
 
 
 def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[list[str]]:
-    titles, shown = statistics.run.techniques, ["technique", "not_at", "below_constant_at", "keeps_accuracy"]
+    titles, shown = statistics.run.titles, ["technique", "not_at", "below_constant_at", "keeps_accuracy"]
     incomplete = incomplete_survivors(statistics)
     for place, metric in compared_metrics(statistics):
         own = place.rows(found[found["metric"] == metric])
@@ -391,7 +390,7 @@ def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
         statistics.intervals.groupby(cell, sort=False)["missing"].max().groupby("technique", sort=False).sum()
     )
     if (gaps > 0).any():
-        listed = ", ".join(f"{run.techniques[str(name)]} {n}" for name, n in gaps[gaps > 0].items())
+        listed = ", ".join(f"{run.titles[str(name)]} {n}" for name, n in gaps[gaps > 0].items())
         yield f"- Repetitions without a value (the run's failures.csv says why): {markdown.plain(listed)}."
     yield ""
     yield (
@@ -413,7 +412,7 @@ def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
 def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
     run, standing = statistics.run, statistics.standing
-    titles = run.techniques
+    titles = run.titles
     for names, own in pooled.groupby(["datasets", "bias", "classifier", "metric"], sort=False):
         datasets, bias, classifier, name = map(str, names)
         there = standing[

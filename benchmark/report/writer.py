@@ -92,8 +92,7 @@ def write_report(
         only_described_metrics(frame, description) for frame in (summary, results, failures)
     )
     if figures:
-        constants = {dataset.name: dataset.group_sizes.best_constant for dataset in description.datasets}
-        standing = standings(everything, constants)
+        standing = standings(everything, description.constant_answers)
         pages = _draw_figures(summary, results, failures, standing, description)
         written += write_figures(output_dir / "figures", pages, formats)
     return written
@@ -147,7 +146,7 @@ def _draw_tradeoffs(
     if any(description.metric(name) is None for name in TRADEOFF):
         return
     points = tradeoff_points(results, scenario)
-    limits = tradeoff_limits(points, scenario.dataset.group_sizes.best_constant.accuracy)
+    limits = tradeoff_limits(points, scenario.dataset.constant_accuracy)
     tried = frozenset(scenario.rows(summary)["technique"])
     techniques = [technique for technique in description.techniques if technique.name in tried]
     folder = f"tradeoff/{scenario.file_name}"

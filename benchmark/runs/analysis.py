@@ -56,7 +56,6 @@ __all__ = [
     "RunStatistics",
     "Undeclared",
     "baselines_of",
-    "constant_answers",
     "folder_statistics",
     "results_answers",
     "run_statistics",
@@ -278,7 +277,7 @@ def run_statistics(
     declared = {name: _declared(name) for name in compared}
     goals = {own.name: own for own in map(_declared, results["metric"].unique())}
     baselines = baselines_of(run, results, baseline)
-    standing = standings(results, constant_answers(run))
+    standing = standings(results, run.constant_answers)
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
     cells, useful = to_cells(results), to_cells(without_degenerate(results, standing))
     against = to_cells(without_degenerate(results, standing, baselines))
@@ -289,7 +288,7 @@ def run_statistics(
     answers = (
         answer_table(everything, decided, standing, baselines)
         if set(_OF_ANSWERS) <= set(compared)
-        else results_answers(everything, baselines, constant_answers(run), alpha=alpha, rope=rope)
+        else results_answers(everything, baselines, run.constant_answers, alpha=alpha, rope=rope)
     )
     stops = pd.concat(
         [stopping_points(against.where(dataset=own), name, goals) for name, own in parts], ignore_index=True
@@ -368,15 +367,6 @@ def results_answers(
     comparisons = _compare(to_cells(own), baselines, list_metrics(), alpha)
     standing = standings(results, constants)
     return answer_table(results, judged(comparisons, alpha=alpha, rope=rope), standing, baselines)
-
-
-def constant_answers(run: FinishedRun) -> dict[str, ConstantAnswer]:
-    """Return the best constant answer for each dataset whose test rows the manifest has counted."""
-    return {
-        dataset.name: groups.best_constant
-        for dataset in run.datasets
-        if (groups := dataset.test_groups) is not None
-    }
 
 
 def _compare(
@@ -528,7 +518,7 @@ def _fairea(run: FinishedRun, part: Cells, baseline: str) -> pd.DataFrame:
     alone = part.keys["technique"].nunique() < 2
     if alone or not biased or ACCURACY not in set(part.keys["metric"]):
         return pd.DataFrame(columns=list(FAIREA_COLUMNS))
-    known = {name: answer.accuracy for name, answer in constant_answers(run).items()}
+    known = {name: answer.accuracy for name, answer in run.constant_answers.items()}
     constants = {dataset.name: known.get(dataset.name, np.nan) for dataset in run.datasets}
     table = fairea_regions(part, baseline, constants, biased)
     unknown = table["dataset"].map(constants).isna()

@@ -75,7 +75,8 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
     """
     runs = read_run(folder), read_run(other)
     ours, theirs = (
-        read_results(where, run, run.metrics) for where, run in zip((folder, other), runs, strict=True)
+        read_results(where, run, [m.name for m in run.metrics])
+        for where, run in zip((folder, other), runs, strict=True)
     )
     cells = [frame[_CELL].drop_duplicates() for frame in (ours, theirs)]
     joint = cells[0].merge(cells[1], on=_CELL)
@@ -124,13 +125,12 @@ def _made_with(run: FinishedRun, other: FinishedRun) -> Iterator[tuple[str, tupl
         pair = run.versions[name], other.versions.get(name, "unknown")
         if pair[0] != pair[1]:
             yield name, pair
-    processors = _processors_text(run.facts), _processors_text(other.facts)
+    processors = _processors_text(run.facts.processors), _processors_text(other.facts.processors)
     if processors[0] != processors[1]:
         yield "processor", processors
 
 
-def _processors_text(facts: Mapping[str, Any]) -> str:
-    kinds: Sequence[Mapping[str, Any]] = facts.get("processors") or ()
+def _processors_text(kinds: Sequence[Mapping[str, Any]]) -> str:
     texts = (
         f"{kind['cpu']} ({', '.join((*kind['blas'], 'numpy ' + '+'.join(kind['numpy'])))})" for kind in kinds
     )

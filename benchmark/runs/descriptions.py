@@ -6,12 +6,16 @@ order things are to be shown, and under which conditions the numbers hold.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
+import numpy as np
+
+from benchmark.data import Table
 from benchmark.errors import ReportError
+from benchmark.experiment.plan import PublishedEntry
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.text.words import file_name
 
@@ -20,14 +24,16 @@ __all__ = [
     "DatasetDescription",
     "GroupSizes",
     "MetricDescription",
+    "PlantedBias",
     "RunDescription",
     "TechniqueDescription",
 ]
 
-TestData = Literal["real data", "sample of the learned network"]
-
 STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processing", "": "Techniques"}
 """Titles of the stages at which techniques act, in the order of training, and of an unknown one."""
+
+SHOWN_PACKAGES = ("betabench", "python", "numpy", "scikit-learn")
+"""Packages whose versions tables name."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,17 @@ class GroupSizes:
     favored_favorable: int
     favored_unfavorable: int
 
+    @classmethod
+    def of(cls, test: Table) -> GroupSizes:
+        """Count the rows of test data."""
+        return cls(
+            *(
+                int(np.sum(group & outcome))
+                for group in (test.deprived, ~test.deprived)
+                for outcome in (test.y, ~test.y)
+            )
+        )
+
     @property
     def deprived(self) -> int:
         """Size of the deprived group, in rows."""
@@ -124,8 +141,46 @@ class GroupSizes:
 
 
 @dataclass(frozen=True)
+class PlantedBias:
+    """A way in which bias is planted in a dataset.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the results.
+    description : str, default ""
+        What is planted in the dataset's network, in the words of its kind.
+    kind : str, default ""
+        Name of its kind; empty where the manifest does not say.
+    edits, acting : tuple of str, default ()
+        The edits of probabilities, and those of them that have an effect.
+    discrimination : tuple of (float, float), default ()
+        Levels of bias, each with the discrimination between the labels that training rows are drawn with.
+    """
+
+    name: str
+    description: str = ""
+    kind: str = ""
+    edits: tuple[str, ...] = ()
+    acting: tuple[str, ...] = ()
+    discrimination: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """See :func:`bias_sentence`."""
+        return bias_sentence(self.name, self.description)
+
+    @property
+    def inert(self) -> bool:
+        """Whether it edits probabilities, but none that the label depends on."""
+        return bool(self.edits and not self.acting)
+
+
+@dataclass(frozen=True, kw_only=True)
 class DatasetDescription:
     """A dataset as it appears in a run.
+
+    What a manifest of an earlier version does not say is empty, 0 or None.
 
     Parameters
     ----------
@@ -134,32 +189,36 @@ class DatasetDescription:
         files carry nothing but the name.
     title : str
         Its name for readers: ``"Adult"``.
-    test_data : {"real data", "sample of the learned network"}
-        What the techniques were scored on.
     embedded : bool
         Whether the shipped network stood in for real data.
+    warning : str or None
+        What readers must know before they trust a number of this dataset, as a sentence.
+    baseline : str
+        Name of the technique whose rows are the paper's "no technique" (Tables 2 and 5) for this dataset.
+    entry : str
+        Its name in the experiment.
+    test_data : str
+        What the techniques were scored on: ``"real data"`` or ``"sample of the learned network"``.
     digest : str
         SHA-256 of the data, hexadecimal.
     n_train, n_test : int
         Rows of each training sample and of the test data.
-    group_sizes : GroupSizes
+    group_sizes : GroupSizes or None
         Rows of the test data by group and outcome.
-    warning : str or None
-        What readers must know before they trust a number of this dataset, as a sentence.
+    group_rows : tuple of (str, int)
+        Rows of the test data of each state of the sensitive feature.
     sensitive_feature, deprived_group, label, favorable_label : str
         The roles; see :class:`benchmark.data.table.Schema`.
-    baseline : str
-        Name of the technique whose rows are the paper's "no technique" (Tables 2 and 5) for this dataset.
     columns : tuple of str
         Names of all columns.
     edges : tuple of (str, str)
         The learned network's edges, parent first.
     edited_edges : tuple of (str, str)
         Those of them that the planted bias acts on.
-    bias_description : str
-        The planted bias, as a sentence.
-    group_rows : tuple of (str, int), default ()
-        Rows of the test data of each state of the sensitive feature.
+    biases : tuple of PlantedBias
+        The ways in which bias is planted.
+    notes : tuple of str or None
+        What was noticed in the data, as sentences; None if the run is older than such notes.
 
     Raises
     ------
@@ -169,23 +228,25 @@ class DatasetDescription:
 
     name: str
     title: str
-    test_data: TestData
     embedded: bool
-    digest: str
-    n_train: int
-    n_test: int
-    group_sizes: GroupSizes
     warning: str | None
-    sensitive_feature: str
-    deprived_group: str
-    label: str
-    favorable_label: str
     baseline: str
-    columns: tuple[str, ...]
-    edges: tuple[tuple[str, str], ...]
-    edited_edges: tuple[tuple[str, str], ...]
-    bias_description: str
+    entry: str = ""
+    test_data: str = ""
+    digest: str = ""
+    n_train: int = 0
+    n_test: int = 0
+    group_sizes: GroupSizes | None = None
     group_rows: tuple[tuple[str, int], ...] = ()
+    sensitive_feature: str = ""
+    deprived_group: str = ""
+    label: str = ""
+    favorable_label: str = ""
+    columns: tuple[str, ...] = ()
+    edges: tuple[tuple[str, str], ...] = ()
+    edited_edges: tuple[tuple[str, str], ...] = ()
+    biases: tuple[PlantedBias, ...] = ()
+    notes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.embedded and "embedded" not in self.name:
@@ -214,8 +275,8 @@ class DatasetDescription:
 
     @property
     def heading(self) -> str:
-        """See :func:`dataset_heading`."""
-        return dataset_heading(self.title, self.embedded)
+        """As every table, figure and page of the run calls it; see :func:`dataset_heading`."""
+        return dataset_heading(self.title, self.embedded) if self.title else self.name
 
     @property
     def provenance(self) -> str:
@@ -224,8 +285,43 @@ class DatasetDescription:
             return "EMBEDDED NETWORK, NOT REAL DATA: tested on a sample of the learned network"
         return f"tested on {'a ' if self.test_data.startswith('sample') else ''}{self.test_data}"
 
+    @property
+    def bias_description(self) -> str:
+        """The planted biases, as one sentence."""
+        return "; ".join(bias.sentence for bias in self.biases if bias.description)
 
-@dataclass(frozen=True)
+    @property
+    def best_constant(self) -> ConstantAnswer | None:
+        """The best classifier that answers everybody the same, where the test rows are counted."""
+        return self.group_sizes.best_constant if self.group_sizes else None
+
+    @property
+    def constant_accuracy(self) -> float:
+        """Accuracy of the best constant answer, NaN where the test rows are not counted."""
+        return self.group_sizes.best_constant.accuracy if self.group_sizes else math.nan
+
+    @property
+    def group_note(self) -> str:
+        """See :attr:`GroupSizes.note`."""
+        return self.group_sizes.note if self.group_sizes else ""
+
+    @property
+    def noticed(self) -> tuple[str, ...]:
+        """What was noticed in the data, as sentences; runs of earlier versions did not record it."""
+        return self.notes if self.notes is not None else tuple(filter(None, [self.group_note]))
+
+    @property
+    def inert_warnings(self) -> dict[str, str]:
+        """By name of each bias without effect, the sentence that says so."""
+        return {
+            bias.name: f"bias {bias.name!r} edits nothing that the label depends on in the network, so β "
+            "changes nothing there."
+            for bias in self.biases
+            if bias.inert
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunDescription:
     """A run: what was done, in which order it is shown, and with what it was computed.
 
@@ -241,16 +337,18 @@ class RunDescription:
         Levels of planted bias, ascending.
     techniques : tuple of TechniqueDescription
         In the order in which they are shown.
+    classifiers : tuple of str
+        Names in the results.
     metrics : tuple of MetricDescription
         All that were computed, in the order in which they are listed.
     datasets : tuple of DatasetDescription
         In the order in which they are shown.
     versions : mapping of str to str
-        Package name to version, in the order in which they are shown.
+        Package name to version.
     headline : tuple of str, default ()
         Names of the metrics that tables and figures show; all if empty.
-    published : bool, default False
-        Whether the experiment repeats published numbers: only then tables have the paper's names.
+    published : PublishedEntry, optional
+        The published numbers that the experiment repeats: only then tables have the paper's names.
 
     Raises
     ------
@@ -264,16 +362,40 @@ class RunDescription:
     repetitions: int
     betas: tuple[float, ...]
     techniques: tuple[TechniqueDescription, ...]
+    classifiers: tuple[str, ...]
     metrics: tuple[MetricDescription, ...]
     datasets: tuple[DatasetDescription, ...]
     versions: Mapping[str, str]
     headline: tuple[str, ...] = ()
-    published: bool = False
+    published: PublishedEntry | None = None
 
     def __post_init__(self) -> None:
         _require_distinct("datasets", (dataset.name for dataset in self.datasets))
         _require_distinct("techniques", (technique.name for technique in self.techniques))
         _require_distinct("metrics", (metric.name for metric in self.metrics))
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Names of the techniques, each with its title."""
+        return {technique.name: technique.title for technique in self.techniques}
+
+    @property
+    def constant_answers(self) -> dict[str, ConstantAnswer]:
+        """The best constant answer for each dataset whose test rows are counted."""
+        return {d.name: d.best_constant for d in self.datasets if d.best_constant is not None}
+
+    def made_with(self, packages: Sequence[str] = SHOWN_PACKAGES) -> str:
+        """Return the experiment, its seed and the versions of some packages, as a sentence."""
+        versions = ", ".join(f"{name} {self.versions[name]}" for name in packages if name in self.versions)
+        return f"Experiment {self.name} ({self.title}), seed {self.seed}; {versions}."
+
+    def dataset(self, name: str) -> DatasetDescription:
+        """Return the dataset of that name in the results."""
+        return next(dataset for dataset in self.datasets if dataset.name == name)
+
+    def headings(self, names: str) -> str:
+        """Return the headings of datasets, named as in frames of ranks: with spaces between them."""
+        return ", ".join(self.dataset(name).heading for name in names.split())
 
     def technique(self, name: str) -> TechniqueDescription | None:
         """Return the technique of that name, or None if the run has none."""

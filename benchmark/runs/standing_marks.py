@@ -63,8 +63,10 @@ def is_near(level: float, values: ArrayLike) -> bool:
     return bool(finite.min() - room <= level <= finite.max() + room)
 
 
-def constant_text(answer: ConstantAnswer, *, drawn: bool) -> str:
-    """Say which line is the best constant answer, or that it lies beyond the axis."""
+def constant_text(answer: ConstantAnswer | None, *, drawn: bool) -> str:
+    """Say which line is the best constant answer, or that it lies beyond the axis; nothing if unknown."""
+    if answer is None:
+        return ""
     told = f"accuracy of {answer.words} ({answer.accuracy:.3f})"
     return f"Red, dash-dotted: {told}." if drawn else f"Beyond the axis: {told}."
 

@@ -147,7 +147,9 @@ def build_tables(
     tables: list[ReportTable | None] = []
     for first, metrics in zip((2, 5), _present(PAPER_PAIRS, shown), strict=True):
         baseline, preprocessing, repair = (
-            paper_name(description.published, number, subject, [metric.name for metric in metrics])
+            paper_name(
+                description.published is not None, number, subject, [metric.name for metric in metrics]
+            )
             for number, subject in enumerate(("baseline", "preprocessing", "repair"), start=first)
         )
         tables += [
@@ -189,9 +191,8 @@ class _Builder:
         self.failures = failures
         self.description = description
         self.scenarios = scenarios(results, failures, description)
-        constants = {d.name: d.group_sizes.best_constant for d in description.datasets}
         whole = with_failed_cells(results, failures, [m.name for m in description.metrics])
-        self.standing = standings(whole, constants)
+        self.standing = standings(whole, description.constant_answers)
         self.marks: dict[tuple[object, ...], str] = {
             (row.dataset, row.bias, row.classifier, row.beta, row.technique): mark(row)
             for row in self.standing.itertuples(index=False)
@@ -323,9 +324,9 @@ class _Builder:
             return []
         cells: list[Cell] = []
         for scenario in shown:
-            answer = scenario.dataset.group_sizes.best_constant
+            answer = scenario.dataset.best_constant
             cells += [constant_cell(answer, metric.name) for metric in metrics]
-            cells += [shares_cell([float(answer.accepts)] * 3)] if self.with_shares(metrics) else []
+            cells += [constant_shares(answer)] if self.with_shares(metrics) else []
         return [Row(CONSTANT, tuple(cells))]
 
     def has(self, scenario: Scenario, technique: str) -> bool:
@@ -361,11 +362,10 @@ class _Builder:
         more: Sequence[str] = (),
     ) -> tuple[str, ...]:
         run = self.description
-        constants = {d.heading: d.group_sizes.best_constant.words for d in (s.dataset for s in shown)}
+        constants = {s.dataset.heading: a.words for s in shown if (a := s.dataset.best_constant)}
         named = self.standing[self.standing["technique"].isin(techniques)]
         marked = pd.concat([named.iloc[:0], *(s.rows(named) for s in dict.fromkeys(shown))])
         spread = ", ± half of the 95 % Student-t interval" if run.repetitions > 1 else ""
-        versions = ", ".join(f"{package} {version}" for package, version in run.versions.items())
         datasets = list(dict.fromkeys(s.dataset for s in shown))
         warnings = [f"Warning, {d.heading}: {_sentence(d.warning)}" for d in datasets if d.warning]
         classifiers = ", ".join(dict.fromkeys(s.classifier for s in shown))
@@ -377,7 +377,7 @@ class _Builder:
             *mark_notes(marked),
             *(_data_note(dataset) for dataset in datasets),
             *warnings,
-            f"Experiment {run.name} ({run.title}), seed {run.seed}; {versions}.",
+            run.made_with(),
         )
 
     def baseline_note(self, shown: Sequence[Scenario]) -> str:
@@ -394,10 +394,15 @@ def shares_cell(shares: Sequence[float]) -> Cell:
     return Cell(float("nan"), float("nan"), None, text=accepts_text(shares) if known else "")
 
 
-def constant_cell(answer: ConstantAnswer, metric: str) -> Cell:
+def constant_cell(answer: ConstantAnswer | None, metric: str) -> Cell:
     """Return what the best constant answer has of a metric: nothing but of accuracy and discrimination."""
-    value = {ACCURACY: answer.accuracy, "discrimination": 0.0}.get(metric, float("nan"))
-    return Cell(value, float("nan"), None)
+    known = {ACCURACY: answer.accuracy, "discrimination": 0.0} if answer else {}
+    return Cell(known.get(metric, float("nan")), float("nan"), None)
+
+
+def constant_shares(answer: ConstantAnswer | None) -> Cell:
+    """Return the cell of the shares that the best constant answer accepts: all or none of each group."""
+    return shares_cell([float(answer.accepts) if answer else float("nan")] * 3)
 
 
 def constant_note(words: Mapping[str, str]) -> str:
@@ -406,13 +411,16 @@ def constant_note(words: Mapping[str, str]) -> str:
 
 
 def _data_note(dataset: DatasetDescription) -> str:
-    groups = dataset.group_sizes
+    counted = ""
+    if (groups := dataset.group_sizes) is not None:
+        counted = (
+            f"; favorable are {groups.deprived_favorable:,} of {groups.deprived:,} deprived and "
+            f"{groups.favored_favorable:,} of {groups.favored:,} favored"
+        )
     return (
-        f"{dataset.heading}: {dataset.provenance} ({dataset.n_test:,} rows; favorable are "
-        f"{groups.deprived_favorable:,} of {groups.deprived:,} deprived and "
-        f"{groups.favored_favorable:,} of {groups.favored:,} favored), "
+        f"{dataset.heading}: {dataset.provenance} ({dataset.n_test:,} rows{counted}), "
         f"{dataset.n_train:,} training rows, data {dataset.digest[:12]}. "
-        f"{_sentence(dataset.bias_description)}" + (f" Note: {groups.note}" if groups.note else "")
+        f"{_sentence(dataset.bias_description)}" + (f" Note: {note}" if (note := dataset.group_note) else "")
     )
 
 

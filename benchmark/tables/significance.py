@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from benchmark.runs.analysis import MOST_PAIRED, RunStatistics, constant_answers
+from benchmark.runs.analysis import MOST_PAIRED, RunStatistics
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.frames import distinguishing_names
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
@@ -32,6 +32,7 @@ from benchmark.tables.paper import (
     ReportTable,
     Row,
     constant_cell,
+    constant_shares,
     paper_name,
     shares_cell,
 )
@@ -138,7 +139,10 @@ def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
         metrics = [name for name in pair if name in statistics.metrics]
         for number, name, methods in shapes:
             techniques = [
-                t for m in methods for t in builder.techniques if statistics.run.methods.get(t) == m
+                t.name
+                for m in methods
+                for t in statistics.run.techniques
+                if t.method == m and t.name in builder.techniques
             ]
             if metrics and techniques:
                 own = paper_name(statistics.run.published is not None, number + later, name, metrics)
@@ -149,7 +153,7 @@ def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
 def method_notes(statistics: RunStatistics) -> list[str]:
     """Say what differences are compared with, how they are tested, and what follows from it."""
     run = statistics.run
-    titles = {name: run.techniques[name] for name in statistics.baselines.values()}
+    titles = {name: run.titles[name] for name in statistics.baselines.values()}
     compared = "; ".join(
         f"{run.headings(dataset)}: {titles[name]}" for dataset, name in statistics.baselines.items()
     )
@@ -197,7 +201,7 @@ def data_notes(run: FinishedRun) -> Iterator[str]:
             yield f"Warning, {dataset.heading}: {warning}"
         for note in dataset.noticed:
             yield f"Note, {dataset.heading}: {note.strip().rstrip('.')}."
-        if (sizes := dataset.test_groups) is not None:
+        if (sizes := dataset.group_sizes) is not None:
             yield (
                 f"{dataset.heading}: of the test rows, {sizes.deprived_favorable:,} of {sizes.deprived:,} "
                 f"deprived and {sizes.favored_favorable:,} of {sizes.favored:,} favored ones are favorable."
@@ -221,7 +225,7 @@ class _Builder:
         rows = statistics.intervals[[*key, "mean", "n", "missing"]].itertuples(index=False, name=None)
         self.means = {row[:6]: (float(row[6]), int(row[7]), int(row[8])) for row in rows}
         tried = statistics.intervals["technique"].unique()
-        self.techniques = [name for name in self.run.techniques if name in tried]
+        self.techniques = [name for name in self.run.titles if name in tried]
         self.betas = sorted(statistics.intervals["beta"].unique())
         self.gaps = _mean_distances(statistics)
         compared = statistics.compared
@@ -241,7 +245,7 @@ class _Builder:
         self.shares = {
             row[:5]: row[5:] for row in answers[[*keys, *ACCEPTANCE]].itertuples(index=False, name=None)
         }
-        self.constants = constant_answers(self.run)
+        self.constants = self.run.constant_answers
         lines = statistics.robustness
         self.lines = {
             row[:5]: row[5:]
@@ -262,7 +266,7 @@ class _Builder:
         if metric == ACCURACY:
             headings = [text for heading in headings for text in (heading, ACCEPTED)]
         rows = [
-            Row(self.run.techniques[name], own)
+            Row(self.run.titles[name], own)
             for name, own in zip(self.techniques, zip(*columns, strict=True), strict=True)
         ]
         constant = [
@@ -307,7 +311,7 @@ class _Builder:
             "baseline",
             ("Area", "Slope", "Stops"),
             [
-                Row(self.run.techniques[name], own)
+                Row(self.run.titles[name], own)
                 for name, own in zip(self.techniques, zip(*columns, strict=True), strict=True)
             ],
             (
@@ -346,7 +350,7 @@ class _Builder:
             name=name,
             caption=f"{shown}: techniques against the baseline{self.extent()}",
             row_headings=("Dataset", "β"),
-            groups=tuple(self.run.techniques[technique] for technique in techniques),
+            groups=tuple(self.run.titles[technique] for technique in techniques),
             columns=(
                 *(HEADINGS.get(metric, self.statistics.title(metric)) for metric in metrics),
                 *([ACCEPTED] if ACCURACY in metrics else []),
@@ -387,9 +391,9 @@ class _Builder:
     def constant_cells(self, place: Place, metrics: Sequence[str]) -> list[Cell]:
         """Return the cells of the best constant answer, the shares beside accuracy included."""
         answer = self.constants.get(place.dataset)
-        cells = [constant_cell(answer, metric) if answer else Cell(_NAN, _NAN, None) for metric in metrics]
+        cells = [constant_cell(answer, metric) for metric in metrics]
         if ACCURACY in metrics:
-            cells.append(shares_cell([float(answer.accepts) if answer else _NAN] * 3))
+            cells.append(constant_shares(answer))
         return cells
 
     def marked_cells(self, place: Place, beta: float, techniques: Sequence[str], metric: str) -> list[Cell]:
@@ -451,10 +455,7 @@ class _Builder:
         run = self.run
         yield from (f"Warning, {warning}" for warning in self.statistics.warnings)
         yield from data_notes(run)
-        versions = ", ".join(
-            f"{name} {run.versions[name]}" for name in ("betabench", "numpy") if name in run.versions
-        )
-        yield f"Experiment {run.name} ({run.title}), seed {run.seed}; {versions}."
+        yield run.made_with(("betabench", "numpy"))
 
 
 def _mean_distances(statistics: RunStatistics) -> dict[tuple[object, ...], float]:

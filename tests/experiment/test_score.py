@@ -25,8 +25,8 @@ from benchmark.metrics import Group, get_metric, list_metrics, metric_names
 from benchmark.metrics import base as metric_base
 from benchmark.registry import load_plugin
 from benchmark.report.folder import write_run_folder
-from benchmark.report.from_world import describe_run
 from benchmark.runs.finished import read_run
+from benchmark.runs.manifest import describe_run
 
 TEXT = """
 name = "small"

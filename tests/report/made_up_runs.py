@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.experiment.plan import PublishedEntry
 from benchmark.runs.descriptions import (
     DatasetDescription,
     GroupSizes,
     MetricDescription,
+    PlantedBias,
     RunDescription,
     TechniqueDescription,
 )
@@ -94,7 +96,7 @@ ADULT = DatasetDescription(
         ("age", "relationship"),
     ),
     edited_edges=(("relationship", "income"),),
-    bias_description="P(>50K | Wife) and P(<=50K | Husband) are multiplied by 1 - β",
+    biases=(PlantedBias("paper", "P(>50K | Wife) and P(<=50K | Husband) are multiplied by 1 - β"),),
 )
 
 COMPAS = DatasetDescription(
@@ -141,7 +143,7 @@ COMPAS = DatasetDescription(
         ("c_charge_degree", "priors_count"),
     ),
     edited_edges=(),
-    bias_description="Race is no parent of the outcome, so the bias has nothing to act on",
+    biases=(PlantedBias("paper", "Race is no parent of the outcome, so the bias has nothing to act on"),),
 )
 
 DUTCH = DatasetDescription(
@@ -179,7 +181,7 @@ DUTCH = DatasetDescription(
         ("household_position", "economic_status"),
     ),
     edited_edges=(("sex", "occupation"),),
-    bias_description="P(2_1 | sex = 2) is multiplied by 1 - β",
+    biases=(PlantedBias("paper", "P(2_1 | sex = 2) is multiplied by 1 - β"),),
 )
 
 
@@ -277,10 +279,11 @@ def sample_run(
             repetitions=repetitions,
             betas=tuple(betas),
             techniques=tuple(techniques),
+            classifiers=("c45",),
             metrics=(*metrics, *extra),
             headline=tuple(metric.name for metric in metrics),
             datasets=tuple(datasets),
-            versions={"betabench": "0.1.0", "numpy": "2.4.6", "pandas": "3.1.1"},
-            published=True,
+            versions={"betabench": "0.1.0", "numpy": "2.4.6", "scikit-learn": "1.9.0"},
+            published=PublishedEntry(title="The paper", file="paper.csv"),
         ),
     )

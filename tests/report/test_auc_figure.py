@@ -23,9 +23,9 @@ from benchmark.experiment.world import build_world
 from benchmark.figures.auc import AUC_METRICS, auc_rows, draw_auc
 from benchmark.figures.style import FORMATS, render
 from benchmark.metrics import Predictions, measure, metric_names
-from benchmark.report.from_world import describe_run
 from benchmark.report.writer import write_report
 from benchmark.runs.frames import scenarios
+from benchmark.runs.manifest import describe_run
 from benchmark.runs.summary import summarise
 from tests.report.figure_checks import cut_off, overlapping, texts_of
 

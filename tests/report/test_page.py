@@ -509,7 +509,7 @@ def test_the_same_folder_gives_the_same_bytes(folder: Path, page: str) -> None:
 def test_a_manifest_that_lacks_a_fact(statistics: RunStatistics, tmp_path: Path) -> None:
     manifest = made_up_manifest()
     del manifest["platform"]
-    with pytest.raises(ReportError, match="no 'platform'"):
+    with pytest.raises(ReportError, match="no 'system'"):
         page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
 
 
@@ -528,7 +528,7 @@ def test_a_manifest_with_facts_of_another_kind(
 ) -> None:
     manifest = made_up_manifest()
     spoil(manifest)
-    with pytest.raises(ReportError, match="has not what the page shows"):
+    with pytest.raises(ReportError, match="is not the manifest of a run"):
         page_of(write_made_up_folder(tmp_path / "run", manifest), statistics)
 
 

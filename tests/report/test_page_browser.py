@@ -449,7 +449,7 @@ def test_the_answers_are_in_the_words_of_the_statistics(
     path: Path = request.getfixturevalue(which)
     page = visit(path)
     statistics = folder_statistics(path.parent)
-    titles = statistics.run.techniques
+    titles = statistics.run.titles
     n_spots = 0
     for (dataset, _, _), beta, rows in spots(statistics.answers):
         n_spots += 1
@@ -489,7 +489,7 @@ def test_useless_baselines_are_in_the_words_of_the_statistics(
             " return answerSentences(answersOf(scenario, baseline, beta), scenario); }",
             [dataset, beta, baseline],
         )
-        assert said == answer_sentences(rows, statistics.run.techniques, rope=statistics.rope)
+        assert said == answer_sentences(rows, statistics.run.titles, rope=statistics.rope)
         words = " ".join(said)
         assert ("techniques are compared with it nevertheless" in words) == (
             baseline in ("nearly", "by_group")
@@ -512,7 +512,7 @@ def test_one_sample_makes_candidates_on_the_page_too(visit: Visits, tmp_path: Pa
         own for (dataset, *_), beta, own in spots(statistics.answers) if (dataset, beta) == ("adult", 1)
     )
     said = page.locator("#answers-told li").all_text_contents()
-    assert said == answer_sentences(rows, statistics.run.techniques, rope=statistics.rope)
+    assert said == answer_sentences(rows, statistics.run.titles, rope=statistics.rope)
     assert "No technique is recommended." in said
     assert any("are candidates: they leave less discrimination by more than 0.01 (one" in own for own in said)
     answers = {row[0]: row[-1] for row in table(page, "answers")}

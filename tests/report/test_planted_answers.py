@@ -275,7 +275,10 @@ def test_runs_of_former_versions_get_title_and_description_from_what_they_record
     (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     (now,), (then,) = read_run(run[0]).datasets, read_run(tmp_path).datasets
     assert then.bias_description == now.bias_description
-    assert (now.heading, then.heading) == ("Loans", "loans")  # a card of the user's own is not at hand
+    assert (now.heading, then.heading) == ("Loans", "Loans")  # as the card says, which is still where it was
+    manifest["experiment"]["datasets"][0] |= {"card": "gone.toml"}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert read_run(tmp_path).datasets[0].heading == "loans"
     manifest["experiment"]["datasets"][0] |= {"card": "compas_leaky", "name": "mine"}
     (tmp_path / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     assert read_run(tmp_path).datasets[0].heading == f"{load_card('compas_leaky').title} (mine)"

@@ -37,7 +37,9 @@ from benchmark.published.numbers import (
     rank_correlations,
 )
 from benchmark.published.text import summary_markdown, table_markdown, worst_blocks
+from benchmark.runs.descriptions import DatasetDescription, PlantedBias, TechniqueDescription
 from benchmark.runs.finished import FinishedRun, published_numbers, read_published, read_run
+from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from tests.report.figure_checks import colorbars, cut_off, overlapping, panels, texts_of
 
@@ -663,7 +665,7 @@ def wide_comparison(n_datasets: int, betas: Sequence[float], name: str = "datase
             published.append((table, f"{name}_{i}", technique, beta, metric, 0.5))
             mean = 0.5 + next(differences)
             summary.append((f"{name}_{i}", "cpt", beta, technique, "c45", metric, mean, 0.0, mean, mean, 2))
-    from benchmark.runs.finished import PUBLISHED_COLUMNS, RunDataset
+    from benchmark.runs.finished import PUBLISHED_COLUMNS
 
     run = FinishedRun(
         name="wide",
@@ -671,16 +673,25 @@ def wide_comparison(n_datasets: int, betas: Sequence[float], name: str = "datase
         seed=1,
         repetitions=2,
         betas=tuple(betas),
-        techniques=dict.fromkeys(techniques, ""),
+        techniques=tuple(TechniqueDescription(technique, "") for technique in techniques),
         classifiers=("c45",),
-        metrics=("discrimination", "accuracy", "overestimation"),
+        metrics=tuple(map(metric_description, ("discrimination", "accuracy", "overestimation"))),
         datasets=tuple(
-            RunDataset(f"{name}_{i}", f"{name}_{i}", False, None, "none", ("cpt",)) for i in range(n_datasets)
+            DatasetDescription(
+                name=own,
+                title="",
+                embedded=False,
+                warning=None,
+                baseline="none",
+                entry=own,
+                biases=(PlantedBias("cpt"),),
+            )
+            for own in (f"{name}_{i}" for i in range(n_datasets))
         ),
-        published=None,
         versions={},
         summary=pd.DataFrame(summary, columns=list(SUMMARY_COLUMNS)),
         failures=pd.DataFrame(columns=list(FAILURE_COLUMNS)),
+        facts=Manifest.model_construct(),
     )
     return build_comparison(run, entry_of(), pd.DataFrame(published, columns=list(PUBLISHED_COLUMNS)))
 

@@ -49,13 +49,13 @@ def tradeoff(run: Run, *, only: int | None = None) -> Figure:
     scenario = scenarios(results, failures, run.description)[0]
     points = tradeoff_points(results, scenario)
     standing = standing_of(run)
-    limits = tradeoff_limits(points, scenario.dataset.group_sizes.best_constant.accuracy)
+    limits = tradeoff_limits(points, scenario.dataset.constant_accuracy)
     techniques = run.description.techniques if only is None else run.description.techniques[only : only + 1]
     return draw_tradeoff(points, limits, techniques, failures, standing, scenario, run.description)
 
 
 def standing_of(run: Run) -> pd.DataFrame:
-    return standings(run.results, {d.name: d.group_sizes.best_constant for d in run.description.datasets})
+    return standings(run.results, run.description.constant_answers)
 
 
 def over_beta(run: Run) -> Figure:
@@ -193,7 +193,7 @@ def test_the_best_constant_answer_is_a_line_and_what_is_degenerate_is_hollow(
     assert flaws(figure) == []
     lines = [line for axes in panels(figure) for line in axes.lines if line.get_gid() == "constant"]
     assert len(lines) == (3 if draw is tradeoff else 1)
-    assert {line.get_ydata()[0] for line in lines} == {ADULT.group_sizes.best_constant.accuracy}
+    assert {line.get_ydata()[0] for line in lines} == {ADULT.constant_accuracy}
     hollow = [
         artist
         for axes in panels(figure)

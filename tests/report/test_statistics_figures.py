@@ -21,9 +21,10 @@ from benchmark.figures.ranks import draw_ranks
 from benchmark.figures.statistics import draw_statistics
 from benchmark.figures.style import render
 from benchmark.metrics import list_metrics
-from benchmark.runs.analysis import RunStatistics, constant_answers, folder_statistics
-from benchmark.runs.descriptions import GroupSizes
-from benchmark.runs.finished import FinishedRun, RunDataset
+from benchmark.runs.analysis import RunStatistics, folder_statistics
+from benchmark.runs.descriptions import DatasetDescription, GroupSizes, TechniqueDescription
+from benchmark.runs.finished import FinishedRun
+from benchmark.runs.manifest import Manifest
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
 from benchmark.tables.significance import places
@@ -60,17 +61,27 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         seed=1,
         repetitions=repetitions,
         betas=BETAS,
-        techniques={name: HOSTILE_TITLES[i % len(HOSTILE_TITLES)] + f" {i}" for i, name in enumerate(names)},
+        techniques=tuple(
+            TechniqueDescription(name, HOSTILE_TITLES[i % len(HOSTILE_TITLES)] + f" {i}")
+            for i, name in enumerate(names)
+        ),
         classifiers=("c45",),
-        metrics=METRICS,
+        metrics=(),
         datasets=tuple(
-            RunDataset(name, name, name == "two", None, names[0], ("cpt",), GroupSizes(20, 80, 50, 50))
+            DatasetDescription(
+                name=name,
+                title="",
+                embedded=False,
+                warning="beware" if name == "two" else None,
+                baseline=names[0],
+                group_sizes=GroupSizes(20, 80, 50, 50),
+            )
             for name in ("one", "two")
         ),
-        published=None,
         versions={},
         summary=pd.DataFrame(),
         failures=pd.DataFrame(),
+        facts=Manifest.model_construct(),
     )
     empty = pd.DataFrame()
     comparisons = paired_comparisons(results, names[0], goals)
@@ -83,7 +94,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         rope=0.01,
         intervals=cell_intervals(results),
         comparisons=comparisons,
-        standing=standings(results, constant_answers(run)),
+        standing=standings(results, run.constant_answers),
         judged=judged(comparisons),
         answers=empty,
         ranks=made_up_ranks(names),
@@ -145,7 +156,7 @@ def test_no_text_overlaps_or_is_cut(n_techniques: int) -> None:
 
 def test_every_technique_is_named_once_in_each_list() -> None:
     own = statistics(25)
-    titles = ["".join(title.split()) for title in own.run.techniques.values()]
+    titles = ["".join(title.split()) for title in own.run.titles.values()]
     for name, figure in figures_of(25).items():
         text = "".join(texts_of(figure).split())
         missing = [title for title in titles if title not in text]
@@ -231,7 +242,7 @@ def test_forest_rows_are_the_paired_improvements() -> None:
     filled = [line.get_markerfacecolor() != "white" for line in effects]
     assert filled == list(rows["p_permutation_holm"] <= 0.05)
     assert len(set(filled)) == 2, "some are significant and some are not"
-    assert "Warning, two: an embedded network, not real data." in texts_of(figure)
+    assert "Warning, two: beware." in texts_of(figure)
 
 
 def test_too_few_repetitions_are_said_to_be_too_few() -> None:
@@ -261,7 +272,7 @@ def test_a_technique_without_values_is_said_to_have_none() -> None:
         first_distance=own.pareto["first_distance"].mask(gone), on_front=own.pareto["on_front"] & ~gone
     )
     changed = RunStatistics(**{**vars(own), "pareto": without})
-    assert f"{own.run.techniques['technique_4']} (no value)" in texts_of(draw_pareto(changed, places(own)[0]))
+    assert f"{own.run.titles['technique_4']} (no value)" in texts_of(draw_pareto(changed, places(own)[0]))
 
 
 def test_a_rank_diagram_of_few_blocks_says_that_no_test_can_find_anything() -> None:

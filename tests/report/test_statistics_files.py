@@ -708,4 +708,4 @@ def test_a_baseline_that_was_not_run_is_an_error(tmp_path: Path) -> None:
 def test_results_that_the_manifest_does_not_name_are_an_error(folder: Path) -> None:
     run = read_run(folder)
     with pytest.raises(ReportError, match="name a technique that the manifest lacks"):
-        read_results(folder, replace(run, techniques={"none": "None"}))
+        read_results(folder, replace(run, techniques=run.techniques[:1]))

@@ -18,7 +18,7 @@ from benchmark.figures.label_table import draw_label_table, label_table
 from benchmark.figures.world import draw_world
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
-from benchmark.report.from_world import describe_run
+from benchmark.runs.manifest import describe_run
 from tests.report.figure_checks import flaws, panels, texts_of
 
 BETAS = (0.0, 0.5, 1.0)

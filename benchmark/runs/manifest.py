@@ -1,0 +1,473 @@
+"""A run's manifest: what is needed to judge, to describe and to repeat it, written and read by one class."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from pydantic import BaseModel, ValidationError, model_serializer, model_validator
+
+from benchmark.bias import list_bias_kinds
+from benchmark.bias.base import NOTHING_ACTS
+from benchmark.data.card import Card, load_card
+from benchmark.errors import CardError, ReportError, UnknownNameError
+from benchmark.experiment.evaluate import configured_techniques, describe_classifier, describe_technique
+from benchmark.experiment.plan import PAPER_METRICS, Experiment, PublishedEntry
+from benchmark.experiment.run import Outcome, headline_metrics
+from benchmark.experiment.versions import harness_digest, package_versions
+from benchmark.experiment.world import Scene, World, network_digest
+from benchmark.metrics import get_metric, list_metrics, metric_names
+from benchmark.runs.descriptions import (
+    DatasetDescription,
+    GroupSizes,
+    MetricDescription,
+    PlantedBias,
+    RunDescription,
+    TechniqueDescription,
+)
+from benchmark.techniques import list_techniques
+
+__all__ = ["Manifest", "describe_run", "metric_description"]
+
+_ARROW = " -> "
+
+
+def describe_run(world: World) -> RunDescription:
+    """Return the description of an experiment and its data, as the run's manifest will give it."""
+    return Manifest.of(world).description
+
+
+def metric_description(name: str) -> MetricDescription:
+    """Describe a metric by what is registered: a plugin that is not loaded leaves its name alone."""
+    base = name.partition("[")[0]
+    metric = list_metrics().get(base)
+    if metric is None:
+        return MetricDescription(name, name)
+    return MetricDescription(name, metric.title + name.removeprefix(base), metric.ideal)
+
+
+# The experiment. Only what is needed of it is checked, so that folders of earlier versions and of narrowed
+# experiments, which need not be valid experiment files, can be read as well.
+
+
+class _Named(BaseModel):
+    name: str
+
+
+class _Technique(_Named):
+    title: str = ""
+    technique: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class _Edit(BaseModel):
+    attribute: str
+
+
+class _Bias(_Named):
+    edits: tuple[_Edit, ...] = ()
+
+
+class _Entry(BaseModel):
+    card: str
+    name: str = ""
+    baseline: str
+    columns: dict[str, dict[str, Any]] = {}
+    bias: tuple[_Bias, ...]
+
+    def find_card(self) -> Card | None:
+        """Return the card with its columns as the experiment reads them, or None if it is not at hand."""
+        try:
+            card = load_card(self.card)
+        except (UnknownNameError, CardError):
+            return None  # a user's own card, which need not be where it was
+        try:
+            return card.with_columns(self.columns)
+        except (UnknownNameError, CardError):
+            return card  # it has changed since, or columns with infinite bins, which JSON does not have
+
+
+class _ExperimentFacts(BaseModel):
+    name: str
+    title: str
+    seed: int
+    repetitions: int
+    betas: tuple[float, ...]
+    techniques: tuple[_Technique, ...]
+    classifiers: tuple[_Named, ...]
+    headline: tuple[str, ...] = ()
+    datasets: tuple[_Entry, ...]
+    published: PublishedEntry | None = None
+    settings: dict[str, Any]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_settings(cls, settings: Any) -> Any:
+        return {**settings, "settings": settings} if isinstance(settings, Mapping) else settings
+
+    @model_serializer
+    def _written(self) -> dict[str, Any]:
+        return self.settings
+
+    @classmethod
+    def of(cls, experiment: Experiment) -> Self:
+        settings = json.loads(experiment.model_dump_json())
+        # Where a plugin lies is this machine's affair, as with those of the command line.
+        settings["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
+        return cls.model_validate(settings)
+
+
+class _CodeFacts(BaseModel):
+    harness: str = ""
+    techniques: dict[str, Any] = {}
+    classifiers: dict[str, Any] = {}
+    plugins: tuple[str, ...] = ()
+
+
+class _NetworkFacts(BaseModel):
+    digest: str = ""
+    edges: tuple[str, ...] = ()
+    free_parameters: int = 0
+    edited_edges: tuple[str, ...] | None = None
+
+
+class _BiasFacts(BaseModel):
+    kind: str = ""
+    description: str = ""
+    edits: tuple[str, ...] = ()
+    acting: tuple[str, ...] = ()
+    network_discrimination_by_beta: dict[str, float] = {}
+
+    def planted(self, name: str) -> PlantedBias:
+        levels = ((float(beta), value) for beta, value in self.network_discrimination_by_beta.items())
+        return PlantedBias(name, self._words(), self.kind, self.edits, self.acting, tuple(levels))
+
+    def _words(self) -> str:
+        """Return what the kind says of the bias; runs of earlier versions did not record it."""
+        if self.description:
+            return self.description
+        if self.edits:
+            return ", ".join(self.acting) or NOTHING_ACTS
+        kinds = list_bias_kinds()
+        return kinds[self.kind].summary if self.kind in kinds else self.kind
+
+
+class _DatasetFacts(BaseModel):
+    title: str = ""
+    card: str = ""
+    card_digest: str = ""
+    test_data: str = ""
+    embedded: bool
+    test_digest: str = ""
+    test_rows: int = 0
+    test_groups: GroupSizes | None = None
+    train_rows: int = 0
+    warning: str | None
+    notes: tuple[str, ...] | None = None
+    network: _NetworkFacts = _NetworkFacts()
+    bias: dict[str, _BiasFacts] = {}
+    sensitive_feature: str = ""
+    deprived_group: str = ""
+    label: str = ""
+    favorable_label: str = ""
+    columns: tuple[str, ...] = ()
+    group_rows: dict[str, int] = {}
+
+    @classmethod
+    def of(cls, world: World, scene: Scene) -> Self:
+        test, schema, network = scene.test, scene.test.schema, scene.network
+        sensitive = schema.columns[schema.sensitive_index]
+        rows = np.bincount(test.codes[:, schema.sensitive_index], minlength=sensitive.cardinality)
+        acting = [edit for kind in scene.biases.values() for edit in kind.acting_edits(network)]
+        biases = {
+            bias: _BiasFacts(
+                kind=kind.name,
+                description=kind.description(network),
+                edits=tuple(map(str, kind.edits)),
+                acting=tuple(map(str, kind.acting_edits(network))),
+                network_discrimination_by_beta={
+                    str(beta): scene.planted(bias, beta)[0].discrimination for beta in world.experiment.betas
+                },
+            )
+            for bias, kind in scene.biases.items()
+        }
+        return cls(
+            title=scene.title,
+            card=scene.card.name,
+            card_digest=scene.card.digest,
+            test_data=scene.test_data,
+            embedded=scene.embedded,
+            test_digest=test.digest,
+            test_rows=len(test),
+            test_groups=GroupSizes.of(test),
+            train_rows=scene.n_train,
+            warning=scene.card.warning,
+            notes=scene.notes,
+            network=_NetworkFacts(
+                digest=network_digest(network),
+                edges=tuple(map(_ARROW.join, network.edges)),
+                free_parameters=network.n_parameters,
+                edited_edges=tuple(
+                    dict.fromkeys(_ARROW.join((edit.attribute, schema.label)) for edit in acting)
+                ),
+            ),
+            bias=biases,
+            sensitive_feature=schema.sensitive_feature,
+            deprived_group=schema.deprived_group,
+            label=schema.label,
+            favorable_label=schema.favorable_label,
+            columns=schema.names,
+            group_rows=dict(zip(sensitive.states, rows.tolist(), strict=True)),
+        )
+
+    def description(self, name: str, entry: _Entry) -> DatasetDescription:
+        # Runs of earlier versions left title, roles and columns to the card.
+        card = None if self.label and self.title else entry.find_card()
+        roles = {role: getattr(self, role) for role in _ROLES}
+        if card is not None:
+            roles = {role: roles[role] or told for role, told in card.roles.items()}
+        edges = tuple(map(_edge, self.network.edges))
+        nodes = [node for edge in edges for node in edge]
+        edited = self.network.edited_edges
+        if edited is None:
+            attributes = {edit.attribute for bias in entry.bias for edit in bias.edits}
+            acting = [edge for edge in edges if edge[0] in attributes and edge[1] == roles["label"]]
+        else:
+            acting = list(map(_edge, edited))
+        return DatasetDescription(
+            name=name,
+            title=self.title or (card.title_as(entry.name or entry.card) if card else ""),
+            embedded=self.embedded,
+            warning=self.warning,
+            baseline=entry.baseline,
+            entry=entry.name or entry.card,
+            test_data=self.test_data,
+            digest=self.test_digest,
+            n_train=self.train_rows,
+            n_test=self.test_rows,
+            group_sizes=self.test_groups,
+            group_rows=tuple(self.group_rows.items()),
+            columns=self.columns or tuple(dict.fromkeys([*(card.columns if card else ()), *nodes])),
+            edges=edges,
+            edited_edges=tuple(acting),
+            biases=tuple(
+                self.bias[bias.name].planted(bias.name) if bias.name in self.bias else PlantedBias(bias.name)
+                for bias in entry.bias
+            ),
+            notes=self.notes,
+            **roles,
+        )
+
+
+_ROLES = ("sensitive_feature", "deprived_group", "label", "favorable_label")
+
+
+def _edge(text: str) -> tuple[str, str]:
+    parent, _, child = text.partition(_ARROW)
+    return parent, child
+
+
+class _MetricFacts(BaseModel):
+    name: str
+    title: str
+    ideal: float | None = None
+
+
+class Manifest(BaseModel):
+    """What is needed to judge, to describe and to repeat a run; what earlier versions did not write is empty.
+
+    Attributes
+    ----------
+    experiment : object
+        What later steps read of the experiment; ``experiment.settings`` is all of it, as it was given.
+    code : object
+        Digests and settings of what computed: ``harness``, ``techniques``, ``classifiers``, ``plugins``.
+    real_data : mapping of str to bool
+        Whether each dataset was real.
+    datasets : mapping of str to object
+        By name in the results, in the experiment's order: data, network and planted bias.
+    stages : mapping of str to str
+        At which stage each technique acts.
+    metrics : tuple
+        Name, title and ideal of each metric that was computed.
+    headline : tuple of str or None
+        Those of them that tables and figures show.
+    cells : mapping of str to int
+        Number of cells ``planned`` and ``computed_in_this_run``, and of those without a result by status.
+    durations_in_seconds : mapping of str to float
+        Of ``this_run``, and of ``all_cells`` one after the other.
+    plan, engine, shard, finished : str
+        Digest of the cells' keys, what computed them, which part of them they are, and when.
+    versions : mapping of str to str
+        Package name to version.
+    platform : mapping of str to object
+        System, cores and Python.
+    processors : tuple of mapping
+        Kinds of processors that computed.
+    files : tuple of str
+        All others that the run wrote to its folder.
+    """
+
+    experiment: _ExperimentFacts
+    code: _CodeFacts = _CodeFacts()
+    real_data: dict[str, bool] = {}
+    datasets: dict[str, _DatasetFacts]
+    stages: dict[str, str] = {}
+    metrics: tuple[_MetricFacts, ...] = ()
+    headline: tuple[str, ...] | None = None
+    cells: dict[str, int] = {}
+    durations_in_seconds: dict[str, float] = {}
+    plan: str = ""
+    engine: str = ""
+    shard: str = ""
+    versions: dict[str, str]
+    platform: dict[str, Any] = {}
+    processors: tuple[dict[str, Any], ...] = ()
+    finished: str = ""
+    files: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, world: World, outcome: Outcome | None = None, files: Iterable[str] = ()) -> Self:
+        """Return the manifest of a run.
+
+        Parameters
+        ----------
+        world : World
+            What was run.
+        outcome : Outcome, optional
+            What computing gave; without it, the manifest says nothing of cells.
+        files : iterable of str, default ()
+            Names of the files in the run's folder.
+        """
+        experiment = world.experiment
+        techniques = configured_techniques(experiment)
+        computed: dict[str, Any] = {}
+        if outcome is not None:
+            computed = {
+                "cells": {
+                    "planned": len(outcome.cells),
+                    "computed_in_this_run": outcome.computed,
+                    **dict(sorted(outcome.failures.items())),
+                },
+                "durations_in_seconds": {
+                    "this_run": round(outcome.seconds, 3),
+                    "all_cells": round(sum(cell.seconds for cell in outcome.cells), 3),
+                },
+                "plan": outcome.plan,
+                "engine": outcome.engine,
+                "shard": str(outcome.shard),
+                "processors": tuple(map(dict, outcome.processors)),
+            }
+        return cls(
+            experiment=_ExperimentFacts.of(experiment),
+            code=_CodeFacts(
+                harness=harness_digest(),
+                techniques={
+                    f"{technique} on {dataset}": describe_technique(configured)
+                    for (dataset, technique), configured in techniques.items()
+                },
+                classifiers={c.name: describe_classifier(c) for c in experiment.classifiers},
+                plugins=tuple(Path(plugin).name for plugin in world.plugins),
+            ),
+            real_data={scene.name: not scene.embedded for scene in world.scenes.values()},
+            datasets={scene.name: _DatasetFacts.of(world, scene) for scene in world.scenes.values()},
+            stages={t.name: list_techniques()[t.technique].stage for t in experiment.techniques},
+            metrics=tuple(_metrics(world)),
+            headline=headline_metrics(experiment),
+            versions=package_versions(),
+            platform={
+                "system": platform.platform(),
+                "cores": os.cpu_count(),
+                "python": platform.python_implementation(),
+            },
+            finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            files=tuple(files),
+            **computed,
+        )
+
+    @classmethod
+    def read(cls, path: Path, remedy: str = "") -> Self:
+        """Read the file of a manifest.
+
+        Parameters
+        ----------
+        path : Path
+            What a run wrote, of this version or an earlier one.
+        remedy : str, default ""
+            What to do if it is missing or damaged.
+
+        Raises
+        ------
+        ReportError
+            If it cannot be read, or is not the manifest of a run.
+        """
+        try:
+            manifest = cls.model_validate_json(path.read_bytes())
+        except OSError as error:
+            raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise ReportError(
+                f"{path} is not the manifest of a run",
+                got=f"{'.'.join(map(str, first['loc'])) or 'file'}: {first['msg']}",
+                remedy=remedy,
+            ) from error
+        entries = manifest.experiment.datasets
+        if len(entries) != len(manifest.datasets):
+            raise ReportError(
+                f"{path} describes other datasets than its experiment names",
+                expected=", ".join(entry.name or entry.card for entry in entries),
+                got=", ".join(manifest.datasets),
+                remedy=remedy,
+            )
+        return manifest
+
+    @property
+    def text(self) -> str:
+        """Content of the file."""
+        return json.dumps(self.model_dump(mode="json"), indent=2) + "\n"
+
+    @property
+    def description(self) -> RunDescription:
+        """What a report has to know about the run beyond its numbers."""
+        experiment, known = self.experiment, list_techniques()
+        registered = {name: technique.stage for name, technique in known.items()}
+        return RunDescription(
+            name=experiment.name,
+            title=experiment.title,
+            seed=experiment.seed,
+            repetitions=experiment.repetitions,
+            betas=experiment.betas,
+            techniques=tuple(
+                TechniqueDescription(
+                    t.name, t.title, t.technique, self.stages.get(t.name, registered.get(t.technique, ""))
+                )
+                for t in experiment.techniques
+            ),
+            classifiers=tuple(classifier.name for classifier in experiment.classifiers),
+            metrics=tuple(MetricDescription(m.name, m.title, m.ideal) for m in self.metrics),
+            # A manifest lists the datasets in the experiment's order.
+            datasets=tuple(
+                facts.description(name, entry)
+                for entry, (name, facts) in zip(experiment.datasets, self.datasets.items(), strict=True)
+            ),
+            versions=self.versions,
+            headline=(experiment.headline or PAPER_METRICS) if self.headline is None else self.headline,
+            published=experiment.published,
+        )
+
+
+def _metrics(world: World) -> Iterable[_MetricFacts]:
+    schemas = [scene.test.schema for scene in world.scenes.values()]
+    groups = dict.fromkeys(g for s in schemas for g in s.columns[s.sensitive_index].states)
+    for metric in map(get_metric, metric_names(world.experiment.measured)):
+        each = [f"[{group}]" for group in groups] if metric.compare == "each_group" else [""]
+        for suffix in each:
+            name = metric.name + suffix
+            yield _MetricFacts(name=name, title=metric.title + suffix, ideal=metric.ideal)
