@@ -23,6 +23,8 @@ from benchmark.experiment.store import Store
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import folder_statistics
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = set(PAPER_METRICS) | set(ALWAYS_MEASURED)
 TIDY = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "metric", "value"]
@@ -267,7 +269,6 @@ def test_a_second_start_computes_nothing_and_changes_nothing(smoke: tuple[Path, 
     assert files(output) == before
 
 
-@pytest.mark.slow
 def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
     killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
 ) -> None:
@@ -317,7 +318,6 @@ def count_cells(folder: Path, mode: str = "ro") -> int:
     return int(found[0])
 
 
-@pytest.mark.slow
 def test_a_killed_run_leaves_no_worker_behind(
     killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
 ) -> None:
@@ -355,7 +355,6 @@ def running(pid: int) -> bool:
         return False
 
 
-@pytest.mark.slow
 def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
     killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
 ) -> None:
@@ -431,7 +430,6 @@ def test_bad_input_ends_with_a_message_and_code_2(
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.slow
 @pytest.mark.real_data
 def test_the_smoke_experiment_on_real_data(data_dir: Path, tmp_path: Path) -> None:
     where = ("--data-dir", data_dir, "--output", tmp_path, "--no-figures")
@@ -608,7 +606,6 @@ def test_bad_input_leaves_a_store_alone(
     assert count_cells(out) == 16
 
 
-@pytest.mark.slow
 def test_ctrl_c_ends_in_words_and_loses_nothing(
     killable: tuple[Path, dict[str, bytes]], tmp_path: Path, cache: str
 ) -> None:

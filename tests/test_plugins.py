@@ -156,6 +156,7 @@ def install(folder: Path) -> None:
     (info / "entry_points.txt").write_text(f"[betabench.techniques]\n{point}\n")
 
 
+@pytest.mark.slow
 def test_a_file_is_checked_and_runs_beside_others_and_an_installed_package_gives_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -399,6 +400,7 @@ class Mistaken(Boosted):
 """
 
 
+@pytest.mark.slow
 def test_a_leak_fails_by_the_name_of_the_label_column_and_its_honest_twin_passes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

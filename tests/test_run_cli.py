@@ -181,6 +181,7 @@ def test_of_an_interrupted_run_it_is_said_how_far_it_came(
     assert "Warning: this is of an earlier run" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_report_on_older_tables_than_the_store_says_so(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +291,7 @@ def python(*words: str, script: str = "") -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_an_unguarded_script_is_told_what_to_do_in_one_sentence(here: Path) -> None:
     (here / "first.toml").write_text(EXPERIMENT.format(name="first", other="repair", seed=3))
     (here / "script.py").write_text(UNGUARDED)

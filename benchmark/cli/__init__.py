@@ -18,7 +18,6 @@ from benchmark.cli import (
     audit,
     check,
     compare,
-    docs,
     influence,
     learn,
     listing,
@@ -36,7 +35,7 @@ __all__ = ["main"]
 
 COMMANDS = (
     *(run, merge, listing, learn, sample, compare, report),
-    *(audit, alternation, check, new_technique, docs, influence),
+    *(audit, alternation, check, new_technique, influence),
 )
 """Modules with a function ``add(commands)`` that adds their command, in the order of the help."""
 

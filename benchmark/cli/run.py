@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections import Counter
 from pathlib import Path
@@ -39,7 +38,6 @@ def add(commands: Any) -> None:
     where.add_argument(
         "--workers",
         type=int,
-        default=os.cpu_count() or 1,
         metavar="N",
         help="number of processes; default: one per core",
     )

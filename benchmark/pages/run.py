@@ -64,14 +64,14 @@ def write_page(folder: Path, statistics: RunStatistics) -> Path:
     Raises
     ------
     ReportError
-        If the manifest of the run has not what the page shows.
+        If the manifest of the run lacks what the page shows.
     """
     try:
         page = _page(statistics, folder / PAGE_NAME)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # It shows a good deal of the manifest, which may come from another version or another hand.
         raise ReportError(
-            f"The {MANIFEST_NAME} of the run {statistics.run.name!r} has not what the page shows",
+            f"The {MANIFEST_NAME} of the run {statistics.run.name!r} lacks what the page shows",
             expected="the manifest of a run of this version",
             got=f"no {error}" if isinstance(error, KeyError) else str(error),
             remedy="run the experiment again: what is stored is not computed again",

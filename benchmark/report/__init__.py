@@ -1,21 +1,6 @@
-"""What commands write to the folder of a run and print in the terminal."""
+"""What commands write and print: the folder of a run, its statistics, and the console."""
 
 from benchmark.report.console import print_report
 from benchmark.report.writer import write_report
-from benchmark.runs.descriptions import (
-    DatasetDescription,
-    GroupSizes,
-    MetricDescription,
-    RunDescription,
-    TechniqueDescription,
-)
 
-__all__ = [
-    "DatasetDescription",
-    "GroupSizes",
-    "MetricDescription",
-    "RunDescription",
-    "TechniqueDescription",
-    "print_report",
-    "write_report",
-]
+__all__ = ["print_report", "write_report"]

@@ -269,7 +269,7 @@ def run_statistics(
     if results["repetition"].nunique() < 2:
         raise ReportError(
             f"The run {run.name!r} has one repetition",
-            expected="at least two, for intervals and tests to be about something",
+            expected="at least two, so that intervals and tests can be computed",
             got="1",
             remedy="run the experiment with more --repetitions; 30 are a good number",
         )

@@ -259,7 +259,7 @@ class DatasetDescription:
         strangers = [node for node in named if node not in self.columns]
         if strangers:
             raise ReportError(
-                f"The network of {self.name!r} has nodes that are no columns",
+                f"The network of {self.name!r} has nodes that are not columns",
                 expected="edges between " + ", ".join(self.columns),
                 got=", ".join(strangers),
             )

@@ -97,7 +97,7 @@ def check_results(results: pd.DataFrame, description: RunDescription) -> pd.Data
         checked["value"] = checked["value"].astype(float)
     except (TypeError, ValueError) as error:
         raise ReportError(
-            "The results hold values that are no numbers", expected="floats or NaN", got=str(error)
+            "The results hold values that are not numbers", expected="floats or NaN", got=str(error)
         ) from error
     return in_described_order(checked, description)
 

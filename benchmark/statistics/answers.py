@@ -209,7 +209,7 @@ def without_degenerate(
     Parameters
     ----------
     results : DataFrame
-        Columns :data:`~benchmark.experiment.export.RESULT_COLUMNS`.
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     standing : DataFrame
         From :func:`standings`.
     baselines : mapping of str to str, optional

@@ -218,7 +218,7 @@ def _checked(results: pd.DataFrame) -> pd.DataFrame:
         table["value"] = table["value"].astype(float)
     except (TypeError, ValueError) as error:
         raise StatisticsError(
-            "The results hold values that are no numbers", expected="floats or NaN", got=str(error)
+            "The results hold values that are not numbers", expected="floats or NaN", got=str(error)
         ) from error
     repeated = table.duplicated(list(RESULT_COLUMNS[:-1]))
     if repeated.any():

@@ -20,6 +20,8 @@ from benchmark.runs.descriptions import bias_sentence
 from benchmark.runs.finished import read_run
 from benchmark.tables.answers import SAME_ANSWER
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 CARD = """
@@ -182,7 +184,6 @@ def read(folder: Path, name: str) -> pd.DataFrame:
     return pd.read_csv(folder / "statistics" / f"{name}.csv", keep_default_na=False)
 
 
-@pytest.mark.slow
 def test_each_sort_is_found_for_what_it_is(run: tuple[Path, str, str]) -> None:
     answers = read(run[0], "answers").set_index(["technique", "beta"])
     for name in DEGENERATE:
