@@ -99,7 +99,7 @@ def print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> No
         f"{named}: {less} than the baseline, "
         + ("as accurate as the best constant answer or more, " if constant else "")
         + "a value in every repetition, and never the same answer to more than "
-        f"{100 * NEARLY_ALL:.0f} % of all or of each group. Shown are those that leave the least, and the "
+        f"{100 * NEARLY_ALL:.0f} % of all or of a group. Shown are those that leave the least, and the "
         "most accurate.",
         *(either if any(map(changes_sign, rows)) else []),
         *mark_notes(answers),

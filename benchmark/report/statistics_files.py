@@ -124,6 +124,10 @@ def print_statistics(
         own = place.rows(statistics.answers)
         if len(own):
             print_answers(console, place.heading, own, run.titles)
+            for dataset in (d for d in run.datasets if d.name == place.dataset):
+                notes = [dataset.warning, dataset.inert_warnings.get(place.bias)]
+                for note in filter(None, notes):
+                    console.print(f"Warning: {escape(note)}", style="yellow", highlight=False)
             console.print()
     if len(statistics.answers):
         print_reading(console, statistics.answers, rope=statistics.rope)

@@ -452,7 +452,7 @@ def _best_ranks(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:
         for name, rank, betas in zip(others["technique"], others["mean_rank"], others[at], strict=True)
     ]
     if not named:
-        return f"none without {BELOW_CONSTANT}. Lowest ranks: {'; '.join(marked)}"
+        return f"none without {BELOW_CONSTANT}"
     return "; ".join(named) + (f". Among them would rank: {'; '.join(marked)}" if marked else "")
 
 

@@ -330,8 +330,9 @@ def answer_table(
             Whether nothing is compared with the baseline there (:func:`incomparable`).
         ``recommendable``
             Whether the technique may be named as a good choice: it is better than a baseline that can be
-            compared with, it and the baseline have a value in every repetition, it is never degenerate and at
-            least as accurate as the best constant answer. A ``candidate`` is one of which all else is true.
+            compared with, it and the baseline have a value in every repetition, it is never degenerate, at
+            least as accurate as the best constant answer, and gives neither group nearly always the same
+            answer. A ``candidate`` is one of which all else is true.
 
         Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
@@ -400,6 +401,7 @@ def answer_table(
         & ~table["below_constant"]
         & table["accepted"].notna()
         & table["accuracy"].notna()
+        & ~table[list(ACCEPTANCE[1:])].apply(_is_constant).any(axis=1)
     )
     table["recommendable"] = table["better"] & of_use
     table["candidate"] &= of_use

@@ -76,7 +76,7 @@ ANSWER_HEADINGS = (
 
 _VERDICTS = (
     *("recommendable", "candidate", "baseline", "no_less", "worse", "not_compared", "unknown"),
-    *("below_constant", "incomplete", "missing", "degenerate"),
+    *("one_group", "below_constant", "incomplete", "missing", "degenerate"),
 )
 """In the order in which rows are shown."""
 
@@ -160,7 +160,8 @@ def verdict(row: Any) -> str:
         ``recommendable``; ``candidate`` where a single sample speaks for it; ``baseline``; ``degenerate``;
         ``missing`` without a value, ``incomplete`` without one in every repetition; ``below_constant``;
         ``unknown`` where the shares accepted are not recorded; ``not_compared`` where the baseline is mostly
-        constant or without a value; ``worse`` than the baseline; or ``no_less``, neither better nor worse.
+        constant or without a value; ``one_group`` where it is better than the baseline and gives one group
+        nearly always the same answer; ``worse`` than the baseline; or ``no_less``, neither better nor worse.
     """
     if row.technique == row.baseline:
         return "baseline"
@@ -178,7 +179,19 @@ def verdict(row: Any) -> str:
         return "not_compared"
     if row.candidate:
         return "candidate"
+    if row.better and one_group_words(row):
+        return "one_group"
     return "recommendable" if row.recommendable else "worse" if row.worse else "no_less"
+
+
+def one_group_words(row: Any) -> str:
+    """Say which group gets nearly always the same answer, and which; nothing if neither does."""
+    for group, accepted in (("deprived", row.accepted_deprived), ("favored", row.accepted_favored)):
+        if accepted < 1 - NEARLY_ALL:
+            return f"refuses more than {100 * NEARLY_ALL:.0f} % of the {group} group"
+        if accepted > NEARLY_ALL:
+            return f"accepts more than {100 * NEARLY_ALL:.0f} % of the {group} group"
+    return ""
 
 
 def is_chosen(row: Any) -> bool:
@@ -241,6 +254,8 @@ def remarks(row: Any) -> str:
         found.append("shares accepted not recorded")
     if own == "not_compared":
         found.append("not compared")
+    if not row.n_degenerate and (words := one_group_words(row)):
+        found.append(words)
     if own == "no_less":
         found.append("no significant difference" if row.tested else "no clear difference, untested")
     if own == "worse":
@@ -354,6 +369,7 @@ def answer_counts(rows: pd.DataFrame) -> str:
     parts = {
         f"{{}} {DEGENERATE}": counts["degenerate"],
         f"{{}} {BELOW_CONSTANT}": counts["below_constant"],
+        "{} with one answer for a group": counts["one_group"],
         "{} not compared in every sample": counts["incomplete"],
         "{} without any value": counts["missing"],
         "{} not compared": counts["not_compared"],
@@ -523,6 +539,7 @@ def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[s
             ("that is", "that are"),
             below_constant_words(str(below[0].constant_answer)) if below else "",
         ),
+        ("one_group", ("gives", "give"), "one of the groups nearly always the same answer"),
         ("incomplete", ("", ""), "not compared in every sample"),
         ("missing", ("", ""), "without any value"),
         ("unknown", ("", ""), "without a record of the shares accepted"),

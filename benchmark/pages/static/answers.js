@@ -7,7 +7,7 @@ const LEAST = "discrimination";
 // In the order in which rows are shown.
 const VERDICTS = [
   ...["recommendable", "candidate", "baseline", "no_less", "worse", "not_compared", "unknown"],
-  ...["below_constant", "incomplete", "missing", "degenerate"],
+  ...["one_group", "below_constant", "incomplete", "missing", "degenerate"],
 ];
 
 const meanOf = (values) => (values.length ? sum(values) / values.length : NaN);
@@ -33,6 +33,16 @@ function share(value) {
 const acceptsText = (accepted) => accepted.map(share).join(" / ");
 const signOf = (row) => (row.degenerate ? run.signs.degenerate : row.below ? run.signs.below : "");
 
+// Which group gets nearly always the same answer, and which.
+function oneGroupWords(row) {
+  const most = (100 * run.nearlyAll).toFixed(0);
+  for (const [group, share] of [["deprived", row.accepted[1]], ["favored", row.accepted[2]]]) {
+    if (share < 1 - run.nearlyAll) return `refuses more than ${most} % of the ${group} group`;
+    if (share > run.nearlyAll) return `accepts more than ${most} % of the ${group} group`;
+  }
+  return "";
+}
+
 function verdictOf(row) {
   if (row.isBaseline) return "baseline";
   if (row.degenerate) return "degenerate";
@@ -41,7 +51,8 @@ function verdictOf(row) {
   if (row.below) return "below_constant";
   if (Number.isNaN(row.accepted[0])) return "unknown";
   if (row.baselineDegenerate || Number.isNaN(row.change)) return "not_compared";
-  if (row.candidate) return "candidate";
+  if (row.candidate) return oneGroupWords(row) ? "no_less" : "candidate";
+  if (row.better && oneGroupWords(row)) return "one_group";
   return row.better ? "recommendable" : row.worse ? "worse" : "no_less";
 }
 
@@ -98,6 +109,7 @@ function remarksOf(row) {
   if (changesSign(row)) found.push(`of either sign, on average ${number(row.distance)} from 0`);
   if (row.verdict === "unknown") found.push("shares accepted not recorded");
   if (row.verdict === "not_compared") found.push("not compared");
+  if (!row.degenerate && oneGroupWords(row)) found.push(oneGroupWords(row));
   if (row.verdict === "no_less") found.push(row.tested ? "no significant difference" : "no clear difference, untested");
   if (row.verdict === "worse") found.push(row.tested ? "significantly more discrimination" : "more discrimination");
   return found.join("; ");
@@ -199,6 +211,7 @@ function ofTheRest(rows, nor) {
   const named = [
     ["degenerate", ["that answers", "that answer"], run.sameAnswer],
     ["below_constant", ["that is", "that are"], of("below_constant")[0]?.below],
+    ["one_group", ["gives", "give"], "one of the groups nearly always the same answer"],
     ["incomplete", ["", ""], "not compared in every sample"],
     ["missing", ["", ""], "without any value"],
     ["unknown", ["", ""], "without a record of the shares accepted"],

@@ -223,7 +223,7 @@ function holdingUp(scenario, baseline, metric) {
     const gaps = cells.filter(({ row }) => !row.isBaseline && row.pairs < row.n + row.missing).map(({ row }) => row.beta);
     const holds = all.filter(({ row }) => row.beta < Math.min(...gaps));
     const better = holds.map(({ row }) => row.beta);
-    const useful = holds.filter(({ row }) => !row.below && !Number.isNaN(row.accepted[0]));
+    const useful = holds.filter(({ row }) => !row.below && !Number.isNaN(row.accepted[0]) && !oneGroupWords(row));
     const own = lost.filter(({ row }) => row.technique === technique);
     const costs = own.filter(({ row, mark }) => mark === "worse" && better.includes(row.beta));
     return {
