@@ -302,7 +302,7 @@ def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.Ca
     shown = " ".join(printed.split())
     assert "begin with README.md" in shown
     assert "EMBEDDED NETWORK, NOT REAL DATA" in shown
-    assert "1 dataset is too few for a claim beyond them" in shown
+    assert "1 dataset is too few for a claim beyond it" in shown
     fairea = pd.read_csv(output / "statistics" / "fairea.csv")
     assert set(fairea["original"]) == {"drop_sensitive"}
     assert fairea["n"].eq(3).all(), "the manifest has what Fairea's baseline needs"
