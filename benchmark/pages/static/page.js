@@ -554,7 +554,7 @@ function drawControls() {
   const scenario = run.scenarios[state.scenario];
   const techniques = scenario.techniques.map((t) => run.techniques[t]);
   const metrics = run.metrics.map(({ name, title }) => [name, title]);
-  const scenarios = run.scenarios.map(({ title, embedded }, i) => [String(i), title + (embedded ? " (embedded)" : "")]);
+  const scenarios = run.scenarios.map(({ title }, i) => [String(i), title]);
   fillSelect("scenario", scenarios, String(state.scenario));
   fillSelect("baseline", techniques.map(({ name, title }) => [name, title]), state.baseline);
   for (const id of ["x", "y", "over"]) fillSelect(id, metrics, state[id]);
