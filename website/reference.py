@@ -7,12 +7,13 @@ from benchmark.text.markdown import code, table
 __all__ = ["REFERENCE", "reference_pages"]
 
 REFERENCE: dict[str, tuple[str, str]] = {
+    "api": ("what `import benchmark` offers: runs and samples", "api"),
     "data": ("tables, cards, loading", "data data.card data.load"),
     "network": (
         "learning, sampling, inference",
-        "network.model network.learn network.sample network.inference network.bias network.bif",
+        "network.model network.learn network.sample network.inference network.bif",
     ),
-    "bias": ("kinds of planted bias", "bias"),
+    "bias": ("kinds of planted bias", "bias bias.edits"),
     "classifiers": ("classifiers by name", "classifiers"),
     "techniques": ("the contract of a technique", "techniques"),
     "metrics": ("measuring predictions", "metrics"),
