@@ -155,6 +155,8 @@ def load_experiment_file(
             remedy=f"{_COMMANDS[found]} {name_or_path}",
         )
     datasets, plugins = content.get("datasets"), content.get("plugins")
+    if isinstance(datasets, list):  # a name stands for an entry
+        datasets[:] = [{"card": entry} if isinstance(entry, str) else entry for entry in datasets]
     for entry in (content, *(datasets if isinstance(datasets, list) else ())):
         card = entry.get("card") if isinstance(entry, dict) else None
         if isinstance(card, str) and (path.parent / card).is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -170,3 +171,20 @@ def test_a_sample_is_the_command_s(here: Path) -> None:
     written = pd.read_csv(here / "out.csv", dtype=str, keep_default_na=False)
     assert frame.astype(str).equals(written)
     assert frame.attrs["deprived_group"] == "African-American"
+
+
+def test_names_and_the_default_bias_in_a_file(here: Path) -> None:
+    folder = here / "elsewhere"
+    folder.mkdir()
+    shutil.copy(ROOT / "docs" / "courts.toml", folder)
+    entries = 'datasets = ["courts.toml", "adult"]\ntechniques = ["none"]\nclassifiers = ["c45"]\n'
+    head = 'name = "file"\ntitle = "File"\nseed = 1\nrepetitions = 1\nbetas = [0.5]\n'
+    (folder / "file.toml").write_text(head + entries)
+    courts, adult = benchmark.load_experiment(folder / "file.toml").datasets
+    assert (courts.name, adult.name) == ("courts", "adult")
+    assert [(edit.attribute, edit.group) for edit in courts.bias[0].edits] == [("race", "African-American")]
+    assert [edit.group for edit in adult.bias[0].edits] == ["Wife", "Husband"]
+    (folder / "file.toml").write_text(f'{head}{entries}bias = ["label"]\n')
+    assert [own.bias[0].kind for own in benchmark.load_experiment(folder / "file.toml").datasets] == [
+        "label"
+    ] * 2

@@ -7,6 +7,7 @@ from benchmark.text.markdown import code, table
 __all__ = ["REFERENCE", "reference_pages"]
 
 REFERENCE: dict[str, tuple[str, str]] = {
+    "api": ("what `import benchmark` offers: runs and samples", "api"),
     "data": ("tables, cards, loading", "data data.card data.load"),
     "network": (
         "learning, sampling, inference",
