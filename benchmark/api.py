@@ -41,6 +41,7 @@ from benchmark.runs.analysis import (
     results_answers,
 )
 from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.manifests import other_experiment
 from benchmark.techniques import list_techniques
 from benchmark.text.files import FORMATS_WRITTEN, require_writable
@@ -300,7 +301,8 @@ class Run:
         Parameters
         ----------
         name : str
-            One of :attr:`figures`, such as ``"pareto_COMPAS"``.
+            One of :attr:`figures`: of the run itself, such as ``"over_beta/compas"``, or of its statistics,
+            such as ``"pareto_compas"``.
 
         Raises
         ------
@@ -313,9 +315,15 @@ class Run:
 
     @functools.cached_property
     def _drawings(self) -> dict[str, Callable[[], Figure]]:
+        from benchmark.figures.run import run_figures
         from benchmark.figures.statistics import statistics_figures
 
-        return dict(statistics_figures(self.statistics()))
+        run = self.finished
+        every = read_results(self.folder, run, [metric.name for metric in run.metrics])
+        checked = check_results(every, run), check_failures(run.failures, run)
+        found = dict(run_figures(run.summary, *checked, run))
+        # One repetition has no statistics.
+        return found if run.repetitions < 2 else {**found, **dict(statistics_figures(self.statistics()))}
 
     def report(self, *, figures: bool = False) -> Path:
         """Write the statistics and the interactive page to the folder; return the page's path.

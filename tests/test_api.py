@@ -15,6 +15,7 @@ from benchmark.cli import main
 from benchmark.errors import BetabenchError, UnknownNameError
 from benchmark.experiment import engine as engine_module
 from benchmark.experiment.store import Store
+from benchmark.figures.style import render
 from tests.experiment.test_merge import InProcess
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -112,6 +113,30 @@ def test_frames_comparison_figures_and_report(here: Path) -> None:
         opened.figure("heat")
     with pytest.raises(UnknownNameError, match="technique"):
         opened.compare("massage")
+
+
+def test_figures_of_the_run_itself_are_those_that_the_run_wrote(here: Path) -> None:
+    run(figures=True)
+    opened = benchmark.open_run("out")
+    names = [name for name in opened.figures if "/" in name]
+    drawn = {name: render(opened.figure(name), "png") for name in names}
+    assert {name.partition("/")[0] for name in names} == {"network", "over_beta", "tradeoff"}
+    folder = here / "out" / "figures"
+    assert drawn == {name: (folder / f"{name}.png").read_bytes() for name in names}
+    of_data = {"label", "fidelity"}  # which need the data
+    written = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.png")}
+    assert {name for name in written if name.partition("/")[0] not in of_data} == set(names)
+
+
+def test_a_run_of_one_repetition_has_figures_of_its_own_and_none_of_statistics() -> None:
+    made = run(techniques=["none"], repetitions=1)
+    assert made.figures == [
+        "network/compas_embedded",
+        "over_beta/compas_embedded",
+        "tradeoff/compas_embedded/all",
+        "tradeoff/compas_embedded/technique_none",
+    ]
+    assert made.figure("over_beta/compas_embedded").axes
 
 
 def test_it_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:

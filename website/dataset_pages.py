@@ -6,7 +6,6 @@ A page says nothing that card and network do not say: what is wrong with it is c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from benchmark.data.card import Card, CategoricalColumn, NumericColumn, list_cards
@@ -16,6 +15,7 @@ from benchmark.figures.style import render
 from benchmark.network.bif import read_bif
 from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
+from benchmark.runs.descriptions import DatasetDescription
 from benchmark.text.markdown import code, link_to, plain, table
 
 __all__ = ["DATASETS_PAGE", "dataset_figures", "dataset_page", "dataset_pages"]
@@ -43,42 +43,22 @@ def dataset_figures() -> Iterator[tuple[str, bytes]]:
     for card in list_cards():
         if (path := embedded_network_path(card)) is not None:
             network = read_bif(path, card.schema())
-            yield _figure_name(card), render(draw_network(_Drawn(card, network)), "png")
+            yield _figure_name(card), render(draw_network(_described(card, network)), "png")
 
 
-@dataclass(frozen=True)
-class _Drawn:
-    """A shipped network without bias, as :func:`~benchmark.figures.network.draw_network` takes it."""
-
-    card: Card
-    network: Network
-    embedded: bool = False
-    edited_edges: tuple[tuple[str, str], ...] = ()
-    bias_description: str = ""
-
-    @property
-    def heading(self) -> str:
-        return self.card.title
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.network.schema.names
-
-    @property
-    def edges(self) -> tuple[tuple[str, str], ...]:
-        return self.network.edges
-
-    @property
-    def label(self) -> str:
-        return self.card.label
-
-    @property
-    def sensitive_feature(self) -> str:
-        return self.card.sensitive_feature
-
-    @property
-    def warning(self) -> str | None:
-        return self.card.warning
+def _described(card: Card, network: Network) -> DatasetDescription:
+    """Return a shipped network without bias, as :func:`~benchmark.figures.network.draw_network` takes it."""
+    return DatasetDescription(
+        name=card.name,
+        title=card.title,
+        embedded=False,
+        warning=card.warning,
+        baseline="",
+        sensitive_feature=card.sensitive_feature,
+        label=card.label,
+        columns=network.schema.names,
+        edges=network.edges,
+    )
 
 
 def _figure_name(card: Card) -> str:

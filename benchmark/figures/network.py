@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
@@ -11,12 +11,13 @@ from matplotlib.path import Path
 
 from benchmark.figures.layered import Edge, Layout, place_layers
 from benchmark.figures.style import GREY, SIZES, Page, styled, text_width
+from benchmark.runs.descriptions import DatasetDescription
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["DrawnNetwork", "draw_network"]
+__all__ = ["draw_network"]
 
 _HEIGHT = 0.3  # of a box; all sizes in inches
 _LAYER = 0.86
@@ -37,47 +38,7 @@ _PLAIN_EDGE: dict[str, Any] = {"color": GREY, "linewidth": 0.9}
 _EDITED_EDGE: dict[str, Any] = {"color": "#D55E00", "linewidth": 2.6}
 
 
-class DrawnNetwork(Protocol):
-    """What is drawn of a dataset; :class:`~benchmark.runs.descriptions.DatasetDescription` has it all."""
-
-    @property
-    def heading(self) -> str:
-        """Its name for readers."""
-
-    @property
-    def embedded(self) -> bool:
-        """Whether the shipped network stood in for real data."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of all columns."""
-
-    @property
-    def edges(self) -> tuple[Edge, ...]:
-        """All edges, parent first."""
-
-    @property
-    def edited_edges(self) -> tuple[Edge, ...]:
-        """Those that the planted bias acts on."""
-
-    @property
-    def label(self) -> str:
-        """The outcome."""
-
-    @property
-    def sensitive_feature(self) -> str:
-        """The sensitive feature."""
-
-    @property
-    def bias_description(self) -> str:
-        """The planted bias, as a sentence."""
-
-    @property
-    def warning(self) -> str | None:
-        """What readers must know, as a sentence."""
-
-
-def draw_network(dataset: DrawnNetwork) -> Figure:
+def draw_network(dataset: DatasetDescription) -> Figure:
     """Draw a dataset's learned network.
 
     Parents stand above their children. The label and the sensitive feature are marked, and so are the edges
@@ -85,7 +46,7 @@ def draw_network(dataset: DrawnNetwork) -> Figure:
 
     Parameters
     ----------
-    dataset : DrawnNetwork
+    dataset : DatasetDescription
         Columns, edges, roles and the planted bias.
 
     Returns
@@ -140,7 +101,7 @@ def _y(layer: int) -> float:
     return -layer * _LAYER
 
 
-def _box_style(name: str, dataset: DrawnNetwork) -> dict[str, Any]:
+def _box_style(name: str, dataset: DatasetDescription) -> dict[str, Any]:
     if name == dataset.label:
         return _LABEL_BOX
     return _SENSITIVE_BOX if name == dataset.sensitive_feature else _OTHER_BOX
@@ -213,7 +174,7 @@ def _draw_node(axes: Axes, name: str, x: float, y: float, width: float, style: d
     axes.text(x, y, name, ha="center", va="center_baseline", size=SIZES["label"], zorder=4, gid="node")
 
 
-def _draw_legend(page: Page, dataset: DrawnNetwork) -> None:
+def _draw_legend(page: Page, dataset: DatasetDescription) -> None:
     handles = [
         Patch(**_LABEL_BOX, label=f"label ({dataset.label})"),
         Patch(**_SENSITIVE_BOX, label=f"sensitive feature ({dataset.sensitive_feature})"),

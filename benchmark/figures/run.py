@@ -1,0 +1,102 @@
+"""All figures of a run itself: networks, metrics over the levels of bias, trade-offs, AUC by group."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from benchmark.runs.descriptions import RunDescription
+from benchmark.runs.frames import Scenario, only_described_metrics, scenarios
+from benchmark.statistics.answers import standings
+from benchmark.text.words import file_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["run_figures"]
+
+Drawing = tuple[str, Callable[[], "Figure"]]
+
+
+def run_figures(
+    summary: pd.DataFrame, results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
+) -> Iterator[Drawing]:
+    """Yield name and drawing function of each figure.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From :func:`~benchmark.runs.summary.summarise`.
+    results, failures : DataFrame
+        Checked by :func:`~benchmark.runs.frames.check_results` and
+        :func:`~benchmark.runs.frames.check_failures`.
+    description : RunDescription
+        What the numbers are of.
+
+    Yields
+    ------
+    (str, callable() -> Figure)
+        ``auc/<dataset>__beta_<beta>`` if AUC by group was measured; of the headline metrics
+        ``network/<dataset>``, ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and
+        ``tradeoff/<dataset>/technique_<name>``; bias and classifier are part of the name where a dataset
+        occurs with several.
+    """
+    # matplotlib is loaded only when something is drawn.
+    from benchmark.figures.network import draw_network
+    from benchmark.figures.over_beta import draw_over_beta
+
+    yield from _auc_figures(summary, results, failures, description)
+    standing = standings(results, description.constant_answers)
+    description = description.shown
+    summary, results, failures = (
+        only_described_metrics(frame, description) for frame in (summary, results, failures)
+    )
+    for dataset in description.datasets:
+        if dataset.columns:  # an earlier version's manifest may have no network
+            yield f"network/{file_name(dataset.name)}", functools.partial(draw_network, dataset)
+    for scenario in scenarios(results, failures, description):
+        more = (failures, standing, scenario, description)
+        yield f"over_beta/{scenario.file_name}", functools.partial(draw_over_beta, summary, *more)
+        yield from _tradeoff_figures(summary, results, *more)
+
+
+def _auc_figures(
+    summary: pd.DataFrame, results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
+) -> Iterator[Drawing]:
+    if not any(metric.name.startswith("auc[") for metric in description.metrics):
+        return
+    from benchmark.figures.auc import auc_rows, draw_auc
+
+    for scenario in scenarios(results, failures, description):
+        for beta in description.betas:
+            rows = auc_rows(summary, failures, scenario, beta, description)
+            if len(rows):
+                title = f"{scenario.heading}, β = {beta:g}"
+                yield f"auc/{scenario.file_name}__beta_{beta:g}", functools.partial(draw_auc, rows, title)
+
+
+def _tradeoff_figures(
+    summary: pd.DataFrame,
+    results: pd.DataFrame,
+    failures: pd.DataFrame,
+    standing: pd.DataFrame,
+    scenario: Scenario,
+    description: RunDescription,
+) -> Iterator[Drawing]:
+    from benchmark.figures.tradeoff import TRADEOFF, draw_tradeoff, tradeoff_limits, tradeoff_points
+
+    if any(description.metric(name) is None for name in TRADEOFF):
+        return
+    points = tradeoff_points(results, scenario)
+    limits = tradeoff_limits(points, scenario.dataset.constant_accuracy)
+    tried = frozenset(scenario.rows(summary)["technique"])
+    techniques = [technique for technique in description.techniques if technique.name in tried]
+    chosen = {"all": techniques, **{f"technique_{file_name(t.name)}": [t] for t in techniques}}
+    for name, own in chosen.items():
+        yield (
+            f"tradeoff/{scenario.file_name}/{name}",
+            functools.partial(draw_tradeoff, points, limits, own, failures, standing, scenario, description),
+        )
