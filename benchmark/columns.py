@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CONVERGENCE_COLUMNS", "FAILURE_COLUMNS", "MANIFEST_NAME", "METRIC_COLUMNS", "RESULT_COLUMNS"]
-
 MANIFEST_NAME = "manifest.json"
 
 RESULT_COLUMNS = (

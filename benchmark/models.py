@@ -6,8 +6,6 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-__all__ = ["STRICT", "Identifier"]
-
 STRICT = ConfigDict(extra="forbid", frozen=True)
 """A field that the model does not know is an error, and nothing changes once it is read."""
 

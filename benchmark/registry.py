@@ -21,8 +21,6 @@ from typing import Any, Generic, TypeVar
 
 from benchmark.errors import BetabenchError, PluginError, UnknownNameError
 
-__all__ = ["Registry", "forgetting", "load_plugin", "text_flaws"]
-
 T = TypeVar("T")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

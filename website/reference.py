@@ -22,7 +22,6 @@ REFERENCE: dict[str, tuple[str, str]] = {
     "statistics": ("intervals, tests, ranks, trade-offs", "statistics"),
     "runs": ("what a finished run left", "runs.finished runs.analysis"),
     "report": ("tables, figures, the page of a run", "report pages.run pages.audit"),
-    "api": ("running experiments from Python", "api"),
     "errors": ("errors, seeds, declarations", "errors seeding declarations"),
 }
 """What each page of the reference is about, and its modules within the package, along the data's way."""

@@ -29,19 +29,6 @@ from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Group, GroupCounts, Predictions, list_families, measure
 from benchmark.statistics.hypothesis_tests import holm
 
-__all__ = [
-    "AEQUITAS_COUNTS",
-    "PARITIES",
-    "Selection",
-    "by_group",
-    "disparities",
-    "group_table",
-    "intersect",
-    "overall_parity",
-    "parity",
-    "select",
-]
-
 AEQUITAS_COUNTS: Mapping[str, str] = {
     "tp": "tp",
     "fp": "fp",

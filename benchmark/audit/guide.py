@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from benchmark.audit.disparity import PARITIES
 from benchmark.errors import UnknownNameError
 
-__all__ = ["TREE", "Answer", "Question", "Recommendation", "walk"]
-
 
 @dataclass(frozen=True)
 class Answer:

@@ -24,8 +24,6 @@ from benchmark.seeding import generator
 from benchmark.techniques import Estimator, Technique, Tools, get_technique
 from benchmark.techniques.repair import Repair
 
-__all__ = ["LEVELS", "audit_features", "rank_features"]
-
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """How far features are obscured, unless told otherwise."""
 

@@ -23,8 +23,6 @@ from benchmark.audit.disparity import by_group, intersect, select
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Predictions
 
-__all__ = ["MISSING", "Columns", "Prepared", "prepare", "read_predictions"]
-
 MISSING = "(missing)"
 """Group of those whose sensitive attribute is not known."""
 

@@ -15,8 +15,6 @@ from benchmark.audit.predictions import Columns, prepare
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Metric, Predictions, list_metrics, measure, metric_names
 
-__all__ = ["SMALL", "AuditResult", "audit_predictions"]
-
 SMALL = 30
 """Groups of fewer rows are flagged."""
 

@@ -9,8 +9,6 @@ import pandas as pd
 
 from benchmark.audit.table_audit import AuditResult
 
-__all__ = ["MARKS", "RATES", "mark", "reference", "undefined"]
-
 RATES = {
     "selection_rate": "selected",
     "true_positive_rate": "TPR",

@@ -15,8 +15,6 @@ from benchmark.errors import BiasError
 from benchmark.network.model import Network
 from benchmark.registry import text_flaws
 
-__all__ = ["NOTHING_ACTS", "BiasKind", "Planted"]
-
 NOTHING_ACTS = "none, because no edited attribute is a parent of the label"
 """Description of a bias whose edits have no effect in a network."""
 

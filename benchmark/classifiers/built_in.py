@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BUILT_IN", "ClassifierDeclaration"]
-
 
 @dataclass(frozen=True)
 class ClassifierDeclaration:

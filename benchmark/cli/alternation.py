@@ -8,8 +8,6 @@ from typing import Any
 
 from benchmark.cli.common import EXIT_OK, add_data_options, add_figure_options, command, sources_of
 
-__all__ = ["add"]
-
 
 def add(commands: Any) -> None:
     """Add the command."""

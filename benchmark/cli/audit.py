@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from benchmark.audit import Question
     from benchmark.audit.table_audit import AuditResult
 
-__all__ = ["add"]
-
 _TABLES = ("groups", "metrics", "disparities", "parity", "missing")
 _CHOSEN = ("majority", "minimum")
 

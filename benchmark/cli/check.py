@@ -12,8 +12,6 @@ from typing import Any
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, command
 from benchmark.errors import TechniqueError
 
-__all__ = ["add"]
-
 
 def add(commands: Any) -> None:
     """Add the command."""

@@ -9,17 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from benchmark.data.source import Sources
 
-__all__ = [
-    "EXIT_FAILED",
-    "EXIT_INTERRUPTED",
-    "EXIT_OK",
-    "EXIT_USAGE",
-    "add_data_options",
-    "add_figure_options",
-    "command",
-    "sources_of",
-]
-
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 

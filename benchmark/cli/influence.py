@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-__all__ = ["add"]
-
-
 def add(commands: Any) -> None:
     """Add the command."""
     parser = command(

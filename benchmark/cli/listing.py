@@ -12,8 +12,6 @@ from typing import Any
 from benchmark.cli.common import EXIT_OK, command
 from benchmark.declarations import Kind, list_declarations
 
-__all__ = ["add"]
-
 
 def add(commands: Any) -> None:
     """Add the command."""

@@ -8,8 +8,6 @@ from typing import Any
 
 from benchmark.cli.common import EXIT_OK, command
 
-__all__ = ["add"]
-
 
 def add(commands: Any) -> None:
     """Add the command."""

@@ -9,8 +9,6 @@ from typing import Any
 
 from benchmark.cli.common import EXIT_OK, add_figure_options, command
 
-__all__ = ["add"]
-
 
 def add(commands: Any) -> None:
     """Add the command."""

@@ -10,8 +10,6 @@ from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, add_data_options, add_figure_options, command
 
-__all__ = ["add"]
-
 
 def add(commands: Any) -> None:
     """Add the command."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from benchmark.bias.edits import BiasEdit
     from benchmark.network.model import Network
 
-__all__ = ["add"]
-
 
 def add(commands: Any) -> None:
     """Add the command."""

@@ -31,8 +31,6 @@ from benchmark.experiment.world import load_plugins
 from benchmark.metrics import metric_names
 from benchmark.techniques import get_technique
 
-__all__ = ["check_experiment", "load_for_run"]
-
 M = TypeVar("M", bound=BaseModel)
 
 

@@ -19,8 +19,6 @@ from pydantic import (
 from benchmark.errors import ExperimentError
 from benchmark.models import STRICT
 
-__all__ = ["Cluster", "load_cluster"]
-
 Scalar: TypeAlias = StrictBool | StrictInt | StrictFloat | StrictStr
 
 

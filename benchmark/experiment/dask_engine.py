@@ -38,8 +38,6 @@ from benchmark.experiment.engine import missing_extra
 from benchmark.experiment.pool import DELIVERY, Failure, Finished, Handler, Limits, Pool, Task
 from benchmark.experiment.versions import processor
 
-__all__ = ["DaskEngine", "connected", "started"]
-
 # Tasks that the scheduler is told of in one message.
 _BATCH = 1000
 

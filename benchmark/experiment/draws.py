@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from benchmark.experiment.plan import Block
     from benchmark.experiment.world import Scene
 
-__all__ = ["axes", "draw_training_sample", "observe_test_rows"]
-
 
 def axes(scene: Scene, block: Block) -> dict[str, str | int | float]:
     """Return what the random numbers of a block are for; see :func:`benchmark.seeding.axis_seed`."""

@@ -12,8 +12,6 @@ from benchmark.errors import ExperimentError
 from benchmark.experiment.pool import Finished, Handler, Limits, Task, run_tasks
 from benchmark.experiment.versions import processor
 
-__all__ = ["Engine", "LocalEngine", "open_engine"]
-
 
 class Engine(Protocol):
     """Computes tasks somewhere; what comes out does not depend on where."""

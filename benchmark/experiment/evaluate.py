@@ -43,17 +43,6 @@ from benchmark.techniques import (
 from benchmark.techniques._checks import checked_decision, checked_score
 from benchmark.techniques.base import one_class
 
-__all__ = [
-    "Cell",
-    "Evaluator",
-    "cell_result",
-    "classifier_mismatch",
-    "configured_techniques",
-    "describe_classifier",
-    "describe_technique",
-    "metric_values",
-]
-
 _LONGEST_REASON = 2000
 
 

@@ -18,8 +18,6 @@ from benchmark.conformance import CheckResult, check_technique, described, examp
 from benchmark.experiment.pool import Failure, Limits, Task, run_tasks
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques, load_plugin
 
-__all__ = ["VERDICTS", "Examiner", "Fit", "examine", "techniques_of"]
-
 VERDICTS = {"failed": "breaks rules", "passed": "keeps the rules", "not applicable": "could not be checked"}
 """What is said of a technique, by the weightiest status that one of its checks has."""
 

@@ -9,13 +9,6 @@ import pandas as pd
 from benchmark.columns import CONVERGENCE_COLUMNS, FAILURE_COLUMNS, METRIC_COLUMNS, RESULT_COLUMNS
 from benchmark.experiment.store import CellResult, MetricValue
 
-__all__ = [
-    "convergence_frame",
-    "failures_frame",
-    "metrics_frame",
-    "results_frame",
-]
-
 
 def results_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
     """Return one row per metric of every finished cell.

@@ -9,8 +9,6 @@ from benchmark.experiment.evaluate import classifier_mismatch, configured_techni
 from benchmark.experiment.plan import Experiment
 from benchmark.statistics.across import repetitions_needed
 
-__all__ = ["foreseen", "mismatches", "too_few_repetitions"]
-
 
 def foreseen(experiment: Experiment) -> Iterator[str]:
     """Yield sentences on what a run of an experiment cannot give, whatever the data."""

@@ -35,18 +35,6 @@ import psutil
 
 from benchmark.errors import BetabenchError, ExperimentError
 
-__all__ = [
-    "DELIVERY",
-    "Failure",
-    "Finished",
-    "Handler",
-    "Limits",
-    "Pool",
-    "Task",
-    "leave_if_imported_by_a_worker",
-    "run_tasks",
-]
-
 DELIVERY = 1.0
 """Seconds between two deliveries: as much can a kill cost beside the running cells."""
 

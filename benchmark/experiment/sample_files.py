@@ -20,8 +20,6 @@ from benchmark.network.model import Network
 from benchmark.network.sample import sample
 from benchmark.seeding import generator
 
-__all__ = ["draw_sample", "parse_edit", "write_sample"]
-
 
 def parse_edit(text: str) -> BiasEdit:
     """Parse ``ATTRIBUTE=GROUP`` or ``ATTRIBUTE=GROUP:favor``.

@@ -29,8 +29,6 @@ from benchmark.metrics import (
     one_value_each,
 )
 
-__all__ = ["Answers", "Scorer", "pack", "scoring_digest", "unpack"]
-
 
 @dataclass(frozen=True, eq=False)
 class Answers:

@@ -18,18 +18,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeGuard
 
-__all__ = [
-    "HARNESS",
-    "closure_digest",
-    "code_digest",
-    "harness_digest",
-    "optional_versions",
-    "package_versions",
-    "processor",
-    "software",
-    "source_digest",
-]
-
 PACKAGE = Path(__file__).resolve().parent.parent
 
 # What every cell's predictions pass through. Learning and loading are not among it: the keys hold digests of

@@ -18,8 +18,6 @@ from benchmark.text.words import file_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_divergences", "draw_figures", "draw_means"]
-
 _HOW: dict[Variant, str] = {
     "predict": "The same model predicts held-out rows as they are, and exchanged",
     "train": "Models of the rows as they are, and of exchanged rows, predict held-out rows as they are",

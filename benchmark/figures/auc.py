@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from benchmark.runs.descriptions import RunDescription
     from benchmark.runs.frames import Scenario
 
-__all__ = ["AUC_METRICS", "auc_rows", "draw_auc"]
-
 AUC_METRICS = ("auc_overall", "auc", "auc_gap")
 """Metrics that the figure shows, from left to right."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_fidelity", "mutual_information", "shares"]
-
 _PANEL = (2.9, 2.5)
 _MOST_NAMED = 4
 _LEAST = 0.005  # from the diagonal: nearer points are not worth a name

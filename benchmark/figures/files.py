@@ -10,8 +10,6 @@ from matplotlib.figure import Figure
 from benchmark.figures.style import render
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
-__all__ = ["write_figures"]
-
 
 def write_figures(
     folder: Path, figures: Iterable[tuple[str, Figure]], formats: Sequence[str] = FORMATS_WRITTEN

@@ -12,8 +12,6 @@ import matplotlib
 from fontTools import subset
 from matplotlib.font_manager import fontManager
 
-__all__ = ["font_family"]
-
 _SOURCES = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")  # come with matplotlib, so every machine has them
 _FAMILY = "Betabench Sans"
 # Latin, Greek, punctuation, arrows and mathematical signs.

@@ -15,8 +15,6 @@ from benchmark.figures.style import SIZES, Page
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["LINE", "add_step_colorbar", "draw_cells", "name_block", "short_number"]
-
 LINE = 1.3 * SIZES["tick"] / 72
 """Height of a line of labels in inches."""
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_forest", "draw_heat"]
-
 _CELL = (0.45, 0.21)
 _LEGEND, _NARROWEST = 1.4, 1.6
 _NAME_WIDTH = 2.4

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["place_labels"]
-
 _NEAREST, _STEP = 0.055, 0.045  # inches
 _ANGLES = np.deg2rad([45, 135, -45, -135, 0, 180, 90, -90, 22, 158, -22, -158, 68, 112, -68, -112])
 _MARKER = 0.04

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["LabelRows", "draw_label_table", "label_table"]
-
 _MOST_ROWS = 14
 _NAME_WIDTH = 3.6
 _LINE = 1.3 * SIZES["tick"] / 72

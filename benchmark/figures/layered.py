@@ -15,8 +15,6 @@ from sklearn.isotonic import isotonic_regression
 
 from benchmark.errors import ReportError
 
-__all__ = ["Layout", "place_layers"]
-
 _MOST_PER_LAYER = 6
 _SWEEPS = 12
 _WAYPOINT_WIDTH = 0.16

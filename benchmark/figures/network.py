@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_network"]
-
 _HEIGHT = 0.3  # of a box; all sizes in inches
 _LAYER = 0.86
 _GAP = 0.22

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_over_beta"]
-
 _MOST_LINES = 9  # more cannot be told apart by eye
 _LEGEND_LINE = 0.19
 _LEGEND_WIDTH = 2.6

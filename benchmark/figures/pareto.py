@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_pareto"]
-
 _MOST_BETAS = 5
 _PANEL = (2.25, 1.95)
 _KEY_SIZE = 7.0

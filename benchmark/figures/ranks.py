@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_ranks"]
-
 _ROW = 0.19
 _LINE = 1.3 * SIZES["tick"] / 72
 _NAME_WIDTH = 2.3

@@ -16,8 +16,6 @@ from benchmark.text.words import file_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["run_figures"]
-
 Drawing = tuple[str, Callable[[], "Figure"]]
 
 

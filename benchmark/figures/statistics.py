@@ -15,8 +15,6 @@ from benchmark.text.words import file_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_statistics", "statistics_figures"]
-
 
 def draw_statistics(statistics: RunStatistics) -> Iterator[tuple[str, Figure]]:
     """Yield name and figure of all that :func:`statistics_figures` names."""

@@ -26,29 +26,9 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import NullLocator
 
 from benchmark.figures.fonts import font_family
-from benchmark.text.files import FORMATS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = [
-    "BETA_COLORS",
-    "FAINT",
-    "FORMATS",
-    "GREY",
-    "SIZES",
-    "STEPS",
-    "LineStyle",
-    "Page",
-    "add_beta_colorbar",
-    "beta_ticks",
-    "line_style",
-    "list_room",
-    "render",
-    "styled",
-    "text_width",
-    "wrap",
-]
 
 SIZES = {"title": 11.0, "subtitle": 8.5, "panel": 9.0, "label": 9.0, "tick": 8.0, "note": 7.5}
 """Sizes of text in points."""

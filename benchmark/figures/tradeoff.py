@@ -34,16 +34,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "TRADEOFF",
-    "Limits",
-    "draw_tradeoff",
-    "draw_tradeoff_panel",
-    "points_of",
-    "tradeoff_limits",
-    "tradeoff_points",
-]
-
 TRADEOFF = ("discrimination", "accuracy")
 """Metrics on the axes of the paper's Figure 1."""
 

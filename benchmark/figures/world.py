@@ -13,8 +13,6 @@ from benchmark.text.words import file_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw_world"]
-
 
 def draw_world(world: World, description: RunDescription) -> Iterator[tuple[str, Figure]]:
     """Yield name and figure: ``label/<dataset>`` and ``fidelity/<dataset>``, with the bias where several.

@@ -12,8 +12,6 @@ from markupsafe import Markup
 
 from benchmark.text.words import number, printable
 
-__all__ = ["render"]
-
 
 def render(template: str, **values: object) -> str:
     """Return a page.

@@ -17,8 +17,6 @@ from benchmark.pages.html import render
 from benchmark.pages.run import PAGE_NAME
 from benchmark.text.files import write_atomically
 
-__all__ = ["INDEX_NAME", "RunEntry", "find_runs", "index_page", "refresh_index"]
-
 INDEX_NAME = "index.html"
 """Name of the index in the folder that holds the runs' folders."""
 

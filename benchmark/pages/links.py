@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["files_below", "files_beside"]
-
 _FOR_READERS = {".csv", ".html", ".json", ".md", ".pdf", ".png", ".svg", ".tex"}
 
 _FOLDERS = ("comparison", "figures", "statistics", "tables")

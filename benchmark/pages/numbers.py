@@ -26,8 +26,6 @@ from benchmark.statistics.frames import SCENARIO
 from benchmark.statistics.intervals import CONFIDENCE
 from benchmark.tables.answers import CANDIDATE, READING, SAME_ANSWER, UNKNOWN_SHARES
 
-__all__ = ["UNTREATED", "as_script", "page_numbers"]
-
 UNTREATED = "none"
 """The technique that every dataset is compared with besides its own baseline, where the run has it."""
 

@@ -23,8 +23,6 @@ from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
 from benchmark.techniques import list_techniques
 
-__all__ = ["data_section", "failures_section", "methods_section", "regeneration_section"]
-
 _BETTER = {
     "higher": "higher",
     "lower": "lower",

@@ -18,8 +18,6 @@ from benchmark.published.text import metric_title, technique_title
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_differences"]
-
 _CELL = (0.4, 0.21)
 _NARROWEST = 1.6
 _STEPS = (*TOLERANCES, 0.1, 0.2)

@@ -25,8 +25,6 @@ from benchmark.runs.finished import published_numbers, read_run
 from benchmark.runs.summary import csv_text
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
-__all__ = ["compare_folder", "print_comparison", "write_comparison"]
-
 _SHOWN_SCOPES = ("overall", "tables", "table", "dataset")
 _MOST_SHOWN = 5
 _IN_FOLDER = ("table*.md", "differences.*")

@@ -14,19 +14,6 @@ from benchmark.experiment.plan import PublishedDataset, PublishedEntry
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
 
-__all__ = [
-    "AGREEMENT_COLUMNS",
-    "COMPARISON_COLUMNS",
-    "EMBEDDED",
-    "RANK_COLUMNS",
-    "TOLERANCES",
-    "Comparison",
-    "agreement",
-    "build_comparison",
-    "compare",
-    "rank_correlations",
-]
-
 TOLERANCES = (0.02, 0.05)
 """Absolute differences up to which a number counts as met, in the units of the metric."""
 

@@ -13,17 +13,6 @@ from benchmark.tables.paper import HEADINGS
 from benchmark.text import markdown
 from benchmark.text.words import number
 
-__all__ = [
-    "FAR",
-    "heading",
-    "metric_title",
-    "share_text",
-    "summary_markdown",
-    "table_markdown",
-    "technique_title",
-    "worst_blocks",
-]
-
 FAR = 0.03
 """Mean absolute error above which a dataset's technique is listed among the worst."""
 

@@ -27,8 +27,6 @@ from benchmark.tables.answers import (
 )
 from benchmark.text.words import number
 
-__all__ = ["print_answers", "print_reading", "short"]
-
 _MOST_SHOWN = 3
 _WIDTHS = (20, 20, 13)  # with two blanks before each
 

@@ -15,8 +15,6 @@ from benchmark.audit.wording import RATES, mark, reference, undefined
 from benchmark.metrics import get_metric
 from benchmark.text.words import few, number, printable
 
-__all__ = ["print_audit"]
-
 _MOST_GROUPS = 20
 _MOST_NAMES = 2
 _LONGEST_NAME = 24

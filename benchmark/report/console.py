@@ -32,8 +32,6 @@ from benchmark.statistics.bayes import ROPE
 from benchmark.tables.answers import constant_title, mark
 from benchmark.text.words import share
 
-__all__ = ["print_report"]
-
 SHOWN = ("discrimination", "accuracy")
 """Metrics of the console table; the files hold all."""
 

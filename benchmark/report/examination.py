@@ -8,8 +8,6 @@ from typing import Any
 
 from rich.console import Console
 
-__all__ = ["print_examination", "say"]
-
 
 def print_examination(console: Console, report: Mapping[str, Any]) -> None:
     """Print what :func:`benchmark.experiment.examine.examine` found of a technique."""

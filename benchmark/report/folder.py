@@ -26,9 +26,6 @@ from benchmark.text.files import FORMATS_WRITTEN, PACKED, plain_or_packed, write
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RunFolder", "write_run_folder", "write_shard_folder"]
-
-
 # What other commands add to a folder: true of the results that it was made from, and of no others.
 _DRAWN_FROM_RESULTS = (
     *("comparison.md", "comparison*.csv", "comparison/*"),

@@ -29,8 +29,6 @@ from benchmark.tables.markup import MARKUPS
 from benchmark.tables.significance import compared_metrics, pair_notes, places, statistics_tables
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
-__all__ = ["print_statistics", "write_statistics"]
-
 PAGE = "README.md"
 
 _EARLIER = (

@@ -35,20 +35,6 @@ from benchmark.tables.significance import (
 from benchmark.text import markdown
 from benchmark.text.words import number
 
-__all__ = [
-    "ANSWERS_PAGE",
-    "FILES",
-    "NOT_COMPARED",
-    "SURVIVOR_COLUMNS",
-    "answers_page",
-    "incomplete_survivors",
-    "is_compared",
-    "left_out_notes",
-    "statistics_page",
-    "survivor_text",
-    "survivors",
-]
-
 NOT_COMPARED = "nothing could be compared"
 """Stands where no technique is of use, or the baseline cannot be compared with."""
 

@@ -16,8 +16,6 @@ from benchmark.tables.markup import MARKUPS
 from benchmark.tables.paper import build_tables
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
-__all__ = ["write_report"]
-
 
 def write_report(
     output_dir: Path,

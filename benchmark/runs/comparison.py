@@ -15,8 +15,6 @@ from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import ReportError
 from benchmark.runs.finished import FinishedRun, read_results, read_run
 
-__all__ = ["DIFFERENCE_COLUMNS", "RunsComparison", "compare_runs", "print_runs"]
-
 DIFFERENCE_COLUMNS = ("technique", "metric", "values", "identical", "one_sided", "largest")
 """Columns of :attr:`RunsComparison.differences`."""
 

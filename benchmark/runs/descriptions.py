@@ -19,16 +19,6 @@ from benchmark.experiment.plan import PublishedEntry
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.text.words import file_name
 
-__all__ = [
-    "STAGES",
-    "DatasetDescription",
-    "GroupSizes",
-    "MetricDescription",
-    "PlantedBias",
-    "RunDescription",
-    "TechniqueDescription",
-]
-
 STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processing", "": "Techniques"}
 """Titles of the stages at which techniques act, in the order of training, and of an unknown one."""
 

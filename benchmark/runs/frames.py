@@ -13,19 +13,6 @@ from benchmark.errors import ReportError
 from benchmark.runs.descriptions import DatasetDescription, RunDescription
 from benchmark.text.words import file_name
 
-__all__ = [
-    "CELL_COLUMNS",
-    "STATUSES",
-    "Scenario",
-    "check_failures",
-    "check_results",
-    "distinguishing_names",
-    "in_described_order",
-    "only_described_metrics",
-    "scenarios",
-    "with_failed_cells",
-]
-
 CELL_COLUMNS = RESULT_COLUMNS[:5]
 """What one mean is about, apart from the metric: dataset, bias, beta, technique and classifier."""
 

@@ -33,8 +33,6 @@ from benchmark.runs.descriptions import (
 )
 from benchmark.techniques import list_techniques
 
-__all__ = ["Manifest", "describe_run", "metric_description"]
-
 _ARROW = " -> "
 
 

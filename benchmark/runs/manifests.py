@@ -13,8 +13,6 @@ from benchmark.experiment.plan import Experiment
 from benchmark.experiment.run import STORE_NAME
 from benchmark.experiment.store import read_last_run
 
-__all__ = ["other_experiment", "unfinished_run", "unlike_shards"]
-
 # What says which cells an experiment has; all else of it changes how long they may take and what is shown.
 _OF_CELLS = ("name", "seed", "repetitions", "betas", "train_rows", "datasets", "techniques", "classifiers")
 

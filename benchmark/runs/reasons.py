@@ -6,8 +6,6 @@ import pandas as pd
 
 from benchmark.runs.frames import Scenario
 
-__all__ = ["explain"]
-
 _MOST_REASONS = 2
 _LONGEST_REASON = 160
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario
 
-__all__ = ["listed", "scenario_notes", "scenario_subtitle"]
-
 
 def scenario_subtitle(scenario: Scenario, description: RunDescription, explanation: str) -> str:
     """Say what was measured on what, how often, and what a figure shows of it."""

@@ -11,19 +11,6 @@ from numpy.typing import ArrayLike
 
 from benchmark.statistics.answers import ConstantAnswer
 
-__all__ = [
-    "BELOW_CONSTANT",
-    "CONSTANT_LINE",
-    "DEGENERATE",
-    "below_constant_cells",
-    "below_constant_notes",
-    "below_constant_words",
-    "constant_text",
-    "degenerate_cells",
-    "degenerate_notes",
-    "is_near",
-]
-
 DEGENERATE = "‡"
 """Stands beside techniques that answer nearly everybody, or each group, the same."""
 

@@ -10,8 +10,6 @@ from benchmark.runs.frames import CELL_COLUMNS, in_described_order
 from benchmark.statistics.intervals import half_widths
 from benchmark.text.spreadsheet import as_cell
 
-__all__ = ["SUMMARY_COLUMNS", "csv_text", "summarise"]
-
 SUMMARY_COLUMNS = (*CELL_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
 """Columns of the summary."""
 

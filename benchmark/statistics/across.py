@@ -17,19 +17,6 @@ from benchmark.statistics.bayes import N_SAMPLES, PRIOR, ROPE, signed_rank_proba
 from benchmark.statistics.frames import Cells, Goal, goal_of, require_known, row_means, to_cells
 from benchmark.statistics.hypothesis_tests import friedman, holm, wilcoxon_p_values
 
-__all__ = [
-    "ALPHA",
-    "average_ranks",
-    "bayesian_comparisons",
-    "friedman_tests",
-    "pairwise_tests",
-    "rank_groups",
-    "repetitions_needed",
-    "smallest_p_value",
-    "too_few_datasets",
-    "unbroken_groups",
-]
-
 ALPHA = 0.05
 """Level of significance, unless told otherwise."""
 

@@ -20,21 +20,6 @@ from benchmark.statistics.frames import SCENARIO
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
 
-__all__ = [
-    "ACCEPTANCE",
-    "ACCURACY",
-    "ANSWER_COLUMNS",
-    "NEARLY_ALL",
-    "STANDING_COLUMNS",
-    "ConstantAnswer",
-    "answer_table",
-    "incomparable",
-    "judged",
-    "standings",
-    "underpowered_families",
-    "without_degenerate",
-]
-
 ACCURACY = "accuracy"
 """Metric that the others are traded off against."""
 

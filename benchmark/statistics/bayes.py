@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from benchmark.errors import StatisticsError
 from benchmark.seeding import generator
 
-__all__ = ["N_SAMPLES", "PRIOR", "ROPE", "posterior_shares", "signed_rank_probabilities"]
-
 ROPE = 0.01
 """Differences up to which two techniques are practically equivalent, in the metric's unit."""
 

@@ -13,16 +13,6 @@ from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.metrics import GroupCounts, one_value_each
 from benchmark.statistics.frames import Cells, require_known, to_cells
 
-__all__ = [
-    "FAIREA_COLUMNS",
-    "REGIONS",
-    "Region",
-    "constant_accuracy",
-    "fairea_regions",
-    "mutation_baseline",
-    "regions",
-]
-
 Region = Literal["win_win", "good", "bad", "inverted", "lose_lose", "unchanged"]
 
 REGIONS: tuple[Region, ...] = ("win_win", "good", "bad", "inverted", "lose_lose", "unchanged")

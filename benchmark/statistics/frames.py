@@ -13,21 +13,6 @@ from numpy.typing import NDArray
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import StatisticsError, UnknownNameError
 
-__all__ = [
-    "CELL_KEY",
-    "ROUNDING",
-    "SCENARIO",
-    "Cells",
-    "Goal",
-    "all_equal",
-    "blocks_by_count",
-    "distance",
-    "goal_of",
-    "require_known",
-    "row_means",
-    "to_cells",
-]
-
 SCENARIO = ("dataset", "bias", "classifier")
 """What is never compared with each other directly: a dataset under one kind of bias and one classifier."""
 

@@ -14,19 +14,6 @@ from scipy.stats import rankdata, wilcoxon
 from benchmark.seeding import generator
 from benchmark.statistics.frames import ROUNDING, all_equal
 
-__all__ = [
-    "N_FLIPS",
-    "Friedman",
-    "cohens_d_z",
-    "flips_needed",
-    "friedman",
-    "holm",
-    "is_exact",
-    "rank_biserial",
-    "sign_flip_p_values",
-    "wilcoxon_p_values",
-]
-
 N_FLIPS = 9999
 """Number of random sign flips, unless another is asked for."""
 

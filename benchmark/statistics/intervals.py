@@ -17,8 +17,6 @@ from benchmark.statistics.frames import (
     to_cells,
 )
 
-__all__ = ["CONFIDENCE", "INTERVAL_COLUMNS", "cell_intervals", "half_widths", "student_intervals"]
-
 CONFIDENCE = 0.95
 """Coverage of intervals, unless another is asked for."""
 

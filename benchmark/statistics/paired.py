@@ -30,8 +30,6 @@ from benchmark.statistics.hypothesis_tests import (
 )
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 
-__all__ = ["FAMILY", "PAIRED_COLUMNS", "paired_comparisons"]
-
 FAMILY = ("dataset", "bias", "classifier", "metric")
 """Tests that Holm's correction takes together: all techniques at all levels of bias with these in common."""
 

@@ -11,15 +11,6 @@ from numpy.typing import NDArray
 from benchmark.statistics.frames import Cells, Goal, all_equal, goal_of, require_known, row_means, to_cells
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 
-__all__ = [
-    "ROBUSTNESS_COLUMNS",
-    "STOPPING_COLUMNS",
-    "area_weights",
-    "slope_weights",
-    "slopes_and_areas",
-    "stopping_points",
-]
-
 _LINE = ("dataset", "bias", "technique", "classifier", "metric")
 
 ROBUSTNESS_COLUMNS = (

@@ -12,15 +12,6 @@ from numpy.typing import NDArray
 from benchmark.errors import StatisticsError
 from benchmark.statistics.frames import Cells, Goal, require_known, row_means, to_cells
 
-__all__ = [
-    "HYPERVOLUME_COLUMNS",
-    "PARETO_COLUMNS",
-    "hypervolume",
-    "hypervolumes",
-    "on_pareto_front",
-    "pareto_fronts",
-]
-
 _WHERE = ("dataset", "bias", "beta", "classifier")
 
 PARETO_COLUMNS = (

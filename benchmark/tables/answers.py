@@ -17,32 +17,6 @@ from benchmark.statistics.answers import NEARLY_ALL
 from benchmark.statistics.frames import SCENARIO
 from benchmark.text.words import number, share
 
-__all__ = [
-    "ANSWER_HEADINGS",
-    "CANDIDATE",
-    "READING",
-    "SAME_ANSWER",
-    "UNKNOWN_SHARES",
-    "accepts",
-    "accepts_text",
-    "answer_counts",
-    "answer_rows",
-    "answer_sentences",
-    "baseline_notes",
-    "best_of",
-    "change_text",
-    "changes_sign",
-    "constant_title",
-    "in_order",
-    "is_chosen",
-    "less_words",
-    "mark",
-    "mark_notes",
-    "remarks",
-    "spots",
-    "verdict",
-]
-
 SAME_ANSWER = "nearly everybody, or each group, the same in at least one sample"
 """What such techniques answer."""
 

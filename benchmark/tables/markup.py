@@ -12,8 +12,6 @@ from benchmark.text import markdown
 from benchmark.text.spreadsheet import as_cell
 from benchmark.text.words import number
 
-__all__ = ["MARKUPS", "to_csv", "to_latex", "to_markdown"]
-
 _LONGEST_FLOAT = 42
 """Rows that fit one page of LaTeX; a longer table becomes one float per block."""
 

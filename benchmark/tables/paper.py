@@ -16,8 +16,6 @@ from benchmark.runs.reasons import explain
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, ConstantAnswer, standings
 from benchmark.tables.answers import accepts_text, mark, mark_notes
 
-__all__ = ["Block", "Cell", "ReportTable", "Row", "build_tables"]
-
 PREPROCESSING = ("massaging", "reweighing", "uniform_sampling", "preferential_sampling")
 """Methods of the paper's Tables 3 and 6, in the paper's order."""
 

@@ -38,20 +38,6 @@ from benchmark.tables.paper import (
 )
 from benchmark.text.words import file_name
 
-__all__ = [
-    "BETTER",
-    "WORSE",
-    "Place",
-    "compared_metrics",
-    "data_notes",
-    "method_notes",
-    "pair_notes",
-    "place_notes",
-    "places",
-    "reach_notes",
-    "statistics_tables",
-]
-
 BETTER, WORSE = "+", "-"
 """Signs of a significant difference to the baseline."""
 

@@ -14,8 +14,6 @@ from benchmark.errors import TechniqueError
 from benchmark.techniques.base import Stage
 from benchmark.techniques.registry import list_techniques
 
-__all__ = ["write_skeleton"]
-
 _TEMPLATES = Path(__file__).resolve().parent / "skeletons"
 
 

@@ -10,17 +10,6 @@ from typing import Any
 
 from benchmark.errors import ReportError
 
-__all__ = [
-    "FORMATS",
-    "FORMATS_WRITTEN",
-    "PACKED",
-    "figure_formats",
-    "plain_or_packed",
-    "require_writable",
-    "write_atomically",
-    "write_json",
-]
-
 FORMATS = ("png", "pdf", "svg")
 """Every format in which a figure can be written."""
 

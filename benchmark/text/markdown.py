@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-__all__ = ["code", "link_to", "plain", "table"]
-
 
 def plain(text: str) -> str:
     """Write a text on one line, escaping what Markdown, HTML in it or a dollar sign would make of it."""

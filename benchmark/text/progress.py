@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Pace", "show_progress"]
-
 _LINE = 60  # seconds between two lines of progress at most
 _SETTLED = 2  # seconds of computing after which the rate is shown
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["as_cell", "from_cell"]
-
 # A spreadsheet computes what begins with one of these. A number with a sign stays a number.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+|inf|nan)([eE][+-]?\d+)?")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-__all__ = ["few", "file_name", "number", "printable", "share"]
-
 
 def printable(text: object) -> str:
     """Return a name from the data without characters that would steer a terminal or break a page."""

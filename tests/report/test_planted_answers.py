@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import random
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 
 from benchmark.data.card import load_card
 from benchmark.runs.descriptions import bias_sentence
@@ -256,7 +256,7 @@ def test_page_and_figures_describe_the_planted_bias_in_the_same_words(run: tuple
         description = facts["description"]
         if facts["acting"]:
             assert description == ", ".join(facts["acting"])
-        sentence = html.escape(bias_sentence(bias, description), quote=True)
+        sentence = escape(bias_sentence(bias, description))
         assert f"<p>{sentence} (kind <code>{facts['kind']}</code>).</p>" in page
     (dataset,) = read_run(run[0]).datasets
     described = {bias: facts["description"] for bias, facts in planted.items()}

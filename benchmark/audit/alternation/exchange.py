@@ -16,18 +16,6 @@ from benchmark.errors import ClassifierError, DataError, ExperimentError, Unknow
 from benchmark.metrics.alternation import gaussian_kl
 from benchmark.seeding import generator
 
-__all__ = [
-    "ALTERNATION_COLUMNS",
-    "VARIANTS",
-    "Encoding",
-    "Regressor",
-    "Variant",
-    "alternate",
-    "alternation_test",
-    "polynomial_regression",
-    "summarise_alternation",
-]
-
 Variant = Literal["predict", "train", "retrain"]
 Encoding = Literal["one_hot", "ordinal"]
 Array = NDArray[np.float64]

@@ -27,15 +27,6 @@ from benchmark.errors import DataError, UnknownNameError
 from benchmark.models import STRICT, Identifier
 from benchmark.techniques._checks import one_thread
 
-__all__ = [
-    "AlternationCase",
-    "AlternationExperiment",
-    "AlternationOutcome",
-    "is_alternation",
-    "load_alternation",
-    "run_alternation",
-]
-
 Names = Annotated[tuple[str, ...], Field(min_length=1)]
 
 KIND = "alternation"

@@ -8,8 +8,6 @@ from typing import Literal
 
 from benchmark.techniques.base import Convergence
 
-__all__ = ["CellResult", "MetricValue", "Status", "Stored"]
-
 Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed"]
 
 

@@ -7,8 +7,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["UNREADABLE", "add_checks", "checksum", "checksums", "count_damaged", "is_damage"]
-
 UNREADABLE = (sqlite3.Error, TypeError, ValueError, OverflowError)
 """What reading a damaged file raises: SQLite's errors, and Python's where a value is not what it was."""
 

@@ -8,8 +8,6 @@ import sqlite3
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-__all__ = ["LastRun", "read_last_run"]
-
 
 @dataclass(frozen=True)
 class LastRun:

@@ -13,8 +13,6 @@ from benchmark.errors import StoreError
 from benchmark.experiment.store.checks import UNREADABLE, add_checks, count_damaged, is_damage
 from benchmark.experiment.store.schema import check_format, held, lock_path, not_a_store
 
-__all__ = ["require_store", "take_over"]
-
 _STAGED = ("cells", "results", "convergence", "scorings", "scored", "predictions", "checks")
 # The first cell of which a staged store ("their" tables) says something else, and what. Values are compared
 # where the same code computed them: another one may well find others.

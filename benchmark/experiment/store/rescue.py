@@ -17,8 +17,6 @@ from typing import Any
 
 from benchmark.experiment.store.checks import UNREADABLE, checksum, is_damage
 
-__all__ = ["is_store", "read_damaged"]
-
 _MAGIC = b"SQLite format 3\0"
 _MARKS = (b"CREATE TABLE cells", b"REFERENCES cells (key)")
 _DIGITS = "0123456789abcdef"

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from benchmark.errors import StoreError
 
-__all__ = ["CHECKS", "FORMAT", "LATER_TABLES", "TABLES", "check_format", "held", "lock_path", "not_a_store"]
-
 FORMAT = 1
 
 TABLES = """

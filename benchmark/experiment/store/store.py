@@ -34,8 +34,6 @@ from benchmark.experiment.store.schema import (
 )
 from benchmark.techniques.base import Convergence
 
-__all__ = ["Store"]
-
 _OF_A_CELL = ("results", "convergence", "scored", "predictions", "checks")
 _ASKED_AT_ONCE = 500  # SQLite takes as many parameters anywhere
 _RESCUED_AT_ONCE = 1000
