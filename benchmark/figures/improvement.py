@@ -17,6 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from benchmark.figures.heat_grid import LINE, add_step_colorbar, draw_cells, name_block, short_number
 from benchmark.figures.style import GREY, SIZES, STEPS, Page, beta_ticks, styled, text_width, wrap
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import (
     BELOW_CONSTANT,
     DEGENERATE,
@@ -26,7 +27,7 @@ from benchmark.runs.standing_marks import (
     degenerate_notes,
 )
 from benchmark.tables.answers import baseline_notes, mark, mark_notes
-from benchmark.tables.significance import Place, place_notes, places, reach_notes
+from benchmark.tables.significance import data_notes, reach_notes, scenarios_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,7 +65,9 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
     """
     own = _of_metric(statistics.intervals, metric)
     columns = [
-        (place, float(beta)) for place in places(statistics) for beta in np.unique(place.rows(own)["beta"])
+        (scenario, float(beta))
+        for scenario in scenarios_of(statistics)
+        for beta in np.unique(scenario.rows(own)["beta"])
     ]
     tried = own["technique"].unique()
     names = [name for name in statistics.run.titles if name in tried]
@@ -75,7 +78,7 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
     width = max(_CELL[0], _NARROWEST / len(columns))
     blocks = _blocks(columns)
     headings = [
-        wrap(place.heading, (last - first + 1) * width, SIZES["tick"]) for place, first, last in blocks
+        wrap(scenario.heading, (last - first + 1) * width, SIZES["tick"]) for scenario, first, last in blocks
     ]
     below = (max(map(len, headings)) + 1) * LINE + 0.2
     bounds = _bounds(statistics.rope)
@@ -90,12 +93,12 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
             notes=[
                 *mark_notes(statistics.standing[statistics.standing["technique"].isin(names)]),
                 *(
-                    f"{place.heading}: {note}"
-                    for place, _, _ in blocks
-                    for note in _of_baseline(statistics, place)
+                    f"{scenario.heading}: {note}"
+                    for scenario, _, _ in blocks
+                    for note in _of_baseline(statistics, scenario)
                 ),
                 *reach_notes(_of_metric(statistics.out_of_reach(), metric), statistics.run),
-                *(note for place, _, _ in blocks for note in place_notes(statistics, place)),
+                *(note for scenario, _, _ in blocks for note in data_notes([scenario.dataset])),
             ],
             left=0.3 + max(text_width(line, SIZES["tick"]) for lines in labels for line in lines),
             right=1.0,
@@ -111,19 +114,19 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
         axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(names) - 0.5, -0.5))
         axes.set_xticks(range(len(columns)), labels=[f"{beta:g}" for _, beta in columns])
         axes.set_yticks(range(len(names)), labels=["\n".join(lines) for lines in labels])
-        for lines, (place, first, last) in zip(headings, blocks, strict=True):
+        for lines, (scenario, first, last) in zip(headings, blocks, strict=True):
             name_block(axes, "\n".join(lines), (first + last) / 2, len(names))
             if first:
                 axes.axvline(first - 0.5, color="black", lw=0.8)
-            _frame(axes, names, statistics.baselines[place.dataset], first, last)
+            _frame(axes, names, statistics.baselines[scenario.dataset.name], first, last)
         add_step_colorbar(page, norm, colors)
     return page.figure
 
 
-def _of_baseline(statistics: RunStatistics, place: Place) -> list[str]:
+def _of_baseline(statistics: RunStatistics, scenario: Scenario) -> list[str]:
     """Say where the baseline is degenerate, and whether it is compared with."""
-    name = statistics.baselines[place.dataset]
-    standing = place.rows(statistics.standing)
+    name = statistics.baselines[scenario.dataset.name]
+    standing = scenario.rows(statistics.standing)
     return baseline_notes(standing[standing["technique"] == name], statistics.run.titles[name])
 
 
@@ -131,12 +134,12 @@ def _of_metric(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
     return frame[frame["metric"] == metric]
 
 
-def _blocks(columns: Sequence[tuple[Place, float]]) -> list[tuple[Place, int, int]]:
-    """Return each place with its first and last column."""
-    found: dict[Place, tuple[int, int]] = {}
-    for i, (place, _) in enumerate(columns):
-        found[place] = (found.get(place, (i, i))[0], i)
-    return [(place, first, last) for place, (first, last) in found.items()]
+def _blocks(columns: Sequence[tuple[Scenario, float]]) -> list[tuple[Scenario, int, int]]:
+    """Return each scenario with its first and last column."""
+    found: dict[Scenario, tuple[int, int]] = {}
+    for i, (scenario, _) in enumerate(columns):
+        found[scenario] = (found.get(scenario, (i, i))[0], i)
+    return [(scenario, first, last) for scenario, (first, last) in found.items()]
 
 
 def _bounds(rope: float) -> list[float]:
@@ -154,7 +157,7 @@ def _cells(
     statistics: RunStatistics,
     rows: pd.DataFrame,
     names: Sequence[str],
-    columns: Sequence[tuple[Place, float]],
+    columns: Sequence[tuple[Scenario, float]],
 ) -> tuple[np.ndarray, list[list[str]], np.ndarray]:
     """Return improvement and text of each cell, and whether it is degenerate; one not tried is empty."""
     key = ["dataset", "bias", "classifier", "beta", "technique"]
@@ -173,8 +176,8 @@ def _cells(
     texts: list[list[str]] = []
     for i, name in enumerate(names):
         texts.append([])
-        for j, (place, beta) in enumerate(columns):
-            where = (*place.key, beta, name)
+        for j, (scenario, beta) in enumerate(columns):
+            where = (*scenario.key, beta, name)
             mean = means.get(where)
             values[i, j], sign = against.get(where, (np.nan, 0.0))
             own = marks.get(where, "")
@@ -195,14 +198,14 @@ def _frame(axes: Axes, names: Sequence[str], baseline: str, first: int, last: in
         )
 
 
-def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
+def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> Figure:
     """Draw by how much each technique improves a metric over the baseline, with intervals.
 
     Parameters
     ----------
     statistics : RunStatistics
         From :func:`~benchmark.runs.analysis.run_statistics`.
-    place : Place
+    scenario : Scenario
         Dataset, bias and classifier.
     metric : str
         Name of a metric of which some values are better than others.
@@ -211,29 +214,31 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
     -------
     Figure
         A panel for each level of bias, or for five of many; a row for each technique. Improvements are paired
-        differences on the same samples; the band is the region of practical equivalence. A cross in place of
+        differences on the same samples; the band is the region of practical equivalence. A cross instead of
         the mark is a technique that is degenerate there. Where nothing is compared with the baseline, there
         are no marks.
     """
-    rows = _of_metric(place.rows(statistics.compared), metric)
+    rows = _of_metric(scenario.rows(statistics.compared), metric)
     betas = beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
     tried = rows["technique"].unique()
     names = [name for name in statistics.run.titles if name in tried]
-    standing = place.rows(statistics.standing)
-    titles = {name: statistics.run.titles[name] for name in (statistics.baselines[place.dataset], *names)}
+    standing = scenario.rows(statistics.standing)
+    titles = {
+        name: statistics.run.titles[name] for name in (statistics.baselines[scenario.dataset.name], *names)
+    }
     below = {name for name, _ in below_constant_cells(standing)}
     labels = [
         wrap(titles[name] + (f" {BELOW_CONSTANT}" if name in below else ""), _NAME_WIDTH, SIZES["tick"])
         for name in names
     ]
     height = max(_ROW, 0.05 + max(map(len, labels)) * LINE)
-    baseline = statistics.run.titles[statistics.baselines[place.dataset]]
+    baseline = statistics.run.titles[statistics.baselines[scenario.dataset.name]]
     with styled():
         page = Page(
             len(betas),
             len(betas),
             panel=(max(1.5, 4.4 / len(betas)), max(0.5, height * len(names))),
-            title=f"{place.heading}: {statistics.title(metric)}, improvement over the baseline",
+            title=f"{scenario.heading}: {statistics.title(metric)}, improvement over the baseline",
             subtitle=f"Baseline: {baseline}. Mean paired improvements with 95 % intervals; filled: "
             f"significant at {statistics.alpha:g} (sign-flip permutation test, Holm's correction).",
             notes=[
@@ -242,10 +247,10 @@ def draw_forest(statistics: RunStatistics, place: Place, metric: str) -> Figure:
                 *degenerate_notes(
                     standing, {name: titles[name] for name in names}, "Cross, not to be compared"
                 ),
-                *_of_baseline(statistics, place),
+                *_of_baseline(statistics, scenario),
                 *below_constant_notes(standing, titles),
-                *reach_notes(_of_metric(place.rows(statistics.out_of_reach()), metric), statistics.run),
-                *place_notes(statistics, place),
+                *reach_notes(_of_metric(scenario.rows(statistics.out_of_reach()), metric), statistics.run),
+                *data_notes([scenario.dataset]),
             ],
             left=0.3
             + max((text_width(line, SIZES["tick"]) for lines in labels for line in lines), default=0),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.style import FAINT, GREY, SIZES, STEPS, Page, beta_ticks, list_room, styled, text_width
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import (
     BELOW_CONSTANT,
     CONSTANT_LINE,
@@ -25,7 +26,7 @@ from benchmark.runs.standing_marks import (
 )
 from benchmark.statistics import distance
 from benchmark.statistics.answers import ACCURACY
-from benchmark.tables.significance import Place, place_notes
+from benchmark.tables.significance import data_notes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,14 +43,14 @@ _FAR = 0.16  # inches from which on a name is joined to its point
 _Reach = tuple[float, float, float, float]
 
 
-def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
+def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
     """Draw the trade-off of each metric with accuracy at each level of bias, and its Pareto front.
 
     Parameters
     ----------
     statistics : RunStatistics
         From :func:`~benchmark.runs.analysis.run_statistics`; has accuracy and another metric.
-    place : Place
+    scenario : Scenario
         Dataset, bias and classifier.
 
     Returns
@@ -60,28 +61,28 @@ def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
         Degenerate techniques are on no front; a cross shows where they would be, as far as the axes reach.
         A technique that is dominated and lies far off is not drawn; the panel's title counts these.
     """
-    rows = place.rows(statistics.pareto)
+    rows = scenario.rows(statistics.pareto)
     metrics = list(rows["first"].unique())
     betas = beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
     tried = rows["technique"].unique()
     names = [name for name in statistics.run.titles if name in tried]
     keys = {name: str(number) for number, name in enumerate(names, 1)}
-    standing = place.rows(statistics.standing)
+    standing = scenario.rows(statistics.standing)
     titles = {name: statistics.run.titles[name] for name in names}
-    has_value = place.rows(statistics.intervals).query("n > 0")["technique"]
+    has_value = scenario.rows(statistics.intervals).query("n > 0")["technique"]
     present = set(rows.loc[np.isfinite(rows["first_distance"]), "technique"]) | (
         set(has_value) & set(standing.loc[standing["n_degenerate"] > 0, "technique"])
     )
     below = below_constant_cells(standing)
-    constant = statistics.run.constant_answers.get(place.dataset)
+    constant = statistics.run.constant_answers.get(scenario.dataset.name)
     listed = [
         f"{keys[name]}  {statistics.run.titles[name]}" + ("" if name in present else " (no value)")
         for name in names
     ]
     panels = []
     for metric in metrics:
-        own = _with_intervals(rows[rows["first"] == metric], statistics, place, metric)
-        useless = _degenerate_points(statistics, place, metric)
+        own = _with_intervals(rows[rows["first"] == metric], statistics, scenario, metric)
+        useless = _degenerate_points(statistics, scenario, metric)
         panels += [
             (own[own["beta"] == beta], useless.loc[useless["beta"] == beta, ["x", "y"]].to_numpy(), metric)
             for beta in betas
@@ -101,13 +102,13 @@ def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
             len(panels),
             len(betas),
             panel=(width, _PANEL[1]),
-            title=f"{place.heading}: techniques that no other one beats",
+            title=f"{scenario.heading}: techniques that no other one beats",
             subtitle="Blue: on the Pareto front of the means, the darker in the more single repetitions. "
             f"Grey: beaten by another technique. Bars: 95 % intervals. Best is the upper left.{line}",
             notes=[
                 *degenerate_notes(standing, titles, "Cross, on no front"),
                 *below_constant_notes(standing, titles),
-                *place_notes(statistics, place),
+                *data_notes([scenario.dataset]),
             ],
             left=left,
             right=right,
@@ -130,10 +131,12 @@ def draw_pareto(statistics: RunStatistics, place: Place) -> Figure:
     return page.figure
 
 
-def _with_intervals(rows: pd.DataFrame, statistics: RunStatistics, place: Place, name: str) -> pd.DataFrame:
+def _with_intervals(
+    rows: pd.DataFrame, statistics: RunStatistics, scenario: Scenario, name: str
+) -> pd.DataFrame:
     """Return the rows with coordinates and intervals of both distances."""
     rows = rows[np.isfinite(rows["first_distance"]) & np.isfinite(rows["second_distance"])]
-    intervals = place.rows(statistics.intervals)[["metric", "beta", "technique", "ci_low", "ci_high"]]
+    intervals = scenario.rows(statistics.intervals)[["metric", "beta", "technique", "ci_low", "ci_high"]]
     found = {}
     for which, metric in (("first", statistics.metrics[name]), ("second", statistics.metrics[ACCURACY])):
         keys = rows[[which, "beta", "technique"]].rename(columns={which: "metric"})
@@ -150,12 +153,12 @@ def _with_intervals(rows: pd.DataFrame, statistics: RunStatistics, place: Place,
     ).reset_index(drop=True)
 
 
-def _degenerate_points(statistics: RunStatistics, place: Place, name: str) -> pd.DataFrame:
+def _degenerate_points(statistics: RunStatistics, scenario: Scenario, name: str) -> pd.DataFrame:
     """Return where degenerate techniques would be: columns beta, technique, x and y."""
     where = ["beta", "technique"]
-    standing = place.rows(statistics.standing)
+    standing = scenario.rows(statistics.standing)
     points = standing.loc[standing["n_degenerate"] > 0, where]
-    means = place.rows(statistics.intervals)
+    means = scenario.rows(statistics.intervals)
     for axis, metric in (("x", name), ("y", ACCURACY)):
         own = means.loc[means["metric"] == metric, [*where, "mean"]].rename(columns={"mean": axis})
         points = points.merge(own, on=where)

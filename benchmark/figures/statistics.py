@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmark.runs.analysis import RunStatistics
-from benchmark.tables.significance import compared_metrics, places
+from benchmark.tables.significance import compared_metrics, scenarios_of
 from benchmark.text.words import file_name
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[tuple[str, Callabl
     compared = list(compared_metrics(statistics))
     for metric in dict.fromkeys(metric for _, metric in compared):
         yield f"heat_{file_name(metric)}", functools.partial(draw_heat, statistics, metric)
-    for place, metric in compared:
-        rows = place.rows(statistics.comparisons)
+    for scenario, metric in compared:
+        rows = scenario.rows(statistics.comparisons)
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
-            name = f"forest_{place.file_name}__{file_name(metric)}"
-            yield name, functools.partial(draw_forest, statistics, place, metric)
-    for place in places(statistics):
-        if len(place.rows(statistics.pareto)):
-            yield f"pareto_{place.file_name}", functools.partial(draw_pareto, statistics, place)
+            name = f"forest_{scenario.file_name}__{file_name(metric)}"
+            yield name, functools.partial(draw_forest, statistics, scenario, metric)
+    for scenario in scenarios_of(statistics):
+        if len(scenario.rows(statistics.pareto)):
+            yield f"pareto_{scenario.file_name}", functools.partial(draw_pareto, statistics, scenario)
     ranks = statistics.ranks
     where = ["datasets", "bias", "classifier"]
     several = [column for column in where[1:] if ranks[column].nunique() > 1]

@@ -26,7 +26,7 @@ from benchmark.report.statistics_text import (
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.summary import csv_text
 from benchmark.tables.markup import MARKUPS
-from benchmark.tables.significance import compared_metrics, pair_notes, places, statistics_tables
+from benchmark.tables.significance import compared_metrics, pair_notes, scenarios_of, statistics_tables
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
 PAGE = "README.md"
@@ -118,14 +118,13 @@ def print_statistics(
         Files below it.
     """
     run, found, incomplete = statistics.run, survivors(statistics), incomplete_survivors(statistics)
-    for place in places(statistics):
-        own = place.rows(statistics.answers)
+    for scenario in scenarios_of(statistics):
+        own = scenario.rows(statistics.answers)
         if len(own):
-            print_answers(console, place.heading, own, run.titles)
-            for dataset in (d for d in run.datasets if d.name == place.dataset):
-                notes = [dataset.warning, dataset.inert_warnings.get(place.bias)]
-                for note in filter(None, notes):
-                    console.print(f"Warning: {escape(note)}", style="yellow", highlight=False)
+            print_answers(console, scenario.heading, own, run.titles)
+            notes = [scenario.dataset.warning, scenario.dataset.inert_warnings.get(scenario.bias)]
+            for note in filter(None, notes):
+                console.print(f"Warning: {escape(note)}", style="yellow", highlight=False)
             console.print()
     if len(statistics.answers):
         print_reading(console, statistics.answers, rope=statistics.rope)
@@ -138,14 +137,14 @@ def print_statistics(
     grid = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
     for heading in ("dataset", "metric", "β", "techniques"):
         grid.add_column(heading, overflow="fold", justify="right" if heading == "β" else "left")
-    for place, metric in compared_metrics(statistics):
-        own = place.rows(found[found["metric"] == metric])
+    for scenario, metric in compared_metrics(statistics):
+        own = scenario.rows(found[found["metric"] == metric])
         level, names = _longest(own, statistics)
-        if own.empty and not is_compared(statistics, place, metric):
+        if own.empty and not is_compared(statistics, scenario, metric):
             names = NOT_COMPARED
-        if gaps := len(place.rows(incomplete[incomplete["metric"] == metric])):
+        if gaps := len(scenario.rows(incomplete[incomplete["metric"] == metric])):
             names += f"; {gaps} incomplete"
-        grid.add_row(escape(place.heading), escape(statistics.title(metric)), level, names)
+        grid.add_row(escape(scenario.heading), escape(statistics.title(metric)), level, names)
     console.print(grid)
     if len(incomplete):
         console.print(

@@ -9,6 +9,7 @@ import pandas as pd
 
 from benchmark.bias import list_bias_kinds
 from benchmark.runs.analysis import BELOW_COLUMNS, N_POSTERIOR, RunStatistics
+from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import BELOW_CONSTANT
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.paired import FAMILY
@@ -24,13 +25,11 @@ from benchmark.tables.answers import (
     spots,
 )
 from benchmark.tables.significance import (
-    Place,
     compared_metrics,
     data_notes,
     method_notes,
     pair_notes,
-    place_notes,
-    places,
+    scenarios_of,
 )
 from benchmark.text import markdown
 from benchmark.text.words import number
@@ -155,12 +154,12 @@ def _held(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
 
 
-def is_compared(statistics: RunStatistics, place: Place, metric: str) -> bool:
+def is_compared(statistics: RunStatistics, scenario: Scenario, metric: str) -> bool:
     """Whether any technique is compared with the baseline in a metric: one of use, at some level of bias."""
     cell = ["dataset", "bias", "classifier", "beta", "technique"]
     standing = statistics.standing
     useless = pd.MultiIndex.from_frame(standing.loc[standing["n_degenerate"] > 0, cell])
-    own = place.rows(statistics.compared)
+    own = scenario.rows(statistics.compared)
     own = own[(own["metric"] == metric) & own["improvement"].notna()]
     return not bool(pd.MultiIndex.from_frame(own[cell]).isin(useless).all())
 
@@ -181,14 +180,14 @@ def left_out_notes(statistics: RunStatistics) -> list[str]:
     standing, answers = statistics.standing, statistics.answers
     degenerate = standing[standing["n_degenerate"] > 0]
     counts, baselines = [], []
-    for place in places(statistics):
-        baseline = statistics.baselines[place.dataset]
-        own = place.rows(degenerate)
+    for scenario in scenarios_of(statistics):
+        baseline = statistics.baselines[scenario.dataset.name]
+        own = scenario.rows(degenerate)
         for beta, rows in own[own["technique"] != baseline].groupby("beta"):
             several = "s" * (len(rows) > 1)
-            counts.append(f"{len(rows)} technique{several} on {place.heading} at β = {beta:g}")
+            counts.append(f"{len(rows)} technique{several} on {scenario.heading} at β = {beta:g}")
         notes = baseline_notes(own[own["technique"] == baseline], statistics.run.titles[baseline])
-        baselines += [f"{place.heading}: {note}" for note in notes]
+        baselines += [f"{scenario.heading}: {note}" for note in notes]
     notes = []
     if answers["accepted"].isna().all():
         notes.append(UNKNOWN_SHARES)
@@ -231,7 +230,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
 
 
 def _links(statistics: RunStatistics) -> Iterator[str]:
-    names = [place.heading for place in places(statistics)] if len(statistics.answers) else []
+    names = [scenario.heading for scenario in scenarios_of(statistics)] if len(statistics.answers) else []
     for name in (*names, _HOLDS_UP, _CERTAINTY, _NUMBERS):
         # As GitHub makes anchors of headings.
         anchor = re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
@@ -252,7 +251,7 @@ def answers_page(statistics: RunStatistics) -> str:
 
 
 def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Iterator[str]:
-    """Yield how to read the answers, and those of each place and level of bias."""
+    """Yield how to read the answers, and those of each scenario and level of bias."""
     run, answers = statistics.run, statistics.answers
     if answers.empty:
         yield "Discrimination is not recorded in these results, so that no technique can be recommended."
@@ -270,17 +269,17 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
     ):
         yield f"- Long tables are cut here; [{ANSWERS_PAGE}]({ANSWERS_PAGE}) has all techniques."
     of = {(key, beta): rows for key, beta, rows in spots(answers)}
-    for place in places(statistics):
+    for scenario in scenarios_of(statistics):
         yield ""
-        yield f"{'#' * level} {markdown.plain(place.heading)}"
+        yield f"{'#' * level} {markdown.plain(scenario.heading)}"
         yield ""
-        for note in (_planted_note(statistics, place), *place_notes(statistics, place)):
+        for note in (_planted_note(statistics, scenario), *data_notes([scenario.dataset])):
             yield from [f"- {markdown.plain(note)}"] if note else []
         for beta in run.betas:
-            if (rows := of.get((place.key, beta))) is None:
+            if (rows := of.get((scenario.key, beta))) is None:
                 continue
             yield ""
-            yield f"{'#' * (level + 1)} {markdown.plain(place.heading)} at β = {beta:g}"
+            yield f"{'#' * (level + 1)} {markdown.plain(scenario.heading)} at β = {beta:g}"
             yield ""
             sentences = answer_sentences(rows, run.titles, rope=statistics.rope)
             yield markdown.plain(" ".join(sentences))
@@ -289,13 +288,15 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
             yield markdown.table(ANSWER_HEADINGS, [[markdown.plain(cell) for cell in row] for row in table])
 
 
-def _planted_note(statistics: RunStatistics, place: Place) -> str:
-    """Say what bias is planted at a place, and what it does to the labels of training rows."""
-    planted = next(own for own in statistics.run.dataset(place.dataset).biases if own.name == place.bias)
+def _planted_note(statistics: RunStatistics, scenario: Scenario) -> str:
+    """Say what bias is planted in a scenario, and what it does to the labels of training rows."""
+    planted = next(
+        own for own in statistics.run.dataset(scenario.dataset.name).biases if own.name == scenario.bias
+    )
     if not (planted.kind or planted.description):  # a manifest that says nothing of it
         return ""
     kinds = list_bias_kinds()
-    what = kinds[planted.kind].summary if planted.kind in kinds else f"bias {place.bias!r}"
+    what = kinds[planted.kind].summary if planted.kind in kinds else f"bias {scenario.bias!r}"
     acting = f", here {', '.join(planted.acting)}" if planted.acting else ""
     levels = ", ".join(f"{number(d)} at β = {beta:g}" for beta, d in sorted(planted.discrimination))
     drawn = f" Discrimination between the labels that training rows are drawn with: {levels}."
@@ -338,14 +339,14 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
 def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[list[str]]:
     titles, shown = statistics.run.titles, ["technique", "not_at", "below_constant_at", "keeps_accuracy"]
     incomplete = incomplete_survivors(statistics)
-    for place, metric in compared_metrics(statistics):
-        own = place.rows(found[found["metric"] == metric])
-        gaps = place.rows(incomplete[incomplete["metric"] == metric])["technique"]
+    for scenario, metric in compared_metrics(statistics):
+        own = scenario.rows(found[found["metric"] == metric])
+        gaps = scenario.rows(incomplete[incomplete["metric"] == metric])["technique"]
         last = markdown.plain("; ".join(titles[name] for name in gaps)) or "–"
         traded = ACCURACY in statistics.metrics and metric != ACCURACY
-        head = [markdown.plain(place.heading), markdown.plain(statistics.title(metric))]
+        head = [markdown.plain(scenario.heading), markdown.plain(statistics.title(metric))]
         if own.empty:
-            yield [*head, "–", "none" if is_compared(statistics, place, metric) else NOT_COMPARED, last]
+            yield [*head, "–", "none" if is_compared(statistics, scenario, metric) else NOT_COMPARED, last]
         for level, rows in own.groupby("up_to", sort=False):
             names = [
                 _bold(
@@ -369,7 +370,7 @@ def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
         yield f"- {markdown.plain(note)}"
     for warning in statistics.warnings:
         yield f"- Warning, {markdown.plain(warning)}"
-    for note in data_notes(run):
+    for note in data_notes(run.datasets):
         yield f"- {markdown.plain(note)}"
     cell = ["technique", "dataset", "bias", "classifier", "beta"]
     gaps = (

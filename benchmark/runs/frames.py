@@ -11,6 +11,7 @@ import pandas as pd
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.errors import ReportError
 from benchmark.runs.descriptions import DatasetDescription, RunDescription
+from benchmark.statistics.frames import SCENARIO
 from benchmark.text.words import file_name
 
 CELL_COLUMNS = RESULT_COLUMNS[:5]
@@ -160,9 +161,15 @@ def scenarios(
     results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
 ) -> tuple[Scenario, ...]:
     """Return the scenarios that occur in checked frames, in described order."""
-    columns = ["dataset", "bias", "classifier"]
+    columns = list(SCENARIO)
     # A scenario of which every cell failed is still part of the run.
-    pairs = pd.concat([results[columns], failures[columns]]).drop_duplicates().sort_values(columns)
+    return described_scenarios(pd.concat([results[columns], failures[columns]]), description)
+
+
+def described_scenarios(frame: pd.DataFrame, description: RunDescription) -> tuple[Scenario, ...]:
+    """Return the scenarios that occur in a frame that has these columns, in described order."""
+    columns = list(SCENARIO)
+    pairs = frame[columns].drop_duplicates().astype(str).sort_values(columns)
     distinct = distinguishing_names(list(pairs.itertuples(index=False, name=None)))
     found = []
     for dataset in description.datasets:

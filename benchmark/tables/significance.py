@@ -6,15 +6,16 @@ Each metric has both, technique by dataset; pairs of the paper's metrics also ha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from benchmark.runs.analysis import MOST_PAIRED, RunStatistics
+from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
-from benchmark.runs.frames import distinguishing_names
+from benchmark.runs.frames import Scenario, described_scenarios
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY
 from benchmark.statistics.frames import row_means, to_cells
@@ -48,58 +49,18 @@ _OF_USE = f", of what is marked neither {DEGENERATE} nor {BELOW_CONSTANT}"
 _NAN = math.nan
 
 
-@dataclass(frozen=True)
-class Place:
-    """A dataset under one bias and one classifier.
-
-    Parameters
-    ----------
-    dataset, bias, classifier : str
-        Names in the results.
-    heading : str
-        For readers; names bias and classifier only where the dataset occurs with several.
-    file_name : str
-        For files; distinct among the places of a run.
-    """
-
-    dataset: str
-    bias: str
-    classifier: str
-    heading: str
-    file_name: str
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """Names in the results."""
-        return self.dataset, self.bias, self.classifier
-
-    def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a frame that belong to this place."""
-        return frame[
-            (frame["dataset"] == self.dataset)
-            & (frame["bias"] == self.bias)
-            & (frame["classifier"] == self.classifier)
-        ]
+def scenarios_of(statistics: RunStatistics) -> tuple[Scenario, ...]:
+    """Return the scenarios of a run, in its order."""
+    return described_scenarios(statistics.intervals, statistics.run)
 
 
-def places(statistics: RunStatistics) -> list[Place]:
-    """Return the places of a run, in its order."""
-    found = statistics.intervals[["dataset", "bias", "classifier"]].drop_duplicates().astype(str)
-    named = distinguishing_names(list(found.itertuples(index=False, name=None)))
-    headings = {dataset.name: dataset.heading for dataset in statistics.run.datasets}
-    return [
-        Place(*key, ", ".join([headings[key[0]], *names]), file_name(", ".join([key[0], *names])))
-        for key, names in named.items()
-    ]
-
-
-def compared_metrics(statistics: RunStatistics) -> Iterator[tuple[Place, str]]:
-    """Yield each place with each metric that it has and of which some values are better than others."""
-    for place in places(statistics):
-        own = set(place.rows(statistics.intervals)["metric"])
+def compared_metrics(statistics: RunStatistics) -> Iterator[tuple[Scenario, str]]:
+    """Yield each scenario with each metric that it has and of which some values are better than others."""
+    for scenario in scenarios_of(statistics):
+        own = set(scenario.rows(statistics.intervals)["metric"])
         for metric, declared in statistics.metrics.items():
             if metric in own and declared.direction != "none":
-                yield place, metric
+                yield scenario, metric
 
 
 def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
@@ -176,9 +137,9 @@ def pair_notes(statistics: RunStatistics) -> list[str]:
     ]
 
 
-def data_notes(run: FinishedRun) -> Iterator[str]:
+def data_notes(datasets: Iterable[DatasetDescription]) -> Iterator[str]:
     """Say what readers have to know about the data: warnings, biases without effect, sizes of groups."""
-    for dataset in run.datasets:
+    for dataset in datasets:
         if dataset.embedded:
             yield f"Warning, {dataset.heading}: an embedded network, not real data."
         if dataset.warning:
@@ -194,19 +155,13 @@ def data_notes(run: FinishedRun) -> Iterator[str]:
             )
 
 
-def place_notes(statistics: RunStatistics, place: Place) -> list[str]:
-    """Return the :func:`data_notes` of a place's dataset."""
-    own = tuple(dataset for dataset in statistics.run.datasets if dataset.name == place.dataset)
-    return list(data_notes(replace(statistics.run, datasets=own)))
-
-
 class _Builder:
     """Looks numbers up and puts them into the three shapes."""
 
     def __init__(self, statistics: RunStatistics) -> None:
         self.statistics = statistics
         self.run = statistics.run
-        self.places = places(statistics)
+        self.scenarios = scenarios_of(statistics)
         key = ["dataset", "bias", "classifier", "beta", "technique", "metric"]
         rows = statistics.intervals[[*key, "mean", "n", "missing"]].itertuples(index=False, name=None)
         self.means = {row[:6]: (float(row[6]), int(row[7]), int(row[8])) for row in rows}
@@ -243,11 +198,11 @@ class _Builder:
     def signed(self, metric: str) -> ReportTable:
         """Rows technique, columns dataset by beta; beside accuracy, the shares accepted."""
         columns: list[Sequence[Cell]] = []
-        for place in self.places:
+        for scenario in self.scenarios:
             for beta in self.betas:
-                columns.append(self.marked_cells(place, beta, self.techniques, metric))
+                columns.append(self.marked_cells(scenario, beta, self.techniques, metric))
                 if metric == ACCURACY:
-                    columns.append([self.shares_cell(place, beta, name) for name in self.techniques])
+                    columns.append([self.shares_cell(scenario, beta, name) for name in self.techniques])
         headings = [f"β = {beta:g}" for beta in self.betas]
         if metric == ACCURACY:
             headings = [text for heading in headings for text in (heading, ACCEPTED)]
@@ -256,7 +211,10 @@ class _Builder:
             for name, own in zip(self.techniques, zip(*columns, strict=True), strict=True)
         ]
         constant = [
-            cell for place in self.places for _ in self.betas for cell in self.constant_cells(place, [metric])
+            cell
+            for scenario in self.scenarios
+            for _ in self.betas
+            for cell in self.constant_cells(scenario, [metric])
         ]
         if metric in (ACCURACY, "discrimination"):
             rows.append(Row(CONSTANT, tuple(constant)))
@@ -274,11 +232,11 @@ class _Builder:
     def robust(self, metric: str) -> ReportTable:
         """Rows technique, columns dataset by area, slope, and where the technique stops."""
         columns: list[Sequence[Cell]] = []
-        for place in self.places:
-            found = [self.lines.get((*place.key, name, metric)) for name in self.techniques]
-            signs = [self.sign_of_line(place, name) for name in self.techniques]
+        for scenario in self.scenarios:
+            found = [self.lines.get((*scenario.key, name, metric)) for name in self.techniques]
+            signs = [self.sign_of_line(scenario, name) for name in self.techniques]
             gaps = [
-                _NAN if sign else self.area_of_distances(place, name, metric)
+                _NAN if sign else self.area_of_distances(scenario, name, metric)
                 for name, sign in zip(self.techniques, signs, strict=True)
             ]
             best = _smallest(gaps)
@@ -314,19 +272,21 @@ class _Builder:
     def in_paper_shape(self, name: str, techniques: Sequence[str], metrics: Sequence[str]) -> ReportTable:
         """Rows dataset by beta, columns technique by metric."""
         blocks = []
-        for place in self.places:
+        for scenario in self.scenarios:
             rows = []
             for beta in self.betas:
-                by_metric = [self.marked_cells(place, beta, techniques, metric) for metric in metrics]
+                by_metric = [self.marked_cells(scenario, beta, techniques, metric) for metric in metrics]
                 if ACCURACY in metrics:
-                    by_metric.append([self.shares_cell(place, beta, technique) for technique in techniques])
+                    by_metric.append(
+                        [self.shares_cell(scenario, beta, technique) for technique in techniques]
+                    )
                 cells = [cell for own in zip(*by_metric, strict=True) for cell in own]
                 if any(cell.remark != _ABSENT for own in by_metric[: len(metrics)] for cell in own):
                     rows.append(Row(f"{beta:.2f}" if round(beta, 2) == beta else f"{beta:g}", tuple(cells)))
             if rows and ACCURACY in metrics:
-                rows.append(Row(CONSTANT, tuple(self.constant_cells(place, metrics) * len(techniques))))
+                rows.append(Row(CONSTANT, tuple(self.constant_cells(scenario, metrics) * len(techniques))))
             if rows:
-                blocks.append(Block(place.heading, tuple(rows)))
+                blocks.append(Block(scenario.heading, tuple(rows)))
         shown = " and ".join(
             self.statistics.title(m) if i == 0 else self.statistics.title(m).lower()
             for i, m in enumerate(metrics)
@@ -356,14 +316,14 @@ class _Builder:
             name=name,
             caption=caption + self.extent(),
             row_headings=("Technique",),
-            groups=tuple(place.heading for place in self.places),
+            groups=tuple(scenario.heading for scenario in self.scenarios),
             columns=columns,
             blocks=(Block("", tuple(rows)),),
             notes=(*notes, *self.notes()),
         )
 
-    def cell(self, place: Place, beta: float, technique: str, metric: str) -> Cell:
-        key = (*place.key, beta, technique, metric)
+    def cell(self, scenario: Scenario, beta: float, technique: str, metric: str) -> Cell:
+        key = (*scenario.key, beta, technique, metric)
         if key not in self.means:
             return Cell(_NAN, _NAN, _ABSENT)
         mean, n, missing = self.means[key]
@@ -371,35 +331,39 @@ class _Builder:
         signs = [self.signs.get(key, ""), self.useless.get(key[:-1], "") if n else ""]
         return Cell(mean, _NAN, remark, mark=",".join(filter(None, signs)))
 
-    def shares_cell(self, place: Place, beta: float, technique: str) -> Cell:
-        return shares_cell(self.shares.get((*place.key, beta, technique), [_NAN] * 3))
+    def shares_cell(self, scenario: Scenario, beta: float, technique: str) -> Cell:
+        return shares_cell(self.shares.get((*scenario.key, beta, technique), [_NAN] * 3))
 
-    def constant_cells(self, place: Place, metrics: Sequence[str]) -> list[Cell]:
+    def constant_cells(self, scenario: Scenario, metrics: Sequence[str]) -> list[Cell]:
         """Return the cells of the best constant answer, the shares beside accuracy included."""
-        answer = self.constants.get(place.dataset)
+        answer = self.constants.get(scenario.dataset.name)
         cells = [constant_cell(answer, metric) for metric in metrics]
         if ACCURACY in metrics:
             cells.append(constant_shares(answer))
         return cells
 
-    def marked_cells(self, place: Place, beta: float, techniques: Sequence[str], metric: str) -> list[Cell]:
+    def marked_cells(
+        self, scenario: Scenario, beta: float, techniques: Sequence[str], metric: str
+    ) -> list[Cell]:
         """Return the cells of techniques, those marked that are nearest to the ideal and of use."""
-        cells = [self.cell(place, beta, technique, metric) for technique in techniques]
+        cells = [self.cell(scenario, beta, technique, metric) for technique in techniques]
         gaps = [
-            _NAN if set(cell.mark) & set(_USELESS) else self.gaps.get((*place.key, beta, name, metric), _NAN)
+            _NAN
+            if set(cell.mark) & set(_USELESS)
+            else self.gaps.get((*scenario.key, beta, name, metric), _NAN)
             for cell, name in zip(cells, techniques, strict=True)
         ]
         marked = zip(cells, _smallest(gaps), strict=True)
         return [replace(cell, best=is_best) for cell, is_best in marked]
 
-    def sign_of_line(self, place: Place, technique: str) -> str:
+    def sign_of_line(self, scenario: Scenario, technique: str) -> str:
         """Return the worst of a technique's signs over all levels of bias."""
-        found = {self.useless.get((*place.key, beta, technique), "") for beta in self.betas}
+        found = {self.useless.get((*scenario.key, beta, technique), "") for beta in self.betas}
         return next((sign for sign in _USELESS if sign in found), "")
 
-    def area_of_distances(self, place: Place, technique: str, metric: str) -> float:
-        betas = [beta for beta in self.betas if (*place.key, beta, technique, metric) in self.gaps]
-        gaps = [self.gaps[*place.key, beta, technique, metric] for beta in betas]
+    def area_of_distances(self, scenario: Scenario, technique: str, metric: str) -> float:
+        betas = [beta for beta in self.betas if (*scenario.key, beta, technique, metric) in self.gaps]
+        gaps = [self.gaps[*scenario.key, beta, technique, metric] for beta in betas]
         return _NAN if len(betas) < 2 else float(np.trapezoid(gaps, betas))
 
     def aim(self, metric: str) -> str:
@@ -425,9 +389,9 @@ class _Builder:
             yield ACCEPTED_NOTE
         if {ACCURACY, "discrimination"} & set(metrics) and self.constants:
             words = {
-                self.run.headings(place.dataset): self.constants[place.dataset].words
-                for place in self.places
-                if place.dataset in self.constants
+                scenario.dataset.heading: self.constants[scenario.dataset.name].words
+                for scenario in self.scenarios
+                if scenario.dataset.name in self.constants
             }
             yield f"{CONSTANT}: " + "; ".join(f"{name}: {answer}" for name, answer in words.items()) + "."
         yield from method_notes(self.statistics)
@@ -440,7 +404,7 @@ class _Builder:
     def notes(self) -> Iterator[str]:
         run = self.run
         yield from (f"Warning, {warning}" for warning in self.statistics.warnings)
-        yield from data_notes(run)
+        yield from data_notes(run.datasets)
         yield run.made_with(("betabench", "numpy"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -27,7 +28,7 @@ from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
-from benchmark.tables.significance import places
+from benchmark.tables.significance import scenarios_of
 from tests.report.figure_checks import flaws, grey_levels, panels, texts_of
 from tests.report.made_up_runs import HOSTILE_TITLES
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
@@ -138,13 +139,13 @@ def made_up_ranks(names: list[str]) -> pd.DataFrame:
 
 def figures_of(n_techniques: int) -> dict[str, Figure]:
     own = statistics(n_techniques)
-    place = places(own)[0]
+    scenario = scenarios_of(own)[0]
     drawn = {
         "heat": draw_heat(own, "discrimination"),
-        "pareto": draw_pareto(own, place),
+        "pareto": draw_pareto(own, scenario),
         "ranks": draw_ranks(own, own.ranks),
     }
-    return drawn if n_techniques == 1 else {**drawn, "forest": draw_forest(own, place, "accuracy")}
+    return drawn if n_techniques == 1 else {**drawn, "forest": draw_forest(own, scenario, "accuracy")}
 
 
 @pytest.mark.slow
@@ -232,9 +233,9 @@ def test_short_numbers(value: float, signed: bool, text: str) -> None:
 
 def test_forest_rows_are_the_paired_improvements() -> None:
     own = statistics(9, repetitions=12)
-    place = places(own)[1]
-    figure = draw_forest(own, place, "accuracy")
-    rows = place.rows(own.comparisons)
+    scenario = scenarios_of(own)[1]
+    figure = draw_forest(own, scenario, "accuracy")
+    rows = scenario.rows(own.comparisons)
     rows = rows[(rows["metric"] == "accuracy") & (rows["beta"] == 0.5)]
     effects = [line for line in panels(figure)[1].lines if line.get_gid() == "effect"]
     drawn = [(line.get_xdata()[0], line.get_ydata()[0]) for line in effects]
@@ -247,7 +248,7 @@ def test_forest_rows_are_the_paired_improvements() -> None:
 
 def test_too_few_repetitions_are_said_to_be_too_few() -> None:
     own = statistics(9)
-    for figure in (draw_forest(own, places(own)[0], "accuracy"), draw_heat(own, "accuracy")):
+    for figure in (draw_forest(own, scenarios_of(own)[0], "accuracy"), draw_heat(own, "accuracy")):
         assert "No difference can be significant" in texts_of(figure)
     enough = statistics(9, repetitions=12)
     assert "No difference can be" not in texts_of(draw_heat(enough, "accuracy"))
@@ -255,9 +256,9 @@ def test_too_few_repetitions_are_said_to_be_too_few() -> None:
 
 def test_pareto_fronts_are_the_points_that_the_frame_names() -> None:
     own = statistics(9)
-    place = places(own)[0]
-    axes = panels(draw_pareto(own, place))[0]
-    rows = place.rows(own.pareto).query("beta == 0 and on_front").sort_values("first_distance")
+    scenario = scenarios_of(own)[0]
+    axes = panels(draw_pareto(own, scenario))[0]
+    rows = scenario.rows(own.pareto).query("beta == 0 and on_front").sort_values("first_distance")
     (front,) = [line for line in axes.lines if line.get_gid() == "front"]
     np.testing.assert_array_equal(front.get_xdata(), rows["first_distance"])
     np.testing.assert_allclose(front.get_ydata(), 1 - rows["second_distance"])
@@ -272,7 +273,9 @@ def test_a_technique_without_values_is_said_to_have_none() -> None:
         first_distance=own.pareto["first_distance"].mask(gone), on_front=own.pareto["on_front"] & ~gone
     )
     changed = RunStatistics(**{**vars(own), "pareto": without})
-    assert f"{own.run.titles['technique_4']} (no value)" in texts_of(draw_pareto(changed, places(own)[0]))
+    assert f"{own.run.titles['technique_4']} (no value)" in texts_of(
+        draw_pareto(changed, scenarios_of(own)[0])
+    )
 
 
 def test_a_rank_diagram_of_few_blocks_says_that_no_test_can_find_anything() -> None:
@@ -329,8 +332,8 @@ def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatisti
 
 
 def test_what_is_degenerate_is_on_no_front_and_the_rest_is_marked(planted: RunStatistics) -> None:
-    place = places(planted)[0]
-    figure = draw_pareto(planted, place)
+    scenario = scenarios_of(planted)[0]
+    figure = draw_pareto(planted, scenario)
     for axes in panels(figure):
         (crosses,) = [line for line in axes.lines if line.get_gid() == "degenerate"]
         # Of three, the one that decides by group is far off.
@@ -347,7 +350,7 @@ def test_what_is_degenerate_is_on_no_front_and_the_rest_is_marked(planted: RunSt
 
 
 def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) -> None:
-    place = places(planted)[0]
+    scenario = scenarios_of(planted)[0]
     heat = draw_heat(planted, "discrimination").axes[0]
     texts = {tuple(text.get_position()): text.get_text() for text in heat.texts}
     for name, row in ((name, list(PLANTED).index(name)) for name in (*USELESS, "poor")):
@@ -355,7 +358,7 @@ def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) 
         assert all(text.endswith("‡") == (name in USELESS) for text in own)
         assert all("+" not in text for text in own) == (name in USELESS)
         assert all(text.endswith("+†") for text in own) == (name == "poor")
-    forest = draw_forest(planted, place, "discrimination")
+    forest = draw_forest(planted, scenario, "discrimination")
     for axes in panels(forest):
         marks = {int(m.get_ydata()[0]): m.get_marker() for m in axes.lines if m.get_gid() == "effect"}
         names = [name for name in PLANTED if name != "none"]
@@ -363,8 +366,8 @@ def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) 
 
 
 def test_nothing_is_drawn_against_a_mostly_constant_baseline(planted: RunStatistics) -> None:
-    place = places(planted)[1]
-    forest = draw_forest(planted, place, "discrimination")
+    scenario = scenarios_of(planted)[1]
+    forest = draw_forest(planted, scenario, "discrimination")
     effects = [sum(line.get_gid() == "effect" for line in axes.lines) for axes in panels(forest)]
     assert effects == [7, 7, 0]
     heat = draw_heat(planted, "discrimination")
@@ -415,3 +418,14 @@ def test_a_label_stands_near_a_lonely_point_and_none_where_there_is_no_room() ->
     lonely = place_labels(np.array([[1.0, 1.0]]), np.array([[0.1, 0.1]]), (2.0, 2.0))
     assert np.hypot(*(lonely[0] - 1)) < 0.2
     assert np.isnan(place_labels(np.array([[0.1, 0.1]]), np.array([[3.0, 0.1]]), (2.0, 2.0))).all()
+
+
+def test_bias_is_part_of_names_where_a_dataset_has_several() -> None:
+    own = statistics(2)
+    noise = own.intervals[own.intervals["dataset"] == "two"].assign(bias="noise")
+    several = replace(own, intervals=pd.concat([own.intervals, noise]))
+    assert [(s.file_name, s.heading) for s in scenarios_of(several)] == [
+        ("one", "one"),
+        ("two__cpt", "two, cpt"),
+        ("two__noise", "two, noise"),
+    ]
