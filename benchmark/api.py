@@ -186,7 +186,9 @@ def run(
     )
     with (
         open_engine(
-            workers=workers or os.cpu_count() or 1, scheduler=scheduler, cluster=_path(cluster)
+            workers=(os.cpu_count() or 1) if workers is None else workers,
+            scheduler=scheduler,
+            cluster=_path(cluster),
         ) as engine,
         Store(folder / STORE_NAME, fresh=fresh) as store,
     ):
