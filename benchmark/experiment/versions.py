@@ -18,8 +18,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from benchmark import __version__
-
 PACKAGE = Path(__file__).resolve().parent.parent
 
 # What every cell's predictions pass through. Learning and loading are not among it: the keys hold digests of
@@ -263,7 +261,7 @@ def optional_versions(packages: Iterable[str]) -> dict[str, str]:
 
 def _version(package: str) -> str:
     if package == "betabench":  # what is installed for editing may have been another version then
-        return __version__
+        return str(sys.modules[PACKAGE.name].__version__)
     try:
         return version(package)
     except PackageNotFoundError:

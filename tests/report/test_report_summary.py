@@ -136,7 +136,7 @@ def test_results_need_a_metric_failures_do_not(run: Run) -> None:
 
 
 def test_values_that_are_no_numbers_are_refused(run: Run) -> None:
-    with pytest.raises(ReportError, match=r"no numbers.*much"):
+    with pytest.raises(ReportError, match=r"not numbers.*much"):
         check_results(run.results.assign(value="much"), run.description)
 
 

@@ -124,7 +124,7 @@ def test_tables_with_hostile_names_and_warnings_of_several_lines() -> None:
     assert rows[1][0].startswith("'=1+1")
     assert all(abs(float(cell)) <= 1 for row in rows[1:] for cell in row[2:] if cell)
     markdown = to_markdown(table)
-    assert "first  - second third" in markdown
+    assert "first - second third" in markdown
     assert not any(line.startswith(("# no", "- second", "third")) for line in markdown.splitlines())
     assert "\n\n" not in to_latex(table)
 

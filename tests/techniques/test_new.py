@@ -19,6 +19,7 @@ from benchmark.techniques.new import write_skeleton
 from benchmark.techniques.registry import _REGISTRY
 from website.technique_pages import documentation_flaws
 
+ROOT = Path(__file__).resolve().parents[2]
 STAGES = get_args(Stage)
 
 
@@ -128,7 +129,10 @@ def test_nothing_is_overwritten(existing: str, tmp_path: Path) -> None:
     "name", ["table", "tools", "annotated", "interval", "true", "encoding", "scored", "a__b_"]
 )
 @pytest.mark.usefixtures("own_registry")
-def test_awkward_names_still_work(name: str, tmp_path: Path) -> None:
+def test_awkward_names_still_work(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The checkout has a folder tools, which an installation has not.
+    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if Path(folder).resolve() != ROOT])
+    monkeypatch.delitem(sys.modules, "tools", raising=False)
     for stage in STAGES:
         path, _ = write_skeleton(name, stage, tmp_path / stage)
         assert load_plugin(path) == (name,)
