@@ -619,7 +619,7 @@ def test_the_answers_are_downloaded_as_the_statistics_have_them(visit: Visits, p
     page = visit(planted, "at=1&dataset=dutch%3Aembedded&bias=cpt&classifier=c45")
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download this table").click()
-    assert waiting.value.suggested_filename == "planted_Dutch_census_embedded__beta_1.csv"
+    assert waiting.value.suggested_filename == "planted_dutch_embedded_beta_1.csv"
     found = pd.read_csv(waiting.value.path(), keep_default_na=False, na_values=[""]).set_index("technique")
     answers = folder_statistics(planted.parent).answers
     own = answers[(answers["dataset"] == "dutch:embedded") & (answers["beta"] == 1)].set_index("technique")
