@@ -836,7 +836,7 @@ def test_figures_are_downloaded(visit: Visits, made_up: Path) -> None:
     for file_format, start in {"png": b"\x89PNG", "svg": b"<svg"}.items():
         with page.expect_download() as waiting:
             page.get_by_role("button", name=f"{file_format.upper()} of the trade-off").click()
-        assert waiting.value.suggested_filename == f"made_up_Adult_tradeoff.{file_format}"
+        assert waiting.value.suggested_filename == f"made_up_adult_tradeoff.{file_format}"
         content = waiting.value.path().read_bytes()
         assert content.startswith(start)
         assert len(content) > 5000
