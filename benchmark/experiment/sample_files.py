@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from benchmark.network.inference import discrimination
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
 from benchmark.seeding import generator
+from benchmark.text.files import write_json
 
 
 def parse_edit(text: str) -> BiasEdit:
@@ -131,7 +131,7 @@ def write_sample(
         "citation_of_the_data": card.citation,
         "versions": package_versions(),
     }
-    sidecar.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(sidecar, facts)
     return {**facts, "sidecar": str(sidecar)}
 
 

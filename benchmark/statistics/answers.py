@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -127,7 +128,7 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     found["n_degenerate"] = (kinds.notna() & (kinds != "")).groupby(level=list(_WHERE), sort=False).sum()
     found["degenerate"] = kinds.groupby(level=list(_WHERE), sort=False).agg(_in_words)
     # Not known where a repetition has no value: NaN is neither below nor above.
-    constant = _is_constant(cells[ACCEPTANCE[0]]).astype(float).mask(cells[ACCEPTANCE[0]].isna())
+    constant = is_constant(cells[ACCEPTANCE[0]]).astype(float).mask(cells[ACCEPTANCE[0]].isna())
     found["mostly_constant"] = constant.groupby(level=list(_WHERE), sort=False).mean() > 0.5
     found = found.reset_index()
     known = found["dataset"].map(constants)
@@ -145,7 +146,7 @@ def _kinds(cells: pd.DataFrame) -> pd.Series:
         [
             everybody < low,
             everybody > high,
-            _is_constant(deprived) & _is_constant(favored),
+            is_constant(deprived) & is_constant(favored),
         ],
         [
             f"refuses more than {100 * NEARLY_ALL:.0f} % of everybody",
@@ -157,7 +158,8 @@ def _kinds(cells: pd.DataFrame) -> pd.Series:
     return pd.Series(kinds, index=cells.index, dtype=object).mask(everybody.isna())
 
 
-def _is_constant(share: pd.Series) -> pd.Series:
+def is_constant(share: Any) -> Any:
+    """Return whether a share accepted, or each of some, is nearly none or nearly all."""
     return (share < 1 - NEARLY_ALL) | (share > NEARLY_ALL)
 
 
@@ -386,7 +388,7 @@ def answer_table(
         & ~table["below_constant"]
         & table["accepted"].notna()
         & table["accuracy"].notna()
-        & ~table[list(ACCEPTANCE[1:])].apply(_is_constant).any(axis=1)
+        & ~table[list(ACCEPTANCE[1:])].apply(is_constant).any(axis=1)
     )
     table["recommendable"] = table["better"] & of_use
     table["candidate"] &= of_use

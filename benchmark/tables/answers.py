@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, below_constant_words
-from benchmark.statistics.answers import NEARLY_ALL
+from benchmark.statistics.answers import NEARLY_ALL, is_constant
 from benchmark.statistics.frames import SCENARIO
 from benchmark.text.words import number, share
 
@@ -161,10 +161,9 @@ def verdict(row: Any) -> str:
 def one_group_words(row: Any) -> str:
     """Say which group gets nearly always the same answer, and which; nothing if neither does."""
     for group, accepted in (("deprived", row.accepted_deprived), ("favored", row.accepted_favored)):
-        if accepted < 1 - NEARLY_ALL:
-            return f"refuses more than {100 * NEARLY_ALL:.0f} % of the {group} group"
-        if accepted > NEARLY_ALL:
-            return f"accepts more than {100 * NEARLY_ALL:.0f} % of the {group} group"
+        if is_constant(accepted):
+            verb = "accepts" if accepted > NEARLY_ALL else "refuses"
+            return f"{verb} more than {100 * NEARLY_ALL:.0f} % of the {group} group"
     return ""
 
 
