@@ -21,12 +21,13 @@ from benchmark.experiment.run import compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world
 from benchmark.figures.auc import AUC_METRICS, auc_rows, draw_auc
-from benchmark.figures.style import FORMATS, render
+from benchmark.figures.style import render
 from benchmark.metrics import Predictions, measure, metric_names
 from benchmark.report.writer import write_report
 from benchmark.runs.frames import scenarios
 from benchmark.runs.manifest import describe_run
 from benchmark.runs.summary import summarise
+from benchmark.text.files import FORMATS
 from tests.report.figure_checks import cut_off, overlapping, texts_of
 
 TITLE = "Made-up data by sex and race"

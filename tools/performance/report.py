@@ -337,7 +337,8 @@ def _profile_section(folder: Path, rows: pd.DataFrame) -> str:
 
 
 def _draw(folder: Path, frames: Frames) -> list[Path]:
-    from benchmark.figures.style import FORMATS, render
+    from benchmark.figures.style import render
+    from benchmark.text.files import FORMATS
 
     figures = {}
     compared = [part for part in _COMPARISONS if part in frames]
