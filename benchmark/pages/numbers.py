@@ -21,10 +21,18 @@ from benchmark.runs.finished import FinishedRun
 from benchmark.runs.frames import distinguishing_names
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics import paired_comparisons
-from benchmark.statistics.answers import ACCEPTANCE, NEARLY_ALL
+from benchmark.statistics.answers import ACCEPTANCE, CHEAP, LEAST, NEARLY_ALL
 from benchmark.statistics.frames import SCENARIO
 from benchmark.statistics.intervals import CONFIDENCE
-from benchmark.tables.answers import CANDIDATE, READING, SAME_ANSWER, UNKNOWN_SHARES
+from benchmark.tables.answers import (
+    CANDIDATE,
+    INERT,
+    OUTDONE,
+    READING,
+    SAME_ANSWER,
+    UNKNOWN_SHARES,
+    choice_title,
+)
 
 UNTREATED = "none"
 """The technique that every dataset is compared with besides its own baseline, where the run has it."""
@@ -73,6 +81,9 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
         "unknownShares": UNKNOWN_SHARES,
         "sameAnswer": SAME_ANSWER,
         "candidate": CANDIDATE,
+        "choices": {name: choice_title(name, statistics.rope) for name in (LEAST, CHEAP)},
+        "outdone": OUTDONE,
+        "inert": INERT,
         # Of Student's distribution, by degrees of freedom from 1.
         "quantiles": [round(float(stdtrit(df, (1 + CONFIDENCE) / 2)), 6) for df in range(1, max(2, n_most))],
         "techniques": [
@@ -155,6 +166,8 @@ def _scenario(
         "file": ", ".join([dataset.name, *names]),
         "baseline": statistics.baselines[dataset.name],
         "embedded": dataset.embedded,
+        "roles": dataset.roles,
+        "inert": key[1] in dataset.inert_warnings,
         "warnings": _warnings(dataset, key[1]),
         "betas": list(run.betas),
         "techniques": [list(run.titles).index(name) for name in techniques],

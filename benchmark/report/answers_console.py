@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -11,54 +11,84 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from benchmark.statistics.answers import NEARLY_ALL
+from benchmark.runs.frames import Scenario
+from benchmark.statistics.answers import CHEAP, LEAST, NEARLY_ALL
 from benchmark.tables.answers import (
+    INERT,
     accepts,
     answer_counts,
-    best_of,
     changes_sign,
+    choice_title,
+    choices,
     constant_title,
-    in_order,
-    is_chosen,
     less_words,
     mark,
     mark_notes,
-    verdict,
+    spots,
 )
 from benchmark.text.words import number
 
-_MOST_SHOWN = 3
 _WIDTHS = (20, 20, 13)  # with two blanks before each
 
 
-def print_answers(console: Console, heading: str, answers: pd.DataFrame, titles: Mapping[str, str]) -> None:
+def print_all_answers(
+    console: Console,
+    scenarios: Sequence[Scenario],
+    answers: pd.DataFrame,
+    titles: Mapping[str, str],
+    *,
+    rope: float,
+) -> None:
+    """Print how answers are to be read, and those of each scenario, as :func:`print_answers` does."""
+    if answers.empty:
+        return
+    _print_reading(console, answers, rope=rope)
+    for scenario in scenarios:
+        if len(own := scenario.rows(answers)):
+            console.print()
+            print_answers(console, scenario, own, titles)
+    console.print()
+
+
+def print_answers(
+    console: Console, scenario: Scenario, answers: pd.DataFrame, titles: Mapping[str, str]
+) -> None:
     """Print what to choose at each level of bias of one dataset, bias and classifier.
 
     Parameters
     ----------
     console : Console
         Where to; fits 80 columns.
-    heading : str
+    scenario : Scenario
         What the answers are of.
     answers : DataFrame
-        From :func:`~benchmark.statistics.answers.answer_table`, of one dataset, bias and classifier.
+        Its rows of :func:`~benchmark.statistics.answers.answer_table`.
     titles : mapping of str to str
         Name of each technique to its title.
     """
     _print_row(
         console,
-        f"[bold]{escape(heading)}[/bold]: what to choose",
+        f"[bold]{escape(scenario.heading)}[/bold]",
         *(f"[bold]{column}[/bold]" for column in ("discrimination", "accuracy", "accepts %")),
     )
-    for beta, rows in answers.groupby("beta"):
-        found: list[Any] = list(in_order(rows).itertuples(index=False))
+    if scenario.dataset.roles:
+        console.print(escape(scenario.dataset.roles), style="dim", highlight=False)
+    if scenario.dataset.warning:
+        console.print(f"Warning: {escape(scenario.dataset.warning)}", style="yellow", highlight=False)
+    if scenario.inert:
+        console.print(f"Note: {INERT}", style="yellow", highlight=False)
+    shown = scenario.telling_levels(sorted(answers["beta"].unique()))
+    for _, beta, rows in spots(answers[answers["beta"].isin(shown)]):
+        found: list[Any] = list(rows.itertuples(index=False))
         console.print(f"[bold]β = {beta:g}[/bold]: {answer_counts(rows)}", highlight=False)
-        for row in best_of([row for row in found if is_chosen(row)], _MOST_SHOWN):
-            kind = "candidate: " if verdict(row) == "candidate" else ""
-            _print_row(console, escape(kind + titles[row.technique]), *_numbers(row))
-        for row in (row for row in found if verdict(row) == "baseline"):
+        for row in (row for row in found if row.verdict == "baseline"):
             name = f"baseline: {titles[row.technique]} {mark(row)}".rstrip()
             _print_row(console, escape(name), *_numbers(row))
+        picked = choices(found)
+        for row in dict.fromkeys(picked.values()):
+            names = " and ".join(name for name, own in picked.items() if own is row)
+            kind = "candidate, " if row.verdict == "candidate" else ""
+            _print_row(console, escape(f"{kind}{names}: {titles[row.technique]}"), *_numbers(row))
     known = answers[answers["constant_answer"] != ""]
     if len(known):
         constant: Any = next(known.itertuples(index=False))
@@ -77,7 +107,7 @@ def _print_row(console: Console, name: str, *numbers: str) -> None:
     console.print(grid)
 
 
-def print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> None:
+def _print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> None:
     """Print how the answers are to be read: which way is good, what is recommended, what signs mean."""
     compared = answers[answers["technique"] != answers["baseline"]]
     tested, several = bool(compared["tested"].any()), bool((answers["n"] > 1).any())
@@ -90,6 +120,8 @@ def print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> No
     constant = answers["constant_answer"].ne("").any()
     either = ["±.050 alone: of either sign in different samples, on average .050 from 0."]
     lines = [
+        "What to choose. β: the level of planted bias; 25 % bias is β = 0.25. "
+        f"Least: {choice_title(LEAST, rope).lower()}. {choice_title(CHEAP, rope)}.",
         "Discrimination: 0 is ideal, negative where the deprived group is better off. Accuracy: 1 is ideal. "
         "In brackets: change to the baseline"
         + (", ± holds the interval of 95 %. " if several else ". ")
@@ -97,8 +129,7 @@ def print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> No
         f"{named}: {less} than the baseline, "
         + ("as accurate as the best constant answer or more, " if constant else "")
         + "a value in every repetition, and never the same answer to more than "
-        f"{100 * NEARLY_ALL:.0f} % of all or of a group. Shown are those that leave the least, and the "
-        "most accurate.",
+        f"{100 * NEARLY_ALL:.0f} % of all or of a group.",
         *(either if any(map(changes_sign, rows)) else []),
         *mark_notes(answers),
     ]
@@ -112,7 +143,7 @@ def _numbers(row: Any) -> tuple[str, str, str]:
         _change(row.change, row.change_low, row.change_high),
         _change(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high),
     )
-    discrimination, accuracy = ("", "") if verdict(row) == "baseline" else changes
+    discrimination, accuracy = ("", "") if row.verdict == "baseline" else changes
     return (
         f"{left}{discrimination}",
         f"{short(row.accuracy)}{accuracy}",

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from benchmark.experiment.plan import ALWAYS_MEASURED
-from benchmark.report.answers_console import print_answers, print_reading, short
+from benchmark.report.answers_console import print_all_answers, short
 from benchmark.runs.analysis import results_answers
 from benchmark.runs.descriptions import MetricDescription, RunDescription
 from benchmark.runs.frames import (
@@ -80,11 +80,8 @@ def print_report(
         own = scenario.rows(answers)
         _print_heading(console, scenario, pair, description)
         _print_means(console, summary, scenario, pair, own, description)
-        if len(own):
-            print_answers(console, scenario.heading, own, titles)
         console.print()
-    if len(answers):
-        print_reading(console, answers, rope=ROPE)
+    print_all_answers(console, scenarios(results, failures, description), answers, titles, rope=ROPE)
     _print_failures(console, only_described_metrics(failures, shown))
     if output_dir is not None:
         _print_files(console, output_dir, written)

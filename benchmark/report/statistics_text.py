@@ -11,16 +11,20 @@ from benchmark.bias import list_bias_kinds
 from benchmark.runs.analysis import BELOW_COLUMNS, N_POSTERIOR, RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import BELOW_CONSTANT
-from benchmark.statistics.answers import ACCURACY
+from benchmark.statistics.answers import ACCURACY, of_use
 from benchmark.statistics.paired import FAMILY
 from benchmark.tables.answers import (
     ANSWER_HEADINGS,
+    INERT,
+    OUTDONE,
     READING,
     SAME_ANSWER,
     UNKNOWN_SHARES,
     answer_rows,
     answer_sentences,
     baseline_notes,
+    choice_headings,
+    choice_row,
     mark_notes,
     spots,
 )
@@ -40,10 +44,7 @@ NOT_COMPARED = "nothing could be compared"
 ANSWERS_PAGE = "answers.md"
 """Name of the page with every technique at every level of bias."""
 
-SURVIVOR_COLUMNS = (
-    *FAMILY,
-    *("technique", "up_to", "not_at", "tested", "keeps_accuracy", "below_constant_at"),
-)
+SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "tested", "keeps_accuracy")
 """Columns of :func:`survivors`."""
 
 FILES = {
@@ -76,7 +77,7 @@ _MOST_ROWS = 8
 
 
 def survivors(statistics: RunStatistics) -> pd.DataFrame:
-    """Find the techniques that beat the baseline, and up to which level of bias.
+    """Find the techniques of use that beat the baseline, and up to which level of bias.
 
     Parameters
     ----------
@@ -87,13 +88,13 @@ def survivors(statistics: RunStatistics) -> pd.DataFrame:
     -------
     DataFrame
         Columns :data:`SURVIVOR_COLUMNS`, one row for each dataset, bias, classifier, metric and technique
-        that is better than the baseline at some level, by :func:`~benchmark.statistics.answers.judged`:
-        significantly where that is ``tested``. ``up_to`` is the greatest such level up to which technique
-        and baseline have a value in every repetition, ``not_at`` lists the smaller ones at which it is not
-        better, and ``keeps_accuracy`` says that it is judged to be less accurate at none of those at which it
-        is. ``below_constant_at`` lists the levels of these at which it is less accurate than the best
-        constant answer. A technique is better at no level at which it is degenerate
-        (:func:`~benchmark.statistics.answers.standings`) or nothing is compared with the baseline
+        that is better than the baseline at some level, by :func:`~benchmark.statistics.answers.judged`
+        (significantly where that is ``tested``), and of use there: never degenerate, at least as accurate as
+        the best constant answer, and without one answer for nearly all of a group
+        (:func:`~benchmark.statistics.answers.standings`). ``up_to`` is the greatest such level up to which
+        technique and baseline have a value in every repetition, ``not_at`` lists the smaller ones at which it
+        is not better or of no use, and ``keeps_accuracy`` says that it is judged to be less accurate at none
+        of those at which it is. Nothing is better where nothing is compared with the baseline
         (:func:`~benchmark.statistics.answers.incomparable`). The farthest first; metrics in the run's order.
     """
     return _held(statistics)[0]
@@ -117,14 +118,15 @@ def incomplete_survivors(statistics: RunStatistics) -> pd.DataFrame:
 
 def _held(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     cell = ["dataset", "bias", "classifier", "beta", "technique"]
-    standing = statistics.standing.set_index(cell)[["n_degenerate", "below_constant"]]
-    table = statistics.compared.join(standing, on=cell)
-    table["better"] &= ~(table["n_degenerate"].fillna(0) > 0)
+    table = statistics.compared.join(of_use(statistics.standing).set_index(cell)["of_use"], on=cell)
+    table["better"] &= table["of_use"].eq(True)
     less_accurate = set(
         table.loc[(table["metric"] == ACCURACY) & table["worse"], cell].itertuples(index=False, name=None)
     )
     rows, incomplete = [], []
-    for names, own in table.groupby([*FAMILY, "technique"], sort=False):
+    inert = [own.key for own in scenarios_of(statistics) if own.inert]  # there one level stands for all
+    repeats = pd.MultiIndex.from_frame(table[cell[:3]]).isin(inert) & (table["beta"] > table["beta"].min())
+    for names, own in table[~repeats].groupby([*FAMILY, "technique"], sort=False):
         first_gap = own.loc[own["missing"] > 0, "beta"].min()  # NaN where there is none
         whole = own[~(own["beta"] >= first_gap)]
         better = whole[whole["better"]]
@@ -135,18 +137,8 @@ def _held(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
             *family, technique = names
             missed = [beta for beta in whole["beta"] if beta < max(levels) and beta not in levels]
             keeps = not any((*family[:3], beta, technique) in less_accurate for beta in levels)
-            below = better.loc[better["below_constant"].eq(True), "beta"]
-            rows.append(
-                (
-                    *family,
-                    technique,
-                    max(levels),
-                    _listed(missed),
-                    bool(own["tested"].iloc[0]),
-                    keeps,
-                    _listed(below),
-                )
-            )
+            tested = bool(own["tested"].iloc[0])
+            rows.append((*family, technique, max(levels), _listed(missed), tested, keeps))
     found = pd.DataFrame(rows, columns=list(SURVIVOR_COLUMNS))
     return (
         found.sort_values("up_to", ascending=False, kind="stable", ignore_index=True),
@@ -168,11 +160,9 @@ def _listed(betas: Iterable[float]) -> str:
     return " ".join(f"{beta:g}" for beta in betas)
 
 
-def survivor_text(title: str, not_at: str, below_constant_at: str = "") -> str:
-    """Return a technique's title with the levels of bias at which it does not hold up, or is of no use."""
-    levels = {"not at": not_at, f"{BELOW_CONSTANT} at": below_constant_at}
-    found = [f"{words} {', '.join(own.split())}" for words, own in levels.items() if own]
-    return title + (f" ({'; '.join(found)})" if found else "")
+def survivor_text(title: str, not_at: str) -> str:
+    """Return a technique's title with the levels of bias at which it does not hold up."""
+    return title + (f" (not at {', '.join(not_at.split())})" if not_at else "")
 
 
 def left_out_notes(statistics: RunStatistics) -> list[str]:
@@ -256,36 +246,53 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
     if answers.empty:
         yield "Discrimination is not recorded in these results, so that no technique can be recommended."
         return
+    of = {(key, beta): rows for key, beta, rows in spots(answers)}
+    if most is not None:
+        yield from _overview(statistics, of)
     for note in (
         "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25.",
         READING + " Intervals are of 95 %.",
-        "Techniques above the baseline are recommended, the one that leaves the least discrimination first, "
-        "in the mean over samples of its distance from 0. Which of two of them is better is not tested.",
+        *([OUTDONE] if (answers["outdone_by"] != "").any() else []),
+        "Which of two recommended techniques is better is not tested.",
         *mark_notes(answers),
     ):
         yield f"- {markdown.plain(note)}"
     if most is not None and any(
-        len(rows) > most - rows["constant_answer"].ne("").any() for *_, rows in spots(answers)
+        len(rows) > most - rows["constant_answer"].ne("").any() for rows in of.values()
     ):
         yield f"- Long tables are cut here; [{ANSWERS_PAGE}]({ANSWERS_PAGE}) has all techniques."
-    of = {(key, beta): rows for key, beta, rows in spots(answers)}
     for scenario in scenarios_of(statistics):
         yield ""
         yield f"{'#' * level} {markdown.plain(scenario.heading)}"
         yield ""
         for note in (_planted_note(statistics, scenario), *data_notes([scenario.dataset])):
             yield from [f"- {markdown.plain(note)}"] if note else []
-        for beta in run.betas:
+        for beta in scenario.telling_levels(run.betas):
             if (rows := of.get((scenario.key, beta))) is None:
                 continue
             yield ""
             yield f"{'#' * (level + 1)} {markdown.plain(scenario.heading)} at β = {beta:g}"
             yield ""
-            sentences = answer_sentences(rows, run.titles, rope=statistics.rope)
-            yield markdown.plain(" ".join(sentences))
+            yield markdown.plain(" ".join(answer_sentences(rows, run.titles, rope=statistics.rope)))
             yield ""
             table = answer_rows(rows, run.titles, most)
             yield markdown.table(ANSWER_HEADINGS, [[markdown.plain(cell) for cell in row] for row in table])
+
+
+def _overview(
+    statistics: RunStatistics, of: Mapping[tuple[tuple[str, str, str], float], pd.DataFrame]
+) -> Iterator[str]:
+    """Yield the choices at every level of bias, a table for each scenario."""
+    run = statistics.run
+    for scenario in scenarios_of(statistics):
+        levels = [beta for beta in scenario.telling_levels(run.betas) if (scenario.key, beta) in of]
+        rows = [choice_row(beta, of[scenario.key, beta], run.titles) for beta in levels]
+        notes = [note for note in (scenario.dataset.roles, INERT if scenario.inert else "") if note]
+        yield f"**{markdown.plain(scenario.heading)}** ({markdown.plain('; '.join(notes))})"
+        yield ""
+        cells = [[markdown.plain(cell) for cell in row] for row in rows]
+        yield markdown.table(choice_headings(statistics.rope), cells)
+        yield ""
 
 
 def _planted_note(statistics: RunStatistics, scenario: Scenario) -> str:
@@ -308,8 +315,8 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
     untested = statistics.out_of_reach()
     if len(untested) < len(statistics.comparisons[list(FAMILY)].drop_duplicates()):
         yield (
-            "Techniques that are significantly better than the baseline, by the greatest β at which they "
-            "are. In brackets: smaller β at which they are not."
+            "Techniques that are significantly better than the baseline and of use, by the greatest β at "
+            "which they are. In brackets: smaller β at which they are not."
         )
     if len(untested):
         yield (
@@ -327,8 +334,10 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
             "Incomplete: techniques that are better at some β, but lack values there or at a smaller β, so "
             "that they do not count as holding up to there."
         )
-    if (found["below_constant_at"] != "").any():
-        yield f"{BELOW_CONSTANT} at: less accurate than the best constant answer at these β."
+    yield (
+        "Of use: at least as accurate as the best constant answer, and without nearly always the same answer "
+        "to all or to one of the groups."
+    )
     for note in left_out_notes(statistics):
         yield markdown.plain(note)
     yield ""
@@ -337,7 +346,7 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
 
 
 def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[list[str]]:
-    titles, shown = statistics.run.titles, ["technique", "not_at", "below_constant_at", "keeps_accuracy"]
+    titles, shown = statistics.run.titles, ["technique", "not_at", "keeps_accuracy"]
     incomplete = incomplete_survivors(statistics)
     for scenario, metric in compared_metrics(statistics):
         own = scenario.rows(found[found["metric"] == metric])
@@ -349,12 +358,11 @@ def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[l
             yield [*head, "–", "none" if is_compared(statistics, scenario, metric) else NOT_COMPARED, last]
         for level, rows in own.groupby("up_to", sort=False):
             names = [
-                _bold(
-                    survivor_text(titles[technique], not_at, below), traded and keeps_accuracy and not below
-                )
-                for technique, not_at, below, keeps_accuracy in rows[shown].itertuples(index=False, name=None)
+                _bold(survivor_text(titles[technique], not_at), traded and keeps_accuracy)
+                for technique, not_at, keeps_accuracy in rows[shown].itertuples(index=False, name=None)
             ]
-            yield [*head, f"{level:g}" + ("" if own["tested"].iloc[0] else " ~"), "; ".join(names), last]
+            up_to = "any" if scenario.inert else f"{level:g}"
+            yield [*head, up_to + ("" if own["tested"].iloc[0] else " ~"), "; ".join(names), last]
             head, last = ["", ""], ""
 
 
@@ -382,7 +390,8 @@ def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
     yield ""
     yield (
         "Over several datasets and all β, techniques are ranked where all of them have values; best mean "
-        "ranks, and the p-value of Friedman's test (Iman and Davenport's F). A dataset at several β is no "
+        "ranks, and the p-value of Friedman's test (Iman and Davenport's F). A dataset on which the bias has "
+        "no effect counts at one β. A dataset at several β is no "
         "independent evidence, and p-values are too small for it. Degenerate: techniques without a rank, "
         f"because they answer {SAME_ANSWER} at some β on some of these datasets."
     )

@@ -286,7 +286,7 @@ def run_statistics(
     comparisons = _in_order([_compare(cells, baselines, goals, alpha)], run, PAIRED_COLUMNS)
     decided = judged(comparisons, alpha=alpha, rope=rope)
     answers = (
-        answer_table(everything, decided, standing, baselines)
+        answer_table(everything, decided, standing, baselines, rope=rope)
         if set(_OF_ANSWERS) <= set(compared)
         else results_answers(everything, baselines, run.constant_answers, alpha=alpha, rope=rope)
     )
@@ -295,7 +295,7 @@ def run_statistics(
     )
     # A mean over some of the repetitions is not ranked beside means over all of them.
     whole = (useful.n == useful.n_expected)[:, None]
-    panels = list(_panels(replace(useful, values=np.where(whole, useful.values, np.nan))))
+    panels = list(_panels(replace(useful, values=np.where(whole, useful.values, np.nan)), run))
     say("ranking techniques and comparing pairs of them")
     ranks = pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True)
     paired = pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True)
@@ -366,7 +366,7 @@ def results_answers(
         return pd.DataFrame(columns=list(ANSWER_COLUMNS))
     comparisons = _compare(to_cells(own), baselines, list_metrics(), alpha)
     standing = standings(results, constants)
-    return answer_table(results, judged(comparisons, alpha=alpha, rope=rope), standing, baselines)
+    return answer_table(results, judged(comparisons, alpha=alpha, rope=rope), standing, baselines, rope=rope)
 
 
 def _compare(
@@ -442,24 +442,29 @@ def _in_order(frames: Sequence[pd.DataFrame], run: FinishedRun, columns: Sequenc
     )
 
 
-def _panels(cells: Cells) -> Iterator[Cells]:
+def _panels(cells: Cells, run: FinishedRun) -> Iterator[dict[tuple[str, ...], Cells]]:
     """Yield the cells of each set of techniques that a dataset was given, on all datasets that had them.
 
     Techniques can only be ranked where all of them were tried, and an experiment may give some datasets
-    fewer than others.
+    fewer than others. Each is given as it is ranked over datasets, and as it is over datasets and levels of
+    bias: there a dataset on which the bias has no effect counts once, by its least level.
     """
+    inert = [(dataset.name, bias) for dataset in run.datasets for bias in dataset.inert_warnings]
+    repeats = pd.MultiIndex.from_frame(cells.keys[["dataset", "bias"]]).isin(inert)
+    repeats &= (cells.keys["beta"] > cells.keys["beta"].min()).to_numpy()
     tried = {
         str(dataset): frozenset(own)
         for dataset, own in cells.keys.groupby("dataset", sort=False)["technique"].unique().items()
     }
     for techniques in dict.fromkeys(tried.values()):
         datasets = [dataset for dataset, own in tried.items() if techniques <= own]
-        yield cells.where(dataset=datasets, technique=list(techniques))
+        within = {"dataset": datasets, "technique": list(techniques)}
+        yield {_OVER[0]: cells.where(**within), _OVER[1]: cells.take(~repeats).where(**within)}
 
 
-def _ranks(panel: Cells, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
+def _ranks(panels: Mapping[tuple[str, ...], Cells], goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
     tables = []
-    for over in _OVER:
+    for over, panel in panels.items():
         ranks = average_ranks(panel, goals, over=over)
         tests = friedman_tests(panel, goals, over=over, alpha=alpha)
         groups = rank_groups(panel, goals, over=over, alpha=alpha)
@@ -475,11 +480,13 @@ def _ranks(panel: Cells, goals: Mapping[str, Goal], alpha: float) -> pd.DataFram
     return whole.assign(groups=whole["groups"].fillna(""))
 
 
-def _pairs(panel: Cells, goals: Mapping[str, Goal], alpha: float, rope: float) -> pd.DataFrame:
-    if panel.keys["technique"].nunique() > MOST_PAIRED:
-        panel = panel.where(technique=[])
+def _pairs(
+    panels: Mapping[tuple[str, ...], Cells], goals: Mapping[str, Goal], alpha: float, rope: float
+) -> pd.DataFrame:
     tables = []
-    for over in _OVER:
+    for over, panel in panels.items():
+        if panel.keys["technique"].nunique() > MOST_PAIRED:
+            panel = panel.where(technique=[])
         tests = pairwise_tests(panel, goals, over=over, alpha=alpha)
         found = bayesian_comparisons(panel, goals, over=over, rope=rope, n_samples=N_POSTERIOR)
         keys = [*found.columns[: list(found.columns).index("second") + 1]]

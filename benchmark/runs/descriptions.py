@@ -291,6 +291,16 @@ class DatasetDescription:
         return self.group_sizes.best_constant.accuracy if self.group_sizes else math.nan
 
     @property
+    def roles(self) -> str:
+        """Who is deprived and which outcome is favorable, in words; empty where the manifest does not say."""
+        if not (self.sensitive_feature and self.label):
+            return ""
+        return (
+            f"deprived: {self.sensitive_feature} = {self.deprived_group}; "
+            f"favorable: {self.label} = {self.favorable_label}"
+        )
+
+    @property
     def group_note(self) -> str:
         """See :attr:`GroupSizes.note`."""
         return self.group_sizes.note if self.group_sizes else ""

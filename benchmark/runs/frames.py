@@ -48,6 +48,15 @@ class Scenario:
         """Dataset, bias and classifier by their names in the results."""
         return self.dataset.name, self.bias, self.classifier
 
+    @property
+    def inert(self) -> bool:
+        """Whether the bias edits nothing that the label depends on."""
+        return self.bias in self.dataset.inert_warnings
+
+    def telling_levels(self, betas: Sequence[float]) -> Sequence[float]:
+        """Return the levels of bias that differ in more than the samples: one if the bias is inert."""
+        return betas[:1] if self.inert else betas
+
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a frame that belong to this scenario."""
         name, bias, classifier = self.key

@@ -37,29 +37,26 @@ _WHERE = (*SCENARIO, "beta", "technique")
 STANDING_COLUMNS = (
     *_WHERE,
     *("constant_accuracy", "constant_answer"),
-    *("n_degenerate", "degenerate", "mostly_constant", "below_constant"),
+    *("n_degenerate", "degenerate", "mostly_constant", "below_constant", "one_group"),
 )
 """Columns of :func:`standings`."""
 
+VERDICTS = (
+    *("recommended", "candidate", "baseline", "no_less", "worse", "not_compared", "unknown"),
+    *("one_group", "below_constant", "incomplete", "missing", "degenerate"),
+)
+"""What :func:`answer_table` concludes of a technique at one level of bias, in the order of tables."""
+
+LEAST, CHEAP = "least", "cheap"
+"""Choices between recommended techniques: the least discrimination, and the least at next to no cost."""
+
 ANSWER_COLUMNS = (
     *(*_WHERE, "baseline", "n", "missing", "pairs", "metric"),
-    *(
-        "value",
-        "value_low",
-        "value_high",
-        "distance",
-        "change",
-        "change_low",
-        "change_high",
-        "tested",
-        "better",
-        "candidate",
-        "worse",
-    ),
-    *("accuracy", "accuracy_low", "accuracy_high"),
+    *("value", "value_low", "value_high", "distance", "change", "change_low", "change_high"),
+    *("tested", "better", "worse", "accuracy", "accuracy_low", "accuracy_high"),
     *("accuracy_change", "accuracy_change_low", "accuracy_change_high", "less_accurate"),
-    *ACCEPTANCE,
-    *(*STANDING_COLUMNS[len(_WHERE) :], "baseline_degenerate", "recommendable"),
+    *(*ACCEPTANCE, *STANDING_COLUMNS[len(_WHERE) :], "baseline_degenerate"),
+    *("verdict", "outdone_by", "choice"),
 )
 """Columns of :func:`answer_table`."""
 
@@ -118,7 +115,8 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
         same answer in more than half of the repetitions in which that is known: nothing can be compared with
         such a baseline (:func:`incomparable`). ``below_constant`` is whether the mean accuracy is below that
         of the best constant answer, of which ``constant_accuracy`` and ``constant_answer`` speak; NaN and
-        empty if unknown.
+        empty if unknown. ``one_group`` is whether nearly all or nearly none of one of the two groups are
+        accepted, in the mean.
     """
     cells = results.pivot(index=[*_WHERE, "repetition"], columns="metric", values="value")
     cells = cells.reindex(columns=[ACCURACY, *ACCEPTANCE])
@@ -130,12 +128,20 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     # Not known where a repetition has no value: NaN is neither below nor above.
     constant = is_constant(cells[ACCEPTANCE[0]]).astype(float).mask(cells[ACCEPTANCE[0]].isna())
     found["mostly_constant"] = constant.groupby(level=list(_WHERE), sort=False).mean() > 0.5
+    shares = cells[list(ACCEPTANCE[1:])].groupby(level=list(_WHERE), sort=False).mean()
+    found["one_group"] = is_constant(shares).any(axis=1)
     found = found.reset_index()
     known = found["dataset"].map(constants)
     found["constant_accuracy"] = [c.accuracy if isinstance(c, ConstantAnswer) else math.nan for c in known]
     found["constant_answer"] = [c.words if isinstance(c, ConstantAnswer) else "" for c in known]
     found["below_constant"] = found["accuracy_mean"] < found["constant_accuracy"] - _ROUNDING
     return found[list(STANDING_COLUMNS)]
+
+
+def of_use(standing: pd.DataFrame) -> pd.DataFrame:
+    """Return standings with ``of_use``: never degenerate, no worse than a constant, for both groups."""
+    useless = (standing["n_degenerate"] > 0) | standing["below_constant"] | standing["one_group"]
+    return standing.assign(of_use=~useless)
 
 
 def _kinds(cells: pd.DataFrame) -> pd.Series:
@@ -280,6 +286,7 @@ def answer_table(
     standing: pd.DataFrame,
     baselines: Mapping[str, str],
     metric: str = "discrimination",
+    rope: float = ROPE,
 ) -> pd.DataFrame:
     """Put together what a choice between techniques at one level of bias needs.
 
@@ -295,6 +302,8 @@ def answer_table(
         The technique that those of each dataset are compared with.
     metric : str, default "discrimination"
         Metric that is to be improved.
+    rope : float, default 0.01
+        Accuracy that the choice at next to no cost may lose.
 
     Returns
     -------
@@ -310,16 +319,26 @@ def answer_table(
             differs from repetition to repetition.
         ``change``, ``accuracy_change``
             Mean differences to the baseline on the same samples; 0 for the baseline itself.
-        ``better``, ``candidate``, ``worse``, ``less_accurate``
-            Whether the metric is better or worse than the baseline's, or might be better by the one sample
-            that there is, and the accuracy worse, by :func:`judged`; none of it where nothing is compared.
+        ``better``, ``worse``, ``less_accurate``
+            Whether the metric is better or worse than the baseline's, and the accuracy worse, by
+            :func:`judged`; none of it where nothing is compared.
         ``baseline_degenerate``
             Whether nothing is compared with the baseline there (:func:`incomparable`).
-        ``recommendable``
-            Whether the technique may be named as a good choice: it is better than a baseline that can be
-            compared with, it and the baseline have a value in every repetition, it is never degenerate, at
-            least as accurate as the best constant answer, and gives neither group nearly always the same
-            answer. A ``candidate`` is one of which all else is true.
+        ``verdict``
+            One of :data:`VERDICTS`, the first that is true: ``baseline``; ``degenerate``; ``missing`` without
+            a value, ``incomplete`` without one, of the technique or of the baseline, in every repetition;
+            ``below_constant``, less accurate than the best constant answer; ``unknown`` where the shares
+            accepted are not recorded; ``not_compared`` where the baseline is mostly constant or without a
+            value; ``one_group``, better than the baseline, but one group is given nearly always the same
+            answer; ``recommended``, better than the baseline; ``candidate``, better in the one sample that
+            there is; ``worse`` than the baseline; ``no_less``, neither.
+        ``outdone_by``
+            Of a recommended technique or candidate: another one that leaves no more (``distance``) and is no
+            less accurate, in the means to three decimals. Of two equal ones the later is outdone.
+        ``choice``
+            ``least`` for the recommended technique or candidate that leaves the least; ``cheap`` for the one
+            that leaves the least among those whose mean accuracy is at most ``rope`` below the baseline's;
+            ``least cheap`` for one that is both; else empty.
 
         Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
@@ -369,7 +388,8 @@ def answer_table(
     for part in parts:
         table = table.join(part, how="left")
     table = table.reset_index().assign(metric=metric)
-    flags = ["tested", "better", "candidate", "worse", "less_accurate", "mostly_constant", "below_constant"]
+    flags = ["tested", "better", "candidate", "worse", "less_accurate"]
+    flags += ["mostly_constant", "below_constant", "one_group"]
     table[flags] = table[flags].eq(True)
     table["n_degenerate"] = table["n_degenerate"].fillna(0).astype(int)
     table[["degenerate", "constant_answer"]] = table[["degenerate", "constant_answer"]].fillna("")
@@ -381,15 +401,49 @@ def answer_table(
     table["baseline_degenerate"] = incomparable(table, standing)
     judgements = ["better", "candidate", "worse", "less_accurate"]
     table[judgements] = table[judgements].mul(~table["baseline_degenerate"], axis=0)
-    of_use = (
-        (table["missing"] == 0)
-        & (table["pairs"] == table["n"])
-        & (table["n_degenerate"] == 0)
-        & ~table["below_constant"]
-        & table["accepted"].notna()
-        & table["accuracy"].notna()
-        & ~table[list(ACCEPTANCE[1:])].apply(is_constant).any(axis=1)
-    )
-    table["recommendable"] = table["better"] & of_use
-    table["candidate"] &= of_use
+    table["verdict"] = _verdicts(table)
+    table[["outdone_by", "choice"]] = ""
+    chosen = table[table["verdict"].isin(("recommended", "candidate"))]
+    for _, rows in chosen.groupby([*SCENARIO, "beta"], sort=False):
+        for name, found in _choices(rows, rope).items():
+            table.loc[rows.index, name] = found
     return table[list(ANSWER_COLUMNS)]
+
+
+def _verdicts(table: pd.DataFrame) -> Any:
+    """Return the verdict on each row: the first of these conditions that is true."""
+    conditions = {
+        "baseline": table["technique"] == table["baseline"],
+        "degenerate": table["n_degenerate"] > 0,
+        "missing": table["value"].isna(),
+        "incomplete": (table["missing"] > 0) | ((table["pairs"] > 0) & (table["pairs"] < table["n"])),
+        "below_constant": table["below_constant"],
+        "unknown": table["accepted"].isna() | table["accuracy"].isna(),
+        "not_compared": table["baseline_degenerate"] | table["change"].isna(),
+        "one_group": (table["better"] | table["candidate"]) & table["one_group"],
+        "recommended": table["better"],
+        "candidate": table["candidate"],
+        "worse": table["worse"],
+    }
+    return np.select(list(conditions.values()), list(conditions), "no_less")
+
+
+def _choices(rows: pd.DataFrame, rope: float) -> dict[str, list[str]]:
+    """Return of the recommended techniques at one level of bias who outdoes them, and which are choices."""
+    means = rows[["distance", "accuracy"]].round(3)
+    # The least first, of equal ones the most accurate: whoever outdoes a technique stands before it.
+    order = (
+        means.assign(accuracy=-means["accuracy"]).sort_values(["distance", "accuracy"], kind="stable").index
+    )
+    outdone, best = dict.fromkeys(order, ""), order[0]
+    for i in order[1:]:
+        if means["accuracy"][best] >= means["accuracy"][i]:
+            outdone[i] = rows["technique"][best]
+        else:
+            best = i
+    cheap = next((i for i in order if round(rows["accuracy_change"][i], 3) >= -rope), None)
+    choice = {order[0]: LEAST, cheap: CHEAP} if cheap != order[0] else {cheap: f"{LEAST} {CHEAP}"}
+    return {
+        "outdone_by": [outdone[i] for i in rows.index],
+        "choice": [choice.get(i, "") for i in rows.index],
+    }

@@ -65,6 +65,10 @@ class Cells:
         kept = np.ones(len(self.keys), dtype=bool)
         for column, entries in names.items():
             kept &= self.keys[column].isin(entries).to_numpy()
+        return self.take(kept)
+
+    def take(self, kept: NDArray[np.bool_]) -> Cells:
+        """Return the rows for which a mask of shape (n_rows,) is true."""
         keys = self.keys[kept].reset_index(drop=True)
         return Cells(keys, self.values[kept], self.n_expected[kept])
 

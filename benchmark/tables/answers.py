@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, below_constant_words
-from benchmark.statistics.answers import NEARLY_ALL, is_constant
+from benchmark.statistics.answers import CHEAP, LEAST, NEARLY_ALL, VERDICTS, is_constant
 from benchmark.statistics.frames import SCENARIO
 from benchmark.text.words import number, share
 
@@ -26,9 +26,14 @@ CANDIDATE = "one sample, no interval"
 READING = (
     "Discrimination: 0 is ideal; positive where the favored group is accepted more often than the deprived "
     "one, negative where the deprived group is. Accuracy: 1 is ideal. Accepts: the share that is predicted "
-    "the favorable outcome. Changes are to the baseline, on the same samples."
+    "the favorable outcome. Changes are to the baseline, on the same samples. Where discrimination is of "
+    "either sign in different samples, so that its mean hides 0.01 or more, its mean distance from 0 is "
+    "given as well."
 )
 """How the numbers of an answer are to be read."""
+
+INERT = "the bias has no effect on these data: one level stands for all"
+"""Said where only one level of bias is shown."""
 
 UNKNOWN_SHARES = (
     "Who is accepted is not recorded in these results, so that techniques that answer nearly everybody, or "
@@ -36,6 +41,12 @@ UNKNOWN_SHARES = (
     "trained again."
 )
 """Said of the results of earlier versions."""
+
+OUTDONE = (
+    "Outdone: another recommended technique leaves no more and is as accurate or more, in the means to three "
+    "decimals. Such techniques come after the others."
+)
+"""What is said of a technique beside a better one."""
 
 ANSWER_HEADINGS = (
     "Technique",
@@ -47,12 +58,6 @@ ANSWER_HEADINGS = (
     "Remarks",
 )
 """Columns of :func:`answer_rows`."""
-
-_VERDICTS = (
-    *("recommendable", "candidate", "baseline", "no_less", "worse", "not_compared", "unknown"),
-    *("one_group", "below_constant", "incomplete", "missing", "degenerate"),
-)
-"""In the order in which rows are shown."""
 
 _NEVERTHELESS = "techniques are compared with it nevertheless"
 _MOST_NAMED = 8
@@ -114,52 +119,16 @@ def baseline_notes(standing: pd.DataFrame, title: str) -> list[str]:
 
 
 def spots(answers: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, pd.DataFrame]]:
-    """Yield dataset, bias and classifier, level of bias, and the rows of each, in the order of rows."""
+    """Yield dataset, bias and classifier, level of bias, and its rows :func:`in_order`."""
     for (*names, beta), own in answers.groupby([*SCENARIO, "beta"], sort=False):
         dataset, bias, classifier = map(str, names)
-        yield (dataset, bias, classifier), float(str(beta)), own
-
-
-def verdict(row: Any) -> str:
-    """Say what follows for one technique at one level of bias.
-
-    Parameters
-    ----------
-    row : object
-        A row of :func:`~benchmark.statistics.answers.answer_table`.
-
-    Returns
-    -------
-    str
-        ``recommendable``; ``candidate`` where a single sample speaks for it; ``baseline``; ``degenerate``;
-        ``missing`` without a value, ``incomplete`` without one in every repetition; ``below_constant``;
-        ``unknown`` where the shares accepted are not recorded; ``not_compared`` where the baseline is mostly
-        constant or without a value; ``one_group`` where it is better than the baseline and gives one group
-        nearly always the same answer; ``worse`` than the baseline; or ``no_less``, neither better nor worse.
-    """
-    if row.technique == row.baseline:
-        return "baseline"
-    if row.n_degenerate > 0:
-        return "degenerate"
-    if math.isnan(row.value):
-        return "missing"
-    if row.missing > 0 or 0 < row.pairs < row.n:
-        return "incomplete"
-    if row.below_constant:
-        return "below_constant"
-    if math.isnan(row.accepted):
-        return "unknown"
-    if row.baseline_degenerate or math.isnan(row.change):
-        return "not_compared"
-    if row.candidate:
-        return "candidate"
-    if row.better and one_group_words(row):
-        return "one_group"
-    return "recommendable" if row.recommendable else "worse" if row.worse else "no_less"
+        yield (dataset, bias, classifier), float(str(beta)), in_order(own)
 
 
 def one_group_words(row: Any) -> str:
     """Say which group gets nearly always the same answer, and which; nothing if neither does."""
+    if not row.one_group:
+        return ""
     for group, accepted in (("deprived", row.accepted_deprived), ("favored", row.accepted_favored)):
         if is_constant(accepted):
             verb = "accepts" if accepted > NEARLY_ALL else "refuses"
@@ -168,20 +137,59 @@ def one_group_words(row: Any) -> str:
 
 
 def is_chosen(row: Any) -> bool:
-    """Whether a row of answers is named as a choice: recommendable, or a candidate."""
-    return verdict(row) in ("recommendable", "candidate")
+    """Whether a row of answers is recommended, or a candidate."""
+    return row.verdict in ("recommended", "candidate")
 
 
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
-    """Sort the rows of one level of bias: recommendable ones and candidates first, degenerate ones last.
+    """Sort the rows of one level of bias: recommended ones and candidates first, degenerate ones last.
 
-    Within each :func:`verdict` those come first that are the nearest to no discrimination, in the mean over
-    the samples of how far they are from it: discrimination that changes its sign from sample to sample is
-    none the less there.
+    Within each verdict those come first that no other one outdoes, and of these those that are the nearest to
+    no discrimination, in the mean over the samples of how far they are from it: discrimination that changes
+    its sign from sample to sample is none the less there.
     """
-    order = [_VERDICTS.index(verdict(row)) for row in rows.itertuples(index=False)]
-    keyed = rows.assign(_verdict=order)
-    return keyed.sort_values(["_verdict", "distance"], kind="stable").drop(columns="_verdict")
+    keyed = rows.assign(_verdict=rows["verdict"].map(VERDICTS.index), _outdone=rows["outdone_by"] != "")
+    ordered = keyed.sort_values(["_verdict", "_outdone", "distance"], kind="stable")
+    return ordered.drop(columns=["_verdict", "_outdone"])
+
+
+def choices(rows: Sequence[Any]) -> dict[str, Any]:
+    """Return the rows that are choices at one level of bias by what they are: least, cheap, or both."""
+    return {name: row for name in (LEAST, CHEAP) for row in rows if name in row.choice.split()}
+
+
+def choice_title(name: str, rope: float) -> str:
+    """Return what a choice is called: ``"Least discrimination"``."""
+    least = "least discrimination"
+    return (
+        least.capitalize() if name == LEAST else f"Cheap: {least} at a cost of at most {rope:g} of accuracy"
+    )
+
+
+def choice_text(row: Any, titles: Mapping[str, str]) -> str:
+    """Return what a technique leaves and costs: ``"Massaging: 0.037, accuracy 0.825 (-0.016)"``."""
+    own = " ".join(filter(None, [titles[row.technique], mark(row)]))
+    cost = "" if row.verdict == "baseline" else f" ({change_text(row.accuracy_change, math.nan, math.nan)})"
+    hidden = f" (±{number(row.distance)})" if changes_sign(row) else ""
+    return f"{own}: {number(row.value)}{hidden}, accuracy {number(row.accuracy)}{cost}"
+
+
+def choice_headings(rope: float) -> tuple[str, ...]:
+    """Return the columns of :func:`choice_row`."""
+    return ("β", "Baseline", *(choice_title(name, rope) for name in (LEAST, CHEAP)))
+
+
+def choice_row(beta: float, rows: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
+    """Return the baseline and the choices at one level of bias as text; ``rows`` are :func:`in_order`."""
+    found: list[Any] = list(rows.itertuples(index=False))
+    baseline = next((choice_text(row, titles) for row in found if row.verdict == "baseline"), "not run")
+    picked = choices(found)
+    if not picked:
+        return [f"{beta:g}", baseline, "none recommended", ""]
+    least, cheap = picked[LEAST], picked.get(CHEAP)
+    only = "candidate: " if least.verdict == "candidate" else ""
+    other = "none" if cheap is None else "the same" if cheap is least else only + choice_text(cheap, titles)
+    return [f"{beta:g}", baseline, only + choice_text(least, titles), other]
 
 
 def change_text(change: float, low: float, high: float) -> str:
@@ -209,7 +217,7 @@ def remarks(row: Any) -> str:
     row : object
         A row of :func:`~benchmark.statistics.answers.answer_table`.
     """
-    own = verdict(row)
+    own = row.verdict
     found = ["baseline"] if own == "baseline" else []
     if own == "candidate":
         found.append(f"candidate: {CANDIDATE}")
@@ -236,13 +244,18 @@ def remarks(row: Any) -> str:
     return "; ".join(found)
 
 
+def outdone_words(row: Any, title: str) -> str:
+    """Name the technique that outdoes this one by its title; nothing if none does."""
+    return f"outdone by {title}" if row.outdone_by else ""
+
+
 def constant_title(answer: str) -> str:
     """Return what the best constant answer is called in a table: ``"Refusing everybody"``."""
     return answer[:1].upper() + answer[1:]
 
 
 def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None = None) -> list[list[str]]:
-    """Return the rows of one level of bias as text, in the order of :func:`in_order`.
+    """Return the rows of one level of bias as text.
 
     Parameters
     ----------
@@ -260,15 +273,17 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
         Columns :data:`ANSWER_HEADINGS`. The best constant answer comes after the techniques to choose and the
         baseline.
     """
-    found: list[Any] = list(in_order(rows).itertuples(index=False))
+    found: list[Any] = list(rows.itertuples(index=False))
     known = [row for row in found if row.constant_answer]
-    baseline = [row for row in found if verdict(row) == "baseline"]
+    baseline = [row for row in found if row.verdict == "baseline"]
     chosen = [row for row in found if is_chosen(row)]
     rest = found[len(chosen) + len(baseline) :]
     if most is not None and len(found) + bool(known) > most:
         room = most - len(baseline) - bool(known)
-        chosen = best_of(chosen, room)
-        rest = rest[: room - len(chosen)]
+        named = [row for row in chosen if row.choice]
+        others = [row for row in chosen if not row.choice][: max(0, room - len(named))]
+        chosen = [row for row in chosen if row in named or row in others]
+        rest = rest[: max(0, room - len(chosen))]
     constant = [_constant_row(known[0])] if known else []
     return [
         *(_text_row(row, titles) for row in (*chosen, *baseline)),
@@ -277,20 +292,13 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
     ]
 
 
-def best_of(chosen: Sequence[Any], room: int) -> list[Any]:
-    """Return as many of the chosen rows as there is room for, the most accurate one among them."""
-    kept = list(chosen[:room])
-    best = max(range(len(chosen)), key=lambda i: chosen[i].accuracy, default=0)
-    return kept if best < room else [*kept[:-1], chosen[best]]
-
-
 def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
     return [
         " ".join(filter(None, [titles[row.technique], mark(row)])),
         number(row.value),
         *(
             ["", number(row.accuracy), ""]
-            if verdict(row) == "baseline"
+            if row.verdict == "baseline"
             else [
                 change_text(row.change, row.change_low, row.change_high),
                 number(row.accuracy),
@@ -298,7 +306,11 @@ def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
             ]
         ),
         accepts(row),
-        remarks(row),
+        "; ".join(
+            filter(
+                None, [*row.choice.split(), outdone_words(row, titles.get(row.outdone_by, "")), remarks(row)]
+            )
+        ),
     ]
 
 
@@ -316,7 +328,7 @@ def _constant_row(row: Any) -> list[str]:
 
 
 def answer_counts(rows: pd.DataFrame) -> str:
-    """Count the techniques of one level of bias by :func:`verdict`, in one line.
+    """Count the techniques of one level of bias by verdict, in one line.
 
     Parameters
     ----------
@@ -324,9 +336,9 @@ def answer_counts(rows: pd.DataFrame) -> str:
         As for :func:`answer_sentences`.
     """
     found: list[Any] = list(rows.itertuples(index=False))
-    baseline = next((row for row in found if verdict(row) == "baseline"), None)
-    counts = Counter(verdict(row) for row in found if row is not baseline)
-    recommended = counts["recommendable"]
+    baseline = next((row for row in found if row.verdict == "baseline"), None)
+    counts = Counter(row.verdict for row in found if row is not baseline)
+    recommended = counts["recommended"]
     text = f"{recommended or 'none'} of {_techniques(counts.total())} recommended"
     if counts["candidate"]:
         several = "s" * (counts["candidate"] > 1)
@@ -346,7 +358,8 @@ def answer_counts(rows: pd.DataFrame) -> str:
         "{} not compared in every sample": counts["incomplete"],
         "{} without any value": counts["missing"],
         "{} not compared": counts["not_compared"],
-        "{} without less discrimination": counts["no_less"] + counts["worse"],
+        "{} without less discrimination": counts["no_less"],
+        "{} with more discrimination": counts["worse"],
     }
     return "; ".join([text, *(words.format(n) for words, n in parts.items() if n)])
 
@@ -358,7 +371,7 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     ----------
     rows : DataFrame
         The rows of one dataset, bias, classifier and level of bias of
-        :func:`~benchmark.statistics.answers.answer_table`.
+        :func:`~benchmark.statistics.answers.answer_table`, as :func:`in_order` returns them.
     titles : mapping of str to str
         Name of each technique to its title.
     rope : float
@@ -367,15 +380,14 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     Returns
     -------
     list of str
-        Sentences for readers; the first is about the baseline.
+        Sentences for readers: the baseline, the choices, and why the others are none.
     """
-    found: list[Any] = list(in_order(rows).itertuples(index=False))
-    baseline = next((row for row in found if verdict(row) == "baseline"), None)
+    found: list[Any] = list(rows.itertuples(index=False))
+    baseline = next((row for row in found if row.verdict == "baseline"), None)
     others = [row for row in found if row is not baseline]
     if baseline is None:
         return ["The baseline was not run: nothing is compared with it, and no technique is recommended."]
-    name = titles[baseline.technique]
-    sentences = [_of_baseline(baseline, name)]
+    sentences = [_of_baseline(baseline, titles[baseline.technique])]
     if baseline.baseline_degenerate:
         sentences.append(
             f"It {baseline.degenerate}: no technique is compared with it here, and none is recommended."
@@ -393,28 +405,35 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
         if not baseline.baseline_degenerate and not math.isnan(baseline.value):
             sentences.append("No technique is recommended.")
         return [*sentences, *rest]
-    answer = str(chosen[0].constant_answer)
-    one = len(chosen) == 1
-    leave, are = ("leaves", "is") if one else ("leave", "are")
-    useful = f" and {are} at least as accurate as {answer}" if answer else ""
-    if verdict(chosen[0]) == "candidate":
-        leave = f"is a candidate: it {leave}" if one else f"are candidates: they {leave}"
-        sentences.append("No technique is recommended.")
-    sentences.append(f"{len(chosen)} of {_techniques(len(others))} {leave} {less}{useful}.")
+    picked = choices(chosen)
+    for name, row in picked.items():
+        if name == CHEAP and row is picked[LEAST]:
+            sentences.append(f"It is cheap as well: it costs at most {rope:g} of accuracy.")
+        else:
+            title = choice_title(name, rope)
+            only = f", a candidate ({CANDIDATE})" if row.verdict == "candidate" else ""
+            sentences.append(f"{title} is left by {titles[row.technique]}{only}: {_gain_and_cost(row)}.")
+    if CHEAP not in picked:
+        cost = max(row.accuracy_change for row in chosen)
+        sentences.append(f"Every one of them loses more than {rope:g} of accuracy, {number(-cost)} or more.")
+    kind = "recommended"
+    if chosen[0].verdict == "candidate":
+        kind = (
+            "a candidate, and none is recommended"
+            if len(chosen) == 1
+            else "candidates, and none is recommended"
+        )
+    answer, one = str(chosen[0].constant_answer), len(chosen) == 1
+    useful = f" and {'is' if one else 'are'} at least as accurate as {answer}" if answer else ""
+    sentences.append(
+        f"{len(chosen)} of {_techniques(len(others))} {'is' if one else 'are'} {kind}: "
+        f"{'it leaves' if one else 'they leave'} {less}{useful}."
+    )
     if not answer:
         sentences.append("What a constant answer would score is not recorded.")
-    fairest = chosen[0]
-    best = max(chosen, key=lambda row: row.accuracy)  # the first of equal ones, which is the fairest
-    start = "It is" if len(chosen) == 1 else "Least is left by"
-    also = " It is also the most accurate of these." if len(chosen) > 1 and best is fairest else ""
-    sentences.append(f"{start} {titles[fairest.technique]}: {_gain_and_cost(fairest, baseline)}.{also}")
-    equal = [row for row in chosen[1:] if number(row.distance) == number(fairest.distance)]
-    if equal:
-        sentences.append(f"As little, to three decimals, is left by {_names(equal, titles)}.")
-    if best is not fairest:
-        sentences.append(
-            f"Most accurate of these is {titles[best.technique]}: {_gain_and_cost(best, baseline)}."
-        )
+    if n := sum(row.outdone_by != "" for row in chosen):
+        them = "1 of them is" if n == 1 else f"{n} of them are"
+        sentences.append(f"{them} outdone: another one leaves no more and is as accurate or more.")
     return [*sentences, *rest]
 
 
@@ -454,22 +473,15 @@ def less_words(rows: Sequence[Any], rope: float) -> tuple[str, str]:
     )
 
 
-def _gain_and_cost(row: Any, baseline: Any) -> str:
+def _gain_and_cost(row: Any) -> str:
     """Say how much discrimination is left, at what cost, and whom the technique accepts."""
-    gain = _difference(row.change, row.change_low, row.change_high, ("more", "less"))
-    if changes_sign(row) or changes_sign(baseline):  # means of either sign hide how far samples are from 0
-        nearer = baseline.distance - row.distance
-        gain = f"on average {number(abs(nearer))} {'nearer to' if nearer > 0 else 'farther from'} 0"
-    elif _negative(row.value) or _negative(baseline.value):  # "less" would be ambiguous
-        better = f"{_BETTER_OFF}; " if _negative(row.value) else ""
-        gain = f"{better}change {change_text(row.change, row.change_low, row.change_high)}"
-    either = f", of either sign and on average {number(row.distance)} from 0" if changes_sign(row) else ""
-    cost = _difference(
-        row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high, ("more", "less")
-    )
+    hidden = f" (of either sign, on average {number(row.distance)} from 0)" if changes_sign(row) else ""
+    gain = change_text(row.change, row.change_low, row.change_high)
+    cost = change_text(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high)
     return (
-        f"{number(row.value)}{either} ({gain}) at accuracy {number(row.accuracy)} ({cost}); it accepts "
-        f"{share(row.accepted_deprived)} of the deprived and {share(row.accepted_favored)} of the favored"
+        f"{number(row.value)}{hidden} (change {gain}) at accuracy {number(row.accuracy)} (change {cost}); "
+        f"it accepts {share(row.accepted_deprived)} of the deprived and "
+        f"{share(row.accepted_favored)} of the favored"
     )
 
 
@@ -488,21 +500,11 @@ def _negative(value: float) -> bool:
     return number(value).startswith("-")
 
 
-def _difference(change: float, low: float, high: float, words: tuple[str, str]) -> str:
-    """Return a difference as a positive number with a word for its direction, and its interval."""
-    if math.isnan(change):
-        return "change unknown"
-    if change < 0:
-        change, low, high, words = -change, -high, -low, words[::-1]
-    interval = "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
-    return f"{number(change)} {words[0]}{interval}" if float(f"{change:.3f}") else f"no change{interval}"
-
-
 def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[str]:
     """Count the techniques that are not recommended, by reason."""
     of: dict[str, list[Any]] = {}
     for row in rows:
-        of.setdefault(verdict(row), []).append(row)
+        of.setdefault(row.verdict, []).append(row)
     below = of.get("below_constant", [])
     parts = []
     named = (
@@ -523,8 +525,11 @@ def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[s
             parts.append(" ".join(filter(None, [str(len(own)), verb, words])) + f" ({_names(own, titles)})")
     if own := of.get("not_compared", []):
         parts.append(f"{len(own)} not compared with the baseline")
-    if n := len(of.get("no_less", [])) + len(of.get("worse", [])):
-        parts.append(f"{n} {nor}")
+    if own := of.get("no_less", []):
+        parts.append(f"{len(own)} {nor}")
+    if own := of.get("worse", []):
+        significantly = "significantly " if own[0].tested else ""
+        parts.append(f"{len(own)} with {significantly}more discrimination ({_names(own, titles)})")
     return [f"Not recommended: {'; '.join(parts)}."] if parts else []
 
 

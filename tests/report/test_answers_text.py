@@ -18,10 +18,10 @@ from benchmark.tables.answers import (
     answer_sentences,
     baseline_notes,
     change_text,
+    choice_row,
     in_order,
     mark_notes,
     remarks,
-    verdict,
 )
 from benchmark.text.words import number, share
 
@@ -52,7 +52,7 @@ def answers_of(
             rows.append(("set", "cpt", 0.5, technique, "c45", repetition, metric, value))
     results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
     constants = {"set": constant} if constant else {}
-    return results_answers(results, {"set": baseline}, constants)
+    return in_order(results_answers(results, {"set": baseline}, constants))
 
 
 def said(answers: pd.DataFrame) -> str:
@@ -65,28 +65,65 @@ def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
     )
     assert text.startswith("The baseline, None, leaves a discrimination of 0.400 at accuracy 0.800.")
     assert (
-        "2 of 2 techniques leave significantly less discrimination and are at least as accurate as refusing "
-        "everybody."
+        "2 of 2 techniques are recommended: they leave significantly less discrimination and are at least as "
+        "accurate as refusing everybody."
     ) in text
-    assert "Least is left by Alpha: 0.100 (0.300 less [0.300, 0.300]) at accuracy 0.750 (0.050 less [" in text
+    assert (
+        "Least discrimination is left by Alpha: 0.100 (change -0.300 [-0.300, -0.300]) at accuracy 0.750 "
+        "(change -0.050 ["
+    ) in text
     assert "it accepts 25 % of the deprived and 35 % of the favored." in text
-    assert "Most accurate of these is Beta, with a comma: 0.200 (0.200 less [" in text
-    assert "at accuracy 0.820 (0.020 more [" in text
+    assert (
+        "Cheap: least discrimination at a cost of at most 0.01 of accuracy is left by Beta, with a comma: "
+        "0.200 (change -0.200 ["
+    ) in text
+    assert "at accuracy 0.820 (change +0.020 [" in text
     assert "Not recommended" not in text
+    assert "outdone" not in text
 
 
-def test_one_technique_is_not_the_most_accurate_of_several() -> None:
-    text = said(answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35)}))
-    assert "1 of 1 technique leaves significantly less discrimination and is at least as accurate" in text
-    assert "It is Alpha: 0.100" in text
-    assert "ost accurate" not in text
+def test_a_technique_that_costs_too_much_is_not_cheap() -> None:
+    found = answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35)})
+    text = said(found)
+    assert (
+        "1 of 1 technique is recommended: it leaves significantly less discrimination and is at least" in text
+    )
+    assert "left by Alpha: 0.100" in text
+    assert "Every one of them loses more than 0.01 of accuracy, 0.050 or more." in text
+    assert choice_row(0.5, found, TITLES) == [
+        *("0.5", "None: 0.400, accuracy 0.800", "Alpha: 0.100, accuracy 0.750 (-0.050)", "none")
+    ]
 
 
-def test_techniques_that_leave_as_little_are_named() -> None:
-    least = (0.1, 0.75, 0.3, 0.25, 0.35)
-    text = said(answers_of({"none": BASELINE, "a": least, "b": (0.1, 0.72, 0.3, 0.25, 0.35), "c": BASELINE}))
-    assert "Least is left by Alpha: 0.100" in text
-    assert "As little, to three decimals, is left by Beta, with a comma." in text
+def test_the_least_may_be_cheap_as_well() -> None:
+    # What the tables show as -0.010 is at most 0.01.
+    found = answers_of({"none": BASELINE, "a": (0.1, 0.7897, 0.3, 0.25, 0.35)})
+    assert "It is cheap as well: it costs at most 0.01 of accuracy." in said(found)
+    assert choice_row(0.5, found, TITLES)[2:] == ["Alpha: 0.100, accuracy 0.790 (-0.010)", "the same"]
+    assert answer_rows(found, TITLES)[0][-1] == "least; cheap"
+
+
+def test_techniques_that_others_outdo_come_after_them_and_say_so() -> None:
+    values = {
+        "none": BASELINE,
+        "a": (0.2, 0.75, 0.3, 0.25, 0.35),  # leaves more than c, and is less accurate
+        "b": (0.3, 0.82, 0.3, 0.25, 0.35),
+        "c": (0.1, 0.76, 0.3, 0.25, 0.35),
+        "d": (0.1, 0.76, 0.3, 0.25, 0.35),  # c's twin
+    }
+    found = answers_of(values)
+    assert found["technique"].tolist() == ["c", "b", "d", "a", "none"]
+    assert dict(zip(found["technique"], found["outdone_by"], strict=True)) == {
+        **{"c": "", "b": "", "none": ""},
+        **{"d": "c", "a": "c"},
+    }
+    assert "4 of 4 techniques are recommended" in said(found)
+    assert "2 of them are outdone: another one leaves no more and is as accurate or more." in said(found)
+    assert answer_rows(found, TITLES)[2][-1] == "outdone by Gamma"
+    assert dict(zip(found["technique"], found["choice"], strict=True)) == {
+        **{"c": "least", "b": "cheap"},
+        **{"d": "", "a": "", "none": ""},
+    }
 
 
 def test_what_is_not_recommended_is_counted_by_reason() -> None:
@@ -134,7 +171,7 @@ def test_nothing_is_compared_with_a_constant_baseline(shares: tuple[float, float
     assert f"It {words} in 12 of 12 samples: no technique is compared with it here" in text
     assert "Alpha" not in text
     assert "1 not compared with the baseline" in text
-    assert not found["recommendable"].any()
+    assert not (found["verdict"] == "recommended").any()
     assert answer_counts(found) == (
         f"none of 1 technique recommended, because the baseline ‡ {words} in 12 of 12 samples; 1 not compared"
     )
@@ -154,7 +191,7 @@ def test_a_baseline_that_is_not_mostly_constant_is_compared_with_and_marked(
     found = answers_of({"none": values, "a": (0.1, 0.9, 0.3, 0.25, 0.35)})
     text = said(found)
     assert f"‡ It {words}; techniques are compared with it nevertheless." in text
-    assert "It is Alpha: 0.100" in text
+    assert "left by Alpha: 0.100" in text
     assert answer_counts(found) == "1 of 1 technique recommended"
     baseline = next(row for row in found.itertuples(index=False) if row.technique == "none")
     assert remarks(baseline) == f"baseline; {words}"
@@ -185,13 +222,12 @@ def test_notes_on_baselines_say_what_is_true_of_each_level() -> None:
 def test_a_baseline_below_the_constant_answer_is_said_to_be() -> None:
     text = said(answers_of({"none": (0.4, 0.65, 0.4, 0.2, 0.6), "a": (0.1, 0.71, 0.3, 0.25, 0.35)}))
     assert "at accuracy 0.650, less accurate than refusing everybody (0.700)." in text
-    assert "It is Alpha" in text
+    assert "left by Alpha" in text
 
 
 def test_a_deprived_group_that_is_better_off_is_said_to_be() -> None:
     text = said(answers_of({"none": BASELINE, "a": (-0.1, 0.75, 0.3, 0.35, 0.25)}))
-    assert "-0.100 (the deprived group is better off; change -0.500 [-0.500, -0.500]) at" in text
-    assert "less [" not in text.split("at accuracy 0.750")[0].split("It is")[1]
+    assert "left by Alpha: -0.100 (change -0.500 [-0.500, -0.500]) at" in text
     better = said(answers_of({"none": (-0.03, 0.8, 0.4, 0.5, 0.47), "a": (0.01, 0.8, 0.4, 0.4, 0.4)}))
     assert "leaves a discrimination of -0.030 (the deprived group is better off) at accuracy" in better
     assert "0.010 (change +0.040 [" in better
@@ -201,8 +237,9 @@ def test_discrimination_of_either_sign_is_not_hidden_by_its_mean() -> None:
     either = [(0.15, 0.8, 0.3, 0.2, 0.35), (-0.15, 0.8, 0.3, 0.35, 0.2)]
     found = answers_of({"none": BASELINE, "a": either, "b": (0.1, 0.75, 0.3, 0.25, 0.35)})
     text = said(found)
-    assert "Least is left by Beta, with a comma: 0.100 (" in text
-    assert "is Alpha: 0.000, of either sign and on average 0.150 from 0 (" in text
+    assert "Least discrimination is left by Beta, with a comma: 0.100 (" in text
+    assert "left by Alpha: 0.000 (of either sign, on average 0.150 from 0) (change -0.400 [" in text
+    assert choice_row(0.5, found, TITLES)[-1] == "Alpha: 0.000 (±0.150), accuracy 0.800 (0.000)"
     rows = {row.technique: row for row in found.itertuples(index=False)}
     assert remarks(rows["a"]) == "of either sign, on average 0.150 from 0"
     assert remarks(rows["b"]) == ""
@@ -212,8 +249,8 @@ def test_too_few_repetitions_test_nothing() -> None:
     values = {"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35), "b": (0.395, 0.8, 0.4, 0.2, 0.6)}
     text = said(answers_of(values, repetitions=2))
     assert (
-        "leaves less discrimination, by more than 0.01 on average and with an interval without 0 (untested "
-        "for want of repetitions)"
+        "it leaves less discrimination, by more than 0.01 on average and with an interval without 0 "
+        "(untested for want of repetitions)"
     ) in text
     assert "1 without less discrimination by more than 0.01 and an interval without 0." in text
     assert "significant" not in text
@@ -226,7 +263,7 @@ def test_an_interval_with_0_recommends_nothing_untested() -> None:
     assert row["change"] < -0.1
     assert row["change_low"] < 0 < row["change_high"]
     assert not row["better"]
-    assert not row["recommendable"]
+    assert row["verdict"] == "no_less"
     assert "No technique is recommended. Not recommended: 1 without less" in said(found)
     # A cost is no smaller for being uncertain.
     dear = [(0.1, 0.6, 0.3, 0.25, 0.35), (0.1, 0.81, 0.3, 0.25, 0.35)]
@@ -236,23 +273,32 @@ def test_an_interval_with_0_recommends_nothing_untested() -> None:
 def test_one_repetition_has_no_interval() -> None:
     text = said(answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35)}, repetitions=1))
     assert (
-        "No technique is recommended. 1 of 1 technique is a candidate: it leaves less discrimination by more "
+        "1 of 1 technique is a candidate, and none is recommended: it leaves less discrimination by more "
         "than 0.01 (one sample, no interval) and is at least as accurate as refusing everybody."
     ) in text
     assert "[" not in text
-    assert "0.100 (0.300 less) at accuracy 0.750 (0.050 less); it accepts" in text
+    assert (
+        "Least discrimination is left by Alpha, a candidate (one sample, no interval): 0.100 (change -0.300) "
+        "at accuracy 0.750 (change -0.050); it accepts"
+    ) in text
     found = answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35), "b": BASELINE}, repetitions=1)
     assert answer_counts(found) == (
         "none of 2 techniques recommended; 1 candidate (one sample, no interval); 1 without less "
         "discrimination"
     )
-    assert not found[["better", "recommendable"]].any(axis=None)
+    assert not found["better"].any()
+    assert found["verdict"].tolist() == ["candidate", "baseline", "no_less"]
+    assert choice_row(0.5, found, TITLES)[2] == "candidate: Alpha: 0.100, accuracy 0.750 (-0.050)"
     assert in_order(found)["technique"].tolist() == ["a", "none", "b"]
     rows = {row.technique: row for row in found.itertuples(index=False)}
     assert remarks(rows["a"]) == "candidate: one sample, no interval"
     # What is of no use is no candidate either.
     poor = answers_of({"none": BASELINE, "a": (0.1, 0.65, 0.3, 0.25, 0.35)}, repetitions=1)
-    assert not poor["candidate"].any()
+    assert poor["verdict"].tolist() == ["baseline", "below_constant"]
+    own = answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.2, 0.0, 0.35)}, repetitions=1)
+    assert own["verdict"].tolist() == ["baseline", "one_group"]
+    assert "1 gives one of the groups nearly always the same answer (Alpha)" in said(own)
+    assert remarks(next(own.iloc[1:].itertuples())) == "refuses more than 99 % of the deprived group"
 
 
 def test_unknown_shares_recommend_nothing() -> None:
@@ -262,7 +308,7 @@ def test_unknown_shares_recommend_nothing() -> None:
     assert "Who is accepted is not recorded in these results" in text
     assert "No technique is recommended." in text
     assert "Alpha" not in text
-    assert {verdict(row) for row in found.itertuples(index=False)} == {"baseline", "unknown"}
+    assert set(found["verdict"]) == {"baseline", "unknown"}
 
 
 def test_an_unknown_constant_answer_is_said_to_be() -> None:
@@ -300,7 +346,7 @@ def test_long_tables_keep_what_others_are_measured_by() -> None:
     found = answers_of(values)
     titles = {name: name for name in values}
     names = [row[0] for row in answer_rows(found, titles, most=5)]
-    assert names == ["t0", "t1", "x", "none", "Refusing everybody"], "x is the most accurate"
+    assert names == ["t0", "x", "t1", "none", "Refusing everybody"], "x is the cheap one"
     assert len(answer_rows(found, titles)) == len(values) + 1
 
 

@@ -33,12 +33,11 @@ from benchmark.statistics.answers import judged
 from benchmark.tables.answers import (
     UNKNOWN_SHARES,
     answer_sentences,
-    baseline_notes,
+    choice_row,
     mark,
     mark_notes,
     remarks,
     spots,
-    verdict,
 )
 from tests.report.made_up_folder import (
     REASON,
@@ -268,10 +267,7 @@ def test_what_has_no_result_is_shown_with_the_reason(visit: Visits, made_up: Pat
         assert row[3:6] == ["–", "–", "0"]
         assert row[6] == f"6 (6 skipped: {REASON})"
     assert drawn(page, "tradeoff") == drawn(page, "curves") == ["gone"]
-    assert page.locator("#answer").text_content() == (
-        "Nothing could be compared with Plain, with a comma: technique and baseline have no value of "
-        "discrimination in the same sample."
-    )
+    assert [row[2:] for row in table(page, "overview")] == [["none recommended", ""]] * 3
 
 
 def test_filters_change_what_is_shown(visit: Visits, made_up: Path) -> None:
@@ -314,7 +310,7 @@ def test_sorting_sorts(visit: Visits, made_up: Path) -> None:
 def test_a_technique_is_brought_out_everywhere(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
     page.locator("#table").get_by_role("button", name="Plain, with a comma").first.click()
-    page.evaluate("scrollTo(0, 0)")  # to the figures, which follow when they come into view
+    drawn(page, "curves")  # figures follow when they come into view
     eventually(
         page,
         "Object.fromEntries(document.getElementById('curves').data.filter(t => t.name)"
@@ -343,6 +339,7 @@ def test_a_technique_is_brought_out_everywhere(visit: Visits, made_up: Path) -> 
 
 def test_hovering_says_n_interval_and_p(visit: Visits, made_up: Path) -> None:
     page = visit(made_up, "beta=0&technique=hostile&technique=plain")
+    drawn(page, "tradeoff")
     mark = page.locator("#tradeoff .scatterlayer .trace:last-child .points path").first
     mark.hover(force=True)
     told = page.locator("#tradeoff .hoverlayer").text_content()
@@ -408,35 +405,24 @@ def test_those_that_hold_up_are_those_of_the_statistics(visit: Visits, made_up: 
     assert ["adult", "accuracy", "plain"] in incomplete
 
 
-def test_the_answer_and_its_table(visit: Visits, made_up: Path) -> None:
+def test_the_table_of_those_that_hold_up(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
-    said = page.locator("#answer")
-    assert (
-        said.text_content()
-        == "None of the techniques shown is better than Plain, with a comma in discrimination at any β."
-    )
+    assert [row[2:] for row in table(page, "overview")] == [["none recommended", ""]] * 3
     page.get_by_label("Baseline").select_option("none")
     # With six pairs and nine tests no p can be small enough.
-    assert said.text_content() == (
-        "Better than No technique in discrimination up to β = 1, on average and untested: "
-        "Plain, with a comma (by 0.220 there, accuracy +0.194)."
-    )
+    assert all(row[2].startswith("Plain, with a comma: ") for row in table(page, "overview"))
+    assert [row[3] for row in table(page, "overview")] == ["the same"] * 3
     rows: list[list[str]] = page.evaluate(
         "[...document.querySelectorAll('#holding tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
     )
     assert [row[0] for row in rows] == [TECHNIQUES[name] for name in ("plain", "none", "gone", "hostile")]
     assert all(cell.endswith(" ▲ better") for cell in rows[0][1:4])
     assert all(cell.endswith(" ▼ worse") for cell in rows[3][1:4])
-    assert [row[4:] for row in rows] == [["1", "kept"], ["baseline", ""], ["–", ""], ["–", ""]]
+    costs = [row[5] for row in rows]
+    assert re.fullmatch(r"\+0\.\d{3} \(β = (0|0\.5|1)\)", costs[0])
+    assert costs[1:] == [""] * 3
+    assert [row[4] for row in rows] == ["1", "baseline", "–", "–"]
     assert rows[2][1:4] == ["–"] * 3
-    # Better in the end only: then the levels at which it is not are named.
-    said_of_one = page.evaluate(
-        "() => headline({ baselineTitle: 'B', over: { title: 'Accuracy', direction: 'higher' } },"
-        " { testable: true, traded: false,"
-        " techniques: [{ technique: { title: 'T' }, usefulAt: [1], lessAccurateAt: [],"
-        "  cells: [0, 0.5, 1].map(beta => ({ row: { beta, improvement: beta / 8, pairs: 6 } })) }] })"
-    )
-    assert said_of_one == "Better than B in accuracy up to β = 1: T (by 0.125 there; not at 0, 0.5)."
 
 
 # --------------------------------------------------------------- which technique, at what cost, for whom
@@ -458,7 +444,8 @@ def test_the_answers_are_in_the_words_of_the_statistics(
             " const scenario = run.scenarios.find(s => s.dataset === dataset);"
             " const rows = answersOf(scenario, scenario.baseline, beta);"
             " return { sentences: answerSentences(rows, scenario), notes: signNotes(rows),"
-            "  rows: rows.map(r => [r.technique.name, r.verdict, remarksOf(r), signOf(r)]) }; }",
+            "  choice: choiceRow(rows), rows: rows.map(r => [r.technique.name, r.verdict, remarksOf(r),"
+            "   signOf(r), r.outdoneBy?.name ?? '', r.choice]) }; }",
             [dataset, beta],
         )
         assert said["sentences"] == answer_sentences(rows, titles, rope=statistics.rope)
@@ -468,10 +455,12 @@ def test_the_answers_are_in_the_words_of_the_statistics(
             unknown = "What a constant answer would score is not recorded." in words
             assert unknown == (which == "untested")
         assert said["notes"] == mark_notes(rows)
+        assert said["choice"] == choice_row(beta, rows, titles)[1:]
         # Techniques without any result have no row there.
         found = {name: rest for name, *rest in said["rows"] if name in set(rows["technique"])}
         assert found == {
-            row.technique: [verdict(row), remarks(row), mark(row)] for row in rows.itertuples(index=False)
+            row.technique: [row.verdict, remarks(row), mark(row), row.outdone_by, row.choice]
+            for row in rows.itertuples(index=False)
         }
     assert n_spots == 6
 
@@ -513,18 +502,18 @@ def test_one_sample_makes_candidates_on_the_page_too(visit: Visits, tmp_path: Pa
     )
     said = page.locator("#answers-told li").all_text_contents()
     assert said == answer_sentences(rows, statistics.run.titles, rope=statistics.rope)
-    assert "No technique is recommended." in said
-    assert any("are candidates: they leave less discrimination by more than 0.01 (one" in own for own in said)
+    assert any("candidates, and none is recommended: they leave less" in own for own in said)
     answers = {row[0]: row[-1] for row in table(page, "answers")}
     assert answers[PLANTED["useful"]].startswith("candidate: one sample, no interval")
+    assert any(text.startswith("least") and "candidate: one" in text for text in answers.values())
     assert not any("✔" in text for text in answers.values())
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download this table").click()
     found = pd.read_csv(waiting.value.path()).set_index("technique")
-    flags = ["better", "candidate", "worse", "recommendable"]
+    flags = ["better", "worse", "verdict"]
     expected = rows.set_index("technique").loc[found.index, flags]
     assert (found[flags] == expected).all(axis=None)
-    assert (page.locator("#answer").text_content() or "").startswith("None of the techniques shown is better")
+    assert table(page, "overview")[2][3].startswith(f"candidate: {PLANTED['useful']}: ")
 
 
 def test_all_answers_of_a_level_are_in_sight(visit: Visits, planted: Path) -> None:
@@ -538,31 +527,20 @@ def test_all_answers_of_a_level_are_in_sight(visit: Visits, planted: Path) -> No
 
 def test_what_has_no_better_values_is_compared_with_nothing(visit: Visits, made_up: Path) -> None:
     page = visit(made_up, "over=from_elsewhere&baseline=none")
-    assert page.locator("#answer").text_content() == (
-        "Nothing could be compared with No technique: no value of from_elsewhere is better than another."
-    )
     caption = page.locator("#holding caption").text_content() or ""
     assert caption.endswith("Means; no value is better than another.")
     assert "Infinity" not in caption
     page = visit(made_up, "over=discrimination&baseline=none&technique=")
-    assert page.locator("#answer").text_content() == (
-        "Nothing could be compared with No technique: no other technique is shown."
-    )
+    assert not page.locator("#overview").is_visible()
 
 
 def test_useless_classifiers_are_marked_and_never_recommended(visit: Visits, planted: Path) -> None:
     page = visit(planted)
     useless = [PLANTED[name] for name in (*USELESS, "poor")]
-    headline = page.locator("#answer").text_content() or ""
-    assert headline.startswith(f"Better than {PLANTED['none']} in discrimination up to β = 1: Useful (by 0.")
-    assert "At the cost of accuracy: Useful, at a cost (by 0." in headline
-    assert not any(title in headline for title in useless)
-    degenerate, below = page.locator("#left-out li").all_text_contents()
-    for name in USELESS:
-        assert f"{PLANTED[name]} (0, 0.5, 1)" in degenerate
-    assert "3 of 7 techniques" in degenerate
-    assert f"1 of 7 techniques: {PLANTED['poor']} (0, 0.5, 1)" in below
-    assert "less accurate than refusing everybody" in below
+    overview = table(page, "overview")
+    assert all(row[2].startswith(f"{PLANTED['costly']}: ") for row in overview)
+    assert all(row[3].startswith(f"{PLANTED['useful']}: ") for row in overview)
+    assert not any(title in cell for row in overview for cell in row[2:] for title in useless)
     for rows in (table(page, "answers"), table(page, "table")):
         names = {row[0] for row in rows}
         for name, what in USELESS.items():
@@ -579,13 +557,13 @@ def test_useless_classifiers_are_marked_and_never_recommended(visit: Visits, pla
 
 def test_the_table_of_answers(visit: Visits, planted: Path) -> None:
     page = visit(planted)
-    assert page.get_by_label("β = 0.5").is_checked()  # the least bias that there is
+    assert page.get_by_role("radio", name="β = 0.5").is_checked()  # the least bias that there is
     rows = table(page, "answers")
     order = ["costly", "useful", "none", "", "same", "poor", "constant", "nearly", "by_group"]
     expected = [PLANTED.get(name, "Refusing everybody") for name in order]
     assert [row[0].partition(" ‡")[0].partition(" †")[0] for row in rows] == expected
-    assert rows[0][-1].startswith("✔ recommended; of either sign, on average 0.0")
-    assert rows[1][-1] == "✔ recommended"
+    assert rows[0][-1].startswith("✔ least; of either sign, on average 0.0")
+    assert rows[1][-1] == "✔ cheap"
     assert rows[2][2:5:2] == ["–", "–"]
     assert rows[2][-1] == "baseline"
     assert rows[3][1] == "0.000"
@@ -593,7 +571,7 @@ def test_the_table_of_answers(visit: Visits, planted: Path) -> None:
     assert rows[3][5:8] == ["0 %"] * 3
     assert rows[-1][5:8] == ["40 %", "100 %", "0 %"]
     assert sum("✔" in row[-1] for row in rows) == 2
-    page.get_by_label("β = 1").check()
+    page.get_by_role("radio", name="β = 1").check()
     assert table(page, "answers")[2][1] != rows[2][1]
     assert page.url.endswith("#at=1")
     # Whatever the order, what is degenerate comes last, and the constant answer before it.
@@ -625,47 +603,30 @@ def test_the_answers_are_downloaded_as_the_statistics_have_them(visit: Visits, p
     own = answers[(answers["dataset"] == "dutch:embedded") & (answers["beta"] == 1)].set_index("technique")
     assert set(found.columns) == set(own.columns)
     expected = own.loc[found.index, list(found.columns)]
-    expected = expected.astype({"degenerate": object}).replace({"degenerate": {"": np.nan}})
+    texts = ["degenerate", "outdone_by", "choice"]
+    expected[texts] = expected[texts].astype(object).replace("", np.nan)
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=1e-5, atol=1e-6)
     assert found["baseline_degenerate"].all()
 
 
 def test_nothing_is_compared_with_a_useless_baseline(visit: Visits, planted: Path) -> None:
     page = visit(planted, "dataset=dutch%3Aembedded&bias=cpt&classifier=c45&at=1")
-    headline = page.locator("#answer").text_content() or ""
-    assert "up to β = 0.5: Useful" in headline
-    said = page.locator("#left-out li").all_text_contents()
-    words = "it refuses more than 99 % of everybody in 12 of 12 samples"
-    assert said[0] == f"At β = 1 nothing is compared with the baseline, {PLANTED['none']}: {words}."
-    statistics = folder_statistics(planted.parent)
-    standing = statistics.standing.query("dataset == 'dutch:embedded' and technique == 'none'")
-    assert said[0] == baseline_notes(standing, PLANTED["none"])[0]
+    assert len(table(page, "overview")) == 1, "the bias has no effect on these data"
+    assert PLANTED["useful"] in table(page, "overview")[0][3]
+    said = page.locator("#answers-told li").all_text_contents()
+    assert said[1].startswith("It refuses more than 99 % of everybody in 12 of 12 samples: no technique is")
     assert not any("✔" in row[-1] for row in table(page, "answers"))
     page.locator("#baseline").select_option("constant")
-    constant = PLANTED["constant"]
-    why = "refuses more than 99 % of everybody in 12 of 12 samples"
-    assert page.locator("#answer").text_content() == (
-        f"Nothing could be compared with {constant}: the baseline {why} (β = 0, 0.5, 1)."
-    )
-    assert page.locator("#left-out li").first.text_content() == (
-        f"At β = 0, 0.5, 1 nothing is compared with the baseline, {constant}: it {why}."
-    )
+    assert [row[2:] for row in table(page, "overview")] == [["none recommended", ""]]
     # Degenerate in one sample, or by group: compared with, and marked.
     for name, words in (
         ("nearly", f"{USELESS['nearly']} in 1"),
         ("by_group", f"{USELESS['by_group']} in 12"),
     ):
         page.locator("#baseline").select_option(name)
-        assert not (page.locator("#answer").text_content() or "").startswith("Nothing could be compared")
-        assert page.locator("#left-out li").first.text_content() == (
-            f"‡ The baseline, {PLANTED[name]}, {words} of 12 samples at β = 0, 0.5, 1; techniques are "
-            "compared with it nevertheless."
-        )
+        said = page.locator("#answers-told li").all_text_contents()
+        assert said[1] == f"‡ It {words} of 12 samples; techniques are compared with it nevertheless."
         assert any("✔" in row[-1] for row in table(page, "answers")) == (name == "by_group")
-    page.locator("#baseline").select_option("poor")
-    assert "The baseline itself is less accurate than refusing everybody at β = 0, 0.5, 1." in (
-        page.locator("#left-out li").all_text_contents()
-    )
 
 
 def test_those_that_hold_up_are_never_degenerate(visit: Visits, planted: Path) -> None:
@@ -674,12 +635,12 @@ def test_those_that_hold_up_are_never_degenerate(visit: Visits, planted: Path) -
     found = page.evaluate(
         "run.scenarios.flatMap(s => run.metrics.flatMap(m =>"
         " holdingUp(s, s.baseline, m).techniques.filter(t => t.upTo !== null).map(t => [s.dataset, m.name,"
-        "  t.technique.name, t.upTo, t.notAt.join(' '), t.belowAt.join(' ')])))"
+        "  t.technique.name, t.upTo, t.notAt.join(' ')])))"
     )
-    columns = ["dataset", "metric", "technique", "up_to", "not_at", "below_constant_at"]
+    columns = ["dataset", "metric", "technique", "up_to", "not_at"]
     assert sorted(found) == sorted(expected[columns].values.tolist())
     assert not set(expected["technique"]) & set(USELESS)
-    assert "poor" in set(expected["technique"])
+    assert "poor" not in set(expected["technique"])
 
 
 def test_figures_have_a_line_for_the_constant_answer_and_hollow_marks(visit: Visits, planted: Path) -> None:
@@ -724,9 +685,7 @@ def test_without_shares_accepted_nothing_is_recommended(visit: Visits, tmp_path:
     kept = results[~results["metric"].str.startswith("accepted")]
     (folder / "results.csv").write_text(csv_text(kept))
     page = visit.open(write_made_up_page(folder))
-    assert (page.locator("#answer").text_content() or "").endswith(
-        f"none can be recommended. {UNKNOWN_SHARES}"
-    )
+    assert UNKNOWN_SHARES in page.locator("#answers-told li").all_text_contents()
     assert not any("✔" in row[-1] for row in table(page, "answers"))
 
 
@@ -737,7 +696,7 @@ def test_a_page_of_other_metrics_says_what_the_table_needs(
     page = visit.open(write_page(tmp_path, folder_statistics(planted.parent, metrics=metrics)))
     assert not page.locator("#answers").is_visible()
     assert "needs discrimination and accuracy" in (page.locator("#answers-told").text_content() or "")
-    assert not any(PLANTED[name] in (page.locator("#answer").text_content() or "") for name in USELESS)
+    assert not page.locator("#overview").is_visible()
 
 
 def test_drawn_signs_agree_with_the_statistics(visit: Visits, made_up: Path) -> None:
@@ -789,6 +748,9 @@ def test_a_fragment_that_speaks_of_what_is_not_there_is_harmless(visit: Visits, 
         made_up, "dataset=x&x=<script>&technique=nobody&technique=plain&sort=constructor&tab=../&%E0"
     )
     assert {row[0] for row in table(page)} == {"Plain, with a comma"}
+    assert "The link asks for dataset x, which this run does not have" in (
+        page.locator("#about").text_content() or ""
+    )
     assert page.get_by_role("tab", name="Results").get_attribute("aria-selected") == "true"
 
 
@@ -895,6 +857,7 @@ def test_axe_finds_nothing_serious_on_the_page_of_the_paper(visit: Visits, paper
 
 def test_the_system_decides_on_dark_until_the_reader_does(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
+    drawn(page, "curves")
     page.emulate_media(color_scheme="dark")
     page.wait_for_selector("html[data-theme=dark]", state="attached")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(22, 22, 22)"

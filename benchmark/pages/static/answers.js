@@ -6,7 +6,7 @@ const LEAST = "discrimination";
 
 // In the order in which rows are shown.
 const VERDICTS = [
-  ...["recommendable", "candidate", "baseline", "no_less", "worse", "not_compared", "unknown"],
+  ...["recommended", "candidate", "baseline", "no_less", "worse", "not_compared", "unknown"],
   ...["one_group", "below_constant", "incomplete", "missing", "degenerate"],
 ];
 
@@ -51,17 +51,60 @@ function verdictOf(row) {
   if (row.below) return "below_constant";
   if (Number.isNaN(row.accepted[0])) return "unknown";
   if (row.baselineDegenerate || Number.isNaN(row.change)) return "not_compared";
-  if (row.candidate) return oneGroupWords(row) ? "no_less" : "candidate";
-  if (row.better && oneGroupWords(row)) return "one_group";
-  return row.better ? "recommendable" : row.worse ? "worse" : "no_less";
+  if ((row.better || row.candidate) && oneGroupWords(row)) return "one_group";
+  if (row.better) return "recommended";
+  return row.candidate ? "candidate" : row.worse ? "worse" : "no_less";
 }
 
-// Whether a row is named as a choice.
-const isChosen = ({ verdict }) => verdict === "recommendable" || verdict === "candidate";
+const isChosen = ({ verdict }) => verdict === "recommended" || verdict === "candidate";
 
-// One row for each technique at a level of bias, recommendable ones and candidates first, degenerate ones last. Nothing where the
-// page lacks one of the two metrics.
-function answersOf(scenario, baseline, beta) {
+// Which of the recommended techniques another one outdoes: it leaves no more and is as accurate or more, in what the page
+// shows. And which are choices: the one that leaves the least, and the one that does so at next to no cost.
+function withChoices(rows) {
+  const round = (value) => Number(number(value));
+  const chosen = rows.filter(isChosen).map((row) => ({ row, left: round(row.distance), accuracy: round(row.accuracy) }));
+  const position = ({ row }) => run.techniques.indexOf(row.technique);
+  chosen.sort((a, b) => a.left - b.left || b.accuracy - a.accuracy || position(a) - position(b));
+  let best = chosen[0];
+  for (const own of chosen) {
+    own.row.outdoneBy = own !== best && best.accuracy >= own.accuracy ? best.row.technique : null;
+    if (!own.row.outdoneBy) best = own;
+  }
+  const cheap = chosen.find(({ row }) => round(row.accuracyChange) >= -run.rope)?.row;
+  for (const row of rows) row.choice = [row === chosen[0]?.row ? "least" : "", row === cheap ? "cheap" : ""].join(" ").trim();
+  const order = (row) => VERDICTS.indexOf(row.verdict);
+  const size = (row) => (Number.isNaN(row.distance) ? Infinity : row.distance);
+  return rows.sort(
+    (a, b) =>
+      order(a) - order(b) ||
+      Boolean(a.outdoneBy) - Boolean(b.outdoneBy) ||
+      (size(a) === size(b) ? position({ row: a }) - position({ row: b }) : size(a) - size(b)),
+  );
+}
+
+const choiceTitle = (name) => run.choices[name];
+
+// What a technique leaves and costs, in short.
+function choiceText(row) {
+  const own = [row.technique.title, signOf(row)].filter(Boolean).join(" ");
+  const hidden = changesSign(row) ? ` (±${number(row.distance)})` : "";
+  const cost = row.isBaseline ? "" : ` (${changeText(row.accuracyChange)})`;
+  return `${own}: ${number(row.value)}${hidden}, accuracy ${number(row.accuracy)}${cost}`;
+}
+
+// The baseline and the choices at one level of bias.
+function choiceRow(rows) {
+  const baseline = rows.find((row) => row.isBaseline);
+  const [least, cheap] = ["least", "cheap"].map((name) => rows.find((row) => row.choice.split(" ").includes(name)));
+  if (!least) return [choiceText(baseline), "none recommended", ""];
+  const only = least.verdict === "candidate" ? "candidate: " : "";
+  const other = !cheap ? "none" : cheap === least ? "the same" : only + choiceText(cheap);
+  return [choiceText(baseline), only + choiceText(least), other];
+}
+
+// One row for each technique shown at a level of bias, recommended ones and candidates first, degenerate ones last. Nothing
+// where the page lacks one of the two metrics.
+function answersOf(scenario, baseline, beta, shown = run.techniques) {
   const [metric, accuracy] = [LEAST, ACCURACY].map((name) => run.metrics.find((own) => own.name === name));
   if (!metric || !accuracy) return [];
   const [main, cost] = [metric, accuracy].map((own) => marksOf(scenario, baseline, own));
@@ -89,12 +132,12 @@ function answersOf(scenario, baseline, beta) {
       accuracyChangeHigh: own.differenceHigh,
       lessAccurate: lost === "worse",
     };
-    return { ...answer, verdict: verdictOf(answer) };
+    return { ...answer, verdict: verdictOf(answer), outdoneBy: null };
   });
-  const order = (row) => VERDICTS.indexOf(row.verdict);
-  const size = (row) => (Number.isNaN(row.distance) ? Infinity : row.distance);
-  return found.sort((a, b) => order(a) - order(b) || (size(a) === size(b) ? 0 : size(a) - size(b)));
+  return withChoices(found.filter((row) => row.isBaseline || shown.includes(row.technique)));
 }
+
+const outdoneWords = (row) => (row.outdoneBy ? `outdone by ${row.outdoneBy.title}` : "");
 
 // Why a technique is not recommended, and what its mean discrimination hides.
 function remarksOf(row) {
@@ -133,31 +176,13 @@ function signNotes(rows) {
 const BETTER_OFF = "the deprived group is better off";
 const isNegative = (value) => Number(number(value)) < 0;
 
-// A difference as a positive number with a word for its direction.
-function differenceText(change, low, high) {
-  if (!Number.isFinite(change)) return "change unknown";
-  const less = change < 0;
-  const [size, from, to] = less ? [-change, -high, -low] : [change, low, high];
-  const interval = bracket(number, from, to);
-  return Number(number(size)) ? `${number(size)} ${less ? "less" : "more"}${interval}` : `no change${interval}`;
-}
-
-function gainAndCost(row, baseline) {
-  const ends = [row.change, row.changeLow, row.changeHigh];
-  let gain = differenceText(...ends);
-  if (changesSign(row) || changesSign(baseline)) {
-    // Means of either sign hide how far samples are from 0.
-    const nearer = baseline.distance - row.distance;
-    gain = `on average ${number(Math.abs(nearer))} ${nearer > 0 ? "nearer to" : "farther from"} 0`;
-  } else if (isNegative(row.value) || isNegative(baseline.value)) {
-    // "Less" would be ambiguous on the other side of zero.
-    gain = `${isNegative(row.value) ? `${BETTER_OFF}; ` : ""}change ${changeText(...ends)}`;
-  }
-  const either = changesSign(row) ? `, of either sign and on average ${number(row.distance)} from 0` : "";
-  const cost = differenceText(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh);
+function gainAndCost(row) {
+  const hidden = changesSign(row) ? ` (of either sign, on average ${number(row.distance)} from 0)` : "";
+  const gain = changeText(row.change, row.changeLow, row.changeHigh);
+  const cost = changeText(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh);
   const [, deprived, favored] = row.accepted;
   return (
-    `${number(row.value)}${either} (${gain}) at accuracy ${number(row.accuracy)} (${cost}); it accepts ` +
+    `${number(row.value)}${hidden} (change ${gain}) at accuracy ${number(row.accuracy)} (change ${cost}); it accepts ` +
     `${share(deprived)} of the deprived and ${share(favored)} of the favored`
   );
 }
@@ -190,22 +215,6 @@ function wordsForLess(rows) {
 
 const NEVERTHELESS = "techniques are compared with it nevertheless";
 
-// Where nothing is compared with the baseline, and where it is degenerate nevertheless, and why; of its cells of a metric.
-function baselineNotes(rows) {
-  const found = new Map();
-  for (const row of rows.filter((own) => own.degenerate)) {
-    const key = `${row.mostlyConstant} ${row.degenerate}`;
-    found.set(key, [...(found.get(key) ?? []), row]);
-  }
-  return [...found.values()].map((own) => {
-    const [{ technique, degenerate, mostlyConstant }] = own;
-    const betas = `β = ${own.map(({ beta }) => beta).join(", ")}`;
-    return mostlyConstant
-      ? `At ${betas} nothing is compared with the baseline, ${technique.title}: it ${degenerate}.`
-      : `${run.signs.degenerate} The baseline, ${technique.title}, ${degenerate} at ${betas}; ${NEVERTHELESS}.`;
-  });
-}
-
 function ofTheRest(rows, nor) {
   const of = (...verdicts) => rows.filter((row) => verdicts.includes(row.verdict));
   const named = [
@@ -222,7 +231,11 @@ function ofTheRest(rows, nor) {
     return own.length ? [`${said} (${titlesOf(own)})`] : [];
   });
   if (of("not_compared").length) parts.push(`${of("not_compared").length} not compared with the baseline`);
-  if (of("no_less", "worse").length) parts.push(`${of("no_less", "worse").length} ${nor}`);
+  if (of("no_less").length) parts.push(`${of("no_less").length} ${nor}`);
+  const worse = of("worse");
+  if (worse.length) {
+    parts.push(`${worse.length} with ${worse[0].tested ? "significantly " : ""}more discrimination (${titlesOf(worse)})`);
+  }
   return parts.length ? [`Not recommended: ${parts.join("; ")}.`] : [];
 }
 
@@ -256,25 +269,32 @@ function answerSentences(rows, scenario) {
     if (!baseline.baselineDegenerate && !Number.isNaN(baseline.value)) sentences.push("No technique is recommended.");
     return [...sentences, ...rest];
   }
+  const picked = ["least", "cheap"].map((name) => [name, chosen.find((row) => row.choice.split(" ").includes(name))]);
+  const [[, least], [, cheap]] = picked;
   const one = chosen.length === 1;
+  for (const [name, row] of picked.filter((own) => own[1])) {
+    if (name === "cheap" && row === least) sentences.push(`It is cheap as well: it costs at most ${run.rope} of accuracy.`);
+    else {
+      const only = row.verdict === "candidate" ? `, a candidate (${run.candidate})` : "";
+      sentences.push(`${choiceTitle(name)} is left by ${row.technique.title}${only}: ${gainAndCost(row)}.`);
+    }
+  }
+  if (!cheap) {
+    const cost = Math.max(...chosen.map((row) => row.accuracyChange));
+    sentences.push(`Every one of them loses more than ${run.rope} of accuracy, ${number(-cost)} or more.`);
+  }
+  let kind = "recommended";
+  if (least.verdict === "candidate") kind = `${one ? "a candidate" : "candidates"}, and none is recommended`;
   const useful = scenario.constant ? ` and ${one ? "is" : "are"} at least as accurate as ${scenario.constant.words}` : "";
   const techniques = `${others.length} technique${others.length === 1 ? "" : "s"}`;
-  let leave = one ? "leaves" : "leave";
-  if (chosen[0].verdict === "candidate") {
-    leave = one ? `is a candidate: it ${leave}` : `are candidates: they ${leave}`;
-    sentences.push("No technique is recommended.");
-  }
-  sentences.push(`${chosen.length} of ${techniques} ${leave} ${less}${useful}.`);
+  sentences.push(
+    `${chosen.length} of ${techniques} ${one ? "is" : "are"} ${kind}: ${one ? "it leaves" : "they leave"} ${less}${useful}.`,
+  );
   if (!scenario.constant) sentences.push("What a constant answer would score is not recorded.");
-  const [fairest] = chosen;
-  const best = chosen.reduce((found, row) => (row.accuracy > found.accuracy ? row : found));
-  const also = !one && best === fairest ? " It is also the most accurate of these." : "";
-  const start = one ? "It is" : "Least is left by";
-  sentences.push(`${start} ${fairest.technique.title}: ${gainAndCost(fairest, baseline)}.${also}`);
-  const equal = chosen.slice(1).filter((row) => number(row.distance) === number(fairest.distance));
-  if (equal.length) sentences.push(`As little, to three decimals, is left by ${titlesOf(equal)}.`);
-  if (best !== fairest) {
-    sentences.push(`Most accurate of these is ${best.technique.title}: ${gainAndCost(best, baseline)}.`);
+  const outdone = chosen.filter((row) => row.outdoneBy).length;
+  if (outdone) {
+    const them = outdone === 1 ? "1 of them is" : `${outdone} of them are`;
+    sentences.push(`${them} outdone: another one leaves no more and is as accurate or more.`);
   }
   return [...sentences, ...rest];
 }

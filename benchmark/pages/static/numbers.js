@@ -208,10 +208,10 @@ function marksOf(scenario, baseline, metric) {
   return { ...reach, marks };
 }
 
-// Which techniques are better than the baseline up to which level of bias, and what that costs in accuracy: those first
-// that are better longest, without losing accuracy, and by most. A technique is better at no level of bias at which it is
-// degenerate, holds up only as far as it and the baseline have all values (else it is incomplete), and is recommended at
-// no level at which it is less accurate than a constant answer.
+// Which techniques of use are better than the baseline up to which level of bias, and what that costs in accuracy: those
+// first that are better longest, without losing accuracy, and by most. A technique is of use where it is never degenerate,
+// at least as accurate as a constant answer, and gives neither group nearly always the same answer. It holds up only as far
+// as it and the baseline have all values (else it is incomplete). Where the bias has no effect, one level stands for all.
 function holdingUp(scenario, baseline, metric) {
   const { marks, ...reach } = marksOf(scenario, baseline, metric);
   const accuracy = run.metrics.find(({ name }) => name === ACCURACY);
@@ -219,23 +219,24 @@ function holdingUp(scenario, baseline, metric) {
   const techniques = scenario.techniques.map((t) => {
     const technique = run.techniques[t];
     const cells = marks.filter(({ row }) => row.technique === technique);
-    const all = cells.filter(({ row, mark }) => mark === "better" && !row.degenerate);
+    const useful = ({ row }) => !row.degenerate && !row.below && !oneGroupWords(row);
+    const levels = cells.slice(0, scenario.inert ? 1 : undefined);
+    const all = levels.filter((own) => own.mark === "better" && useful(own));
     const gaps = cells.filter(({ row }) => !row.isBaseline && row.pairs < row.n + row.missing).map(({ row }) => row.beta);
     const holds = all.filter(({ row }) => row.beta < Math.min(...gaps));
     const better = holds.map(({ row }) => row.beta);
-    const useful = holds.filter(({ row }) => !row.below && !Number.isNaN(row.accepted[0]) && !oneGroupWords(row));
     const own = lost.filter(({ row }) => row.technique === technique);
-    const costs = own.filter(({ row, mark }) => mark === "worse" && better.includes(row.beta));
+    const paid = own.filter(({ row }) => better.includes(row.beta));
+    const costs = paid.filter(({ mark }) => mark === "worse");
     return {
       technique,
       cells,
       incomplete: all.length > holds.length,
       upTo: better.length ? Math.max(...better) : null,
-      notAt: cells.filter(({ row }) => row.beta < Math.max(...better) && !better.includes(row.beta)).map(({ row }) => row.beta),
+      notAt: levels.filter(({ row }) => row.beta < Math.max(...better) && !better.includes(row.beta)).map(({ row }) => row.beta),
       lessAccurateAt: costs.map(({ row }) => row.beta),
-      belowAt: holds.filter(({ row }) => row.below).map(({ row }) => row.beta),
-      usefulAt: useful.map(({ row }) => row.beta),
-      accuracyChanges: new Map(own.map(({ row }) => [row.beta, row.difference])),
+      // Where holding up costs the most accuracy.
+      costliest: paid.reduce((most, { row }) => (most && most.difference <= row.difference ? most : row), null),
       gain: sum(cells.map(({ row }) => row.improvement || 0)),
     };
   });

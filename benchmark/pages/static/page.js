@@ -54,6 +54,9 @@ const MARKS = {
   "triangle-right": "M13.5 8l-10 6V2z",
 };
 
+// Levels of bias that differ in more than the samples.
+const tellingLevels = (scenario) => (scenario.inert ? scenario.betas.slice(0, 1) : scenario.betas);
+
 function defaults(scenario) {
   const names = run.metrics.map((metric) => metric.name);
   // A difference between the groups, which is what bias changes.
@@ -69,7 +72,7 @@ function defaults(scenario) {
     y,
     over: x,
     // The least bias that there is.
-    at: String(scenario.betas.find((beta) => beta > 0) ?? scenario.betas[0]),
+    at: String(tellingLevels(scenario).find((beta) => beta > 0) ?? scenario.betas[0]),
     by: "",
     betas: scenario.betas.map(String),
     metrics: [...new Set([x, y])],
@@ -82,6 +85,9 @@ function defaults(scenario) {
 }
 
 let state = defaults(run.scenarios[0]);
+
+// What the link asks for and this run does not have.
+let notHere = "";
 
 // ------------------------------------------------------------------------------------- the fragment
 
@@ -108,9 +114,10 @@ function toFragment() {
 // What a link asks for and the run does not have is left as it is by default.
 function fromFragment(fragment) {
   const parts = new URLSearchParams(fragment);
-  const asked = run.scenarios.find((scenario) =>
-    ["dataset", "bias", "classifier"].every((axis) => parts.get(axis) === scenario[axis]),
-  );
+  const axes = ["dataset", "bias", "classifier"].filter((axis) => parts.has(axis));
+  // The first that has what is named: of many scenarios, one axis may be enough.
+  const asked = run.scenarios.find((scenario) => axes.every((axis) => parts.get(axis) === scenario[axis]));
+  notHere = asked ? "" : axes.map((axis) => `${axis} ${parts.get(axis)}`).join(", ");
   const scenario = asked ?? run.scenarios[0];
   const found = defaults(scenario);
   const metrics = run.metrics.map((metric) => metric.name);
@@ -275,112 +282,10 @@ function drawTable(view) {
 }
 
 const MARKED = { better: ["▲", "better"], worse: ["▼", "worse"] };
-const MOST_NAMED = 4;
-
 // A title within a sentence: names such as AUC stay as they are.
 const inSentence = (title) => (/^\p{Lu}\p{Ll}/u.test(title) ? title[0].toLowerCase() + title.slice(1) : title);
 
 const exceptions = (notAt) => (notAt.length ? ` (not at ${notAt.join(", ")})` : "");
-
-const namedAt = (items, betasOf) => {
-  const shown = items.slice(0, MOST_NAMED).map((item) => `${item.technique.title} (${betasOf(item).join(", ")})`);
-  return shown.join("; ") + (items.length > MOST_NAMED ? `; and ${items.length - MOST_NAMED} more` : "");
-};
-
-const listedBetas = (rows) => [...new Set(rows.map(({ beta }) => beta))].join(", ");
-
-// Why nothing could be compared with the baseline; null where something was.
-function whyNothing(view, others) {
-  const metric = inSentence(view.over.title);
-  if (!others.length) return "no other technique is shown";
-  if (view.over.direction === "none") return `no value of ${metric} is better than another`;
-  const rows = others.flatMap(({ cells }) => cells.map(({ row }) => row));
-  if (rows.every((row) => !row.pairs)) return `technique and baseline have no value of ${metric} in the same sample`;
-  const known = rows.filter((row) => row.pairs && !row.baselineDegenerate);
-  if (known.some((row) => !row.degenerate)) return null;
-  const reasons = [];
-  const useless = rowsOf(view.scenario, state.baseline).filter((row) => row.isBaseline && row.baselineDegenerate);
-  if (useless.length) {
-    const why = [...new Set(useless.map((row) => row.degenerate))].join(", or ");
-    reasons.push(`the baseline ${why} (β = ${listedBetas(useless)})`);
-  }
-  if (known.length) {
-    const betas = reasons.length ? ` (β = ${listedBetas(known)})` : "";
-    reasons.push(`all other techniques answer ${run.sameAnswer}${betas}`);
-  }
-  return reasons.join(", and ");
-}
-
-// In short: who is better than the baseline up to the greatest level of bias, by how much, and at what cost.
-function headline(view, found) {
-  const compared = `than ${view.baselineTitle} in ${inSentence(view.over.title)}`;
-  const others = found.techniques.filter(({ technique }) => technique.name !== state.baseline);
-  const why = whyNothing(view, others);
-  if (why !== null) return `Nothing could be compared with ${view.baselineTitle}: ${why}.`;
-  const upTo = Math.max(...others.flatMap(({ usefulAt }) => usefulAt));
-  if (!Number.isFinite(upTo)) {
-    const holding = others.filter((item) => item.upTo !== null);
-    const gone = others.some(({ cells }) => cells.some(({ row }) => row.baselineDegenerate));
-    if (!holding.length) {
-      return `None of the techniques shown is better ${compared} at any β${gone ? " at which they could be compared" : ""}.`;
-    }
-    const unknown = view.all.every((row) => Number.isNaN(row.accepted[0])) ? ` ${run.unknownShares}` : "";
-    return `Of the ${holding.length} shown that are better ${compared}, none can be recommended.${unknown}`;
-  }
-  const best = others.filter(({ usefulAt }) => usefulAt.includes(upTo));
-  const loses = ({ usefulAt, lessAccurateAt }) => usefulAt.some((beta) => lessAccurateAt.includes(beta));
-  const gain = ({ cells }) => cells.find(({ row }) => row.beta === upTo).row.improvement;
-  best.sort((a, b) => gain(b) - gain(a));
-  const text = (item) => {
-    const said = [`by ${number(gain(item))} there`];
-    if (found.traded) said.push(`accuracy ${signed(item.accuracyChanges.get(upTo))}`);
-    const missed = item.cells.map(({ row }) => row.beta).filter((beta) => beta < upTo && !item.usefulAt.includes(beta));
-    return `${item.technique.title} (${said.join(", ")}${missed.length ? `; not at ${missed.join(", ")}` : ""})`;
-  };
-  const named = (items) =>
-    items.slice(0, MOST_NAMED).map(text).join("; ") + (items.length > MOST_NAMED ? `; and ${items.length - MOST_NAMED} more` : "");
-  const first = `Better ${compared} up to β = ${upTo}${found.testable ? "" : ", on average and untested"}: `;
-  const [keeping, losing] = [best.filter((item) => !loses(item)), best.filter(loses)];
-  if (!found.traded || !losing.length) return `${first}${named(best)}.`;
-  if (!keeping.length) return `${first}${named(best)}. All of them lose accuracy at some β.`;
-  return `${first}${named(keeping)}. At the cost of accuracy: ${named(losing)}.`;
-}
-
-// What the headline leaves out, and why.
-function leftOut(view, found) {
-  const others = found.techniques.filter(({ technique }) => technique.name !== state.baseline);
-  const baseline = found.techniques.find(({ technique }) => technique.name === state.baseline);
-  const betas = (item, test) => item.cells.filter(({ row }) => test(row)).map(({ row }) => row.beta);
-  const degenerateAt = (item) => betas(item, (row) => row.degenerate);
-  const said = [];
-  const own = rowsOf(view.scenario, state.baseline).filter((row) => row.isBaseline && row.metric === view.over);
-  said.push(...baselineNotes(own));
-  const words = view.scenario.constant?.words;
-  const poor = baseline ? betas(baseline, (row) => row.below && !row.degenerate) : [];
-  if (poor.length) said.push(`The baseline itself is less accurate than ${words} at β = ${poor.join(", ")}.`);
-  const degenerate = others.filter((item) => degenerateAt(item).length);
-  if (degenerate.length) {
-    said.push(
-      `${run.signs.degenerate} Left out where they answer ${run.sameAnswer}, at these β: ` +
-        `${degenerate.length} of ${others.length} techniques: ${namedAt(degenerate, degenerateAt)}.`,
-    );
-  }
-  const incomplete = others.filter((item) => item.incomplete);
-  if (incomplete.length) {
-    said.push(
-      `Incomplete, better at some β but without all values there or at a smaller β: ` +
-        `${incomplete.length} of ${others.length} techniques: ${titlesOf(incomplete)}.`,
-    );
-  }
-  const below = others.filter(({ belowAt }) => belowAt.length);
-  if (below.length) {
-    said.push(
-      `${run.signs.below} Better, but less accurate than ${words} and not recommended, at these β: ` +
-        `${below.length} of ${others.length} techniques: ${namedAt(below, ({ belowAt }) => belowAt)}.`,
-    );
-  }
-  return said;
-}
 
 // What the signs of the table mean, and why there are none.
 function signsOfHolding(view, found) {
@@ -399,15 +304,13 @@ function drawHolding(view) {
   const all = holdingUp(view.scenario, state.baseline, view.over);
   const shown = new Set(view.techniques);
   const found = { ...all, techniques: all.techniques.filter(({ technique }) => shown.has(technique)) };
-  $("answer").textContent = headline(view, found);
-  $("left-out").replaceChildren(...leftOut(view, found).map((text) => make("li", {}, text)));
   $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.title)}`;
   $("holding").caption.textContent = `${view.title}, all β. Means; ${signsOfHolding(view, found)}`;
   const head = ["Technique", ...view.scenario.betas.map((beta) => `β = ${beta}`), "Better up to β"];
   $("holding").tHead.rows[0].replaceChildren(...head.map((title) => make("th", { scope: "col" }, title)));
-  if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy there"));
+  if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy, at worst"));
   $("holding").tBodies[0].replaceChildren(
-    ...found.techniques.map(({ technique, cells, upTo, notAt, lessAccurateAt, accuracyChanges }) => {
+    ...found.techniques.map(({ technique, cells, upTo, notAt, lessAccurateAt, costliest }) => {
       const own = technique.name === state.baseline;
       const means = cells.map(({ row, mark: which }) => {
         const cell = make("td", { class: which, title: linesOf(row, view.baselineTitle).join("\n") }, fixed(row.mean));
@@ -421,12 +324,7 @@ function drawHolding(view) {
         return cell;
       });
       const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : upTo === null ? "–" : upTo + exceptions(notAt))];
-      const most = Math.min(...lessAccurateAt.map((beta) => accuracyChanges.get(beta)));
-      const cost = lessAccurateAt.length
-        ? `worse at ${lessAccurateAt.join(", ")}: ${lessAccurateAt.length > 1 ? "down to " : ""}${signed(most)}`
-        : upTo === null
-          ? ""
-          : "kept";
+      const cost = costliest ? `${signed(costliest.difference)} (β = ${costliest.beta})` : "";
       if (found.traded) last.push(make("td", { class: lessAccurateAt.length ? "word worse" : "word" }, cost));
       return make("tr", rowClass(technique), make("th", { scope: "row" }, picker(technique)), ...means, ...last);
     }),
@@ -439,14 +337,18 @@ const isLast = (row) => row.verdict === "degenerate" || row.verdict === "missing
 // comes last in any case.
 function shownAnswers(view) {
   const techniques = new Set(view.techniques);
-  const rows = answersOf(view.scenario, state.baseline, Number(state.at)).filter((row) => techniques.has(row.technique));
+  const rows = answersOf(view.scenario, state.baseline, Number(state.at), view.techniques).filter((row) =>
+    techniques.has(row.technique),
+  );
   const ordered = sorted([...rows], ANSWER_COLUMNS, state.by);
   return [...ordered.filter((row) => !isLast(row)), ...rows.filter(isLast)];
 }
 
 function answerRow(row) {
-  const chosen = row.verdict === "recommendable";
-  const remarks = [chosen ? "✔ recommended" : "", remarksOf(row)].filter(Boolean).join("; ");
+  const chosen = row.verdict === "recommended";
+  const kind = row.choice.replace(" ", ", ");
+  const said = row.outdoneBy ? outdoneWords(row) : chosen ? `✔ ${kind || "recommended"}` : kind;
+  const remarks = [said, remarksOf(row)].filter(Boolean).join("; ");
   const changed = (which, low, high, look) => {
     const [size, ...interval] = (row.isBaseline ? "–" : changeText(which, low, high)).split(" [");
     return make("td", { class: look }, size, ...interval.map((ends) => make("span", { class: "interval" }, ` [${ends}`)));
@@ -462,7 +364,7 @@ function answerRow(row) {
     changed(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh, sign(false, row.lessAccurate)),
     ...row.accepted.map((own) => make("td", {}, share(own))),
     make("td", {}, String(row.n)),
-    make("td", { class: chosen ? "word better" : "word" }, remarks),
+    make("td", { class: chosen && !row.outdoneBy ? "word better" : "word" }, remarks),
   );
 }
 
@@ -486,22 +388,22 @@ function constantRow(scenario, rows) {
 
 function drawAnswers(view) {
   const rows = shownAnswers(view);
-  $("answers-shown").hidden = !rows.length;
+  $("answers-title").textContent = `At β = ${state.at}`;
+  $("answers-shown").hidden = $("overview").hidden = !rows.length;
   if (!rows.length) {
     $("answers-told").replaceChildren(
       make("li", {}, "This table needs discrimination and accuracy among the metrics, and a technique that is shown."),
     );
     return;
   }
-  const inOrder = answersOf(view.scenario, state.baseline, Number(state.at)).filter(
-    (row) => row.isBaseline || view.techniques.includes(row.technique),
-  );
+  const inOrder = answersOf(view.scenario, state.baseline, Number(state.at), view.techniques);
   $("answers-told").replaceChildren(...answerSentences(inOrder, view.scenario).map((text) => make("li", {}, text)));
   $("answers").caption.textContent = [
     `${view.title}, β = ${state.at}. Changes are to ${view.baselineTitle}; intervals: Student's.`,
-    ...(rows.some(({ verdict }) => verdict === "recommendable")
+    ...(rows.some(({ verdict }) => verdict === "recommended")
       ? [`✔ ${wordsForLess(inOrder)[0]} than the baseline, and useful.`]
       : []),
+    ...(rows.some(({ outdoneBy }) => outdoneBy) ? [run.outdone] : []),
     ...signNotes(rows),
   ].join(" ");
   $("answers").tHead.rows[0].replaceChildren(...headings(ANSWER_COLUMNS, "by"));
@@ -512,8 +414,29 @@ function drawAnswers(view) {
   $("answers").tBodies[0].replaceChildren(...shown);
 }
 
+// The choices at every level of bias; the level whose row is chosen is told in full below.
+function drawOverview(view) {
+  const { scenario } = view;
+  const levels = tellingLevels(scenario);
+  $("roles").textContent = [scenario.roles, scenario.inert ? run.inert : ""].filter(Boolean).join("; ");
+  const titles = ["Level of bias", "Baseline", ...["least", "cheap"].map(choiceTitle)];
+  $("overview").tHead.rows[0].replaceChildren(
+    ...titles.map((title) => make("th", { scope: "col" }, title)),
+  );
+  $("overview").tBodies[0].replaceChildren(
+    ...levels.map((beta) => {
+      const rows = answersOf(scenario, state.baseline, beta, view.techniques);
+      const radio = make("input", { type: "radio", name: "at", value: String(beta) });
+      radio.checked = String(beta) === state.at;
+      const level = make("th", { scope: "row" }, make("label", {}, radio, ` β = ${beta}`));
+      const cells = rows.length ? choiceRow(rows) : [];
+      return make("tr", { class: radio.checked ? "picked" : null }, level, ...cells.map((text) => make("td", {}, text)));
+    }),
+  );
+}
+
 function drawAbout(view) {
-  const told = [];
+  const told = notHere ? [`The link asks for ${notHere}, which this run does not have: ${view.scenario.title} is shown.`] : [];
   if (view.scenario.embedded) {
     told.push("Embedded network, not real data: these numbers were measured on samples of the shipped network.");
   }
@@ -562,12 +485,6 @@ function drawControls() {
   fillBoxes($("metrics"), "metrics", metrics, state.metrics);
   const list = $("techniques").querySelector(".list");
   fillBoxes(list, "techniques", techniques.map((t) => [t.name, mark(t), t.title]), state.techniques);
-  const levels = scenario.betas.map((beta) => {
-    const radio = make("input", { type: "radio", name: "at", value: String(beta) });
-    radio.checked = String(beta) === state.at;
-    return make("label", {}, radio, `β = ${beta}`);
-  });
-  $("at").replaceChildren($("at").querySelector("legend"), ...levels);
   $("filter").value = state.find;
   $("theme").value = state.colours;
 }
@@ -587,6 +504,7 @@ function draw({ controls = true, figures = true } = {}) {
   const view = currentView();
   if (controls) drawControls();
   drawAbout(view);
+  drawOverview(view);
   drawHolding(view);
   drawAnswers(view);
   drawTable(view);
@@ -640,21 +558,23 @@ function answersCsv() {
   const { dataset, bias, classifier, constant } = view.scenario;
   const head =
     "dataset,bias,classifier,beta,technique,baseline,n,missing,pairs,metric,value,value_low,value_high,distance,change," +
-    "change_low,change_high,tested,better,candidate,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
+    "change_low,change_high,tested,better,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
     "accuracy_change_high,less_accurate,accepted,accepted_deprived,accepted_favored,constant_accuracy," +
-    "constant_answer,n_degenerate,degenerate,mostly_constant,below_constant,baseline_degenerate,recommendable";
+    "constant_answer,n_degenerate,degenerate,mostly_constant,below_constant,one_group,baseline_degenerate," +
+    "verdict,outdone_by,choice";
   const lines = shownAnswers(view).map((row) => [
     ...[dataset, bias, classifier, String(row.beta), row.technique.name, state.baseline, String(row.n)],
     ...[String(row.missing), String(row.isBaseline ? row.n : row.pairs), row.metric.name],
     ...[row.value, row.low, row.high, row.distance, row.change, row.changeLow, row.changeHigh].map(digits),
-    ...[row.tested, row.better, row.verdict === "candidate", row.worse].map(truth),
+    ...[row.tested, row.better, row.worse].map(truth),
     ...[row.accuracy, row.accuracyLow, row.accuracyHigh].map(digits),
     ...[row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh].map(digits),
     truth(row.lessAccurate),
     ...row.accepted.map(digits),
     ...(constant ? [digits(constant.accuracy), constant.words] : ["", ""]),
     ...[String(row.timesDegenerate), row.degenerate, truth(row.mostlyConstant), truth(row.below)],
-    ...[truth(row.baselineDegenerate), truth(row.verdict === "recommendable")],
+    ...[truth(Boolean(oneGroupWords(row))), truth(row.baselineDegenerate)],
+    ...[row.verdict, row.outdoneBy?.name ?? "", row.choice],
   ]);
   downloadCsv(head, lines, `${view.file}_beta_${state.at}`);
 }
@@ -691,6 +611,7 @@ function listen() {
     $(id).addEventListener("change", (event) => change({ [id]: event.target.value }, { controls: false }));
   }
   $("scenario").addEventListener("change", (event) => {
+    notHere = "";
     const { tab, colours, at, by, sort, find, x, y, over, metrics } = state;
     change({ ...defaults(run.scenarios[event.target.value]), tab, colours, at, by, sort, find, x, y, over, metrics });
   });
@@ -707,7 +628,10 @@ function listen() {
   $("theme").addEventListener("change", (event) => change({ colours: event.target.value }));
   $("csv").addEventListener("click", csv);
   $("answers-csv").addEventListener("click", answersCsv);
-  $("at").addEventListener("change", ({ target }) => change({ at: target.value }, ROWS_ONLY));
+  $("overview").addEventListener("change", ({ target }) => {
+    change({ at: target.value }, ROWS_ONLY);
+    $("overview").querySelector("input:checked")?.focus({ preventScroll: true });
+  });
   $("copy-link").addEventListener("click", () => copy(location.href, "Link"));
   for (const button of document.querySelectorAll("button.copy")) {
     button.addEventListener("click", () => copy(button.closest("figure").querySelector("pre").textContent, "Text"));
