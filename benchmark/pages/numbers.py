@@ -19,20 +19,22 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.frames import distinguishing_names
-from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
+from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, ONE_GROUP
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import ACCEPTANCE, CHEAP, LEAST, NEARLY_ALL
 from benchmark.statistics.frames import SCENARIO
 from benchmark.statistics.intervals import CONFIDENCE
 from benchmark.tables.answers import (
     CANDIDATE,
-    INERT,
-    OUTDONE,
+    LEVELS_DOWN,
+    LEVELS_DOWN_NOTE,
     READING,
     SAME_ANSWER,
     UNKNOWN_SHARES,
     choice_title,
+    scenario_notes,
 )
+from benchmark.tables.significance import scenarios_of
 
 UNTREATED = "none"
 """The technique that every dataset is compared with besides its own baseline, where the run has it."""
@@ -75,15 +77,19 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
         "alpha": statistics.alpha,
         "rope": statistics.rope,
         "flips": statistics.n_flips,
-        "signs": {"degenerate": DEGENERATE, "below": BELOW_CONSTANT},
+        "signs": {
+            "degenerate": DEGENERATE,
+            "below": BELOW_CONSTANT,
+            "oneGroup": ONE_GROUP,
+            "levelsDown": LEVELS_DOWN,
+        },
         "nearlyAll": NEARLY_ALL,
         "reading": READING,
         "unknownShares": UNKNOWN_SHARES,
         "sameAnswer": SAME_ANSWER,
         "candidate": CANDIDATE,
         "choices": {name: choice_title(name, statistics.rope) for name in (LEAST, CHEAP)},
-        "outdone": OUTDONE,
-        "inert": INERT,
+        "levelsDown": LEVELS_DOWN_NOTE,
         # Of Student's distribution, by degrees of freedom from 1.
         "quantiles": [round(float(stdtrit(df, (1 + CONFIDENCE) / 2)), 6) for df in range(1, max(2, n_most))],
         "techniques": [
@@ -149,6 +155,7 @@ def _scenario(
     compared: Sequence[pd.DataFrame],
 ) -> dict[str, Any]:
     run, metrics = statistics.run, list(statistics.metrics)
+    scenario = next(own for own in scenarios_of(statistics) if own.key == key)
     own = _rows(statistics.results, key)
     tried = set(own["technique"])
     techniques = [name for name in run.titles if name in tried]
@@ -162,12 +169,12 @@ def _scenario(
         "dataset": key[0],
         "bias": key[1],
         "classifier": key[2],
-        "title": ", ".join([dataset.heading, *names]),
+        "title": scenario.heading,
         "file": ", ".join([dataset.name, *names]),
         "baseline": statistics.baselines[dataset.name],
         "embedded": dataset.embedded,
-        "roles": dataset.roles,
-        "inert": key[1] in dataset.inert_warnings,
+        "notes": scenario_notes(scenario),
+        "inert": scenario.inert,
         "warnings": _warnings(dataset, key[1]),
         "betas": list(run.betas),
         "techniques": [list(run.titles).index(name) for name in techniques],

@@ -14,21 +14,21 @@ from rich.table import Table
 from benchmark.runs.frames import Scenario
 from benchmark.statistics.answers import CHEAP, LEAST, NEARLY_ALL
 from benchmark.tables.answers import (
-    INERT,
     accepts,
     answer_counts,
     changes_sign,
     choice_title,
     choices,
-    constant_title,
     less_words,
-    mark,
     mark_notes,
+    scenario_notes,
+    sign_of,
     spots,
 )
 from benchmark.text.words import number
 
-_WIDTHS = (20, 20, 13)  # with two blanks before each
+_WIDTHS = (8, 5, 17, 11)  # kind, discrimination, accuracy, accepts; with a blank after each
+_HEADINGS = ("", "disc.", "accuracy (change)", "accepts %", "technique")
 
 
 def print_all_answers(
@@ -39,71 +39,66 @@ def print_all_answers(
     *,
     rope: float,
 ) -> None:
-    """Print how answers are to be read, and those of each scenario, as :func:`print_answers` does."""
-    if answers.empty:
-        return
-    _print_reading(console, answers, rope=rope)
-    for scenario in scenarios:
-        if len(own := scenario.rows(answers)):
-            console.print()
-            print_answers(console, scenario, own, titles)
-    console.print()
-
-
-def print_answers(
-    console: Console, scenario: Scenario, answers: pd.DataFrame, titles: Mapping[str, str]
-) -> None:
-    """Print what to choose at each level of bias of one dataset, bias and classifier.
+    """Print what to choose in each scenario, and below how that is to be read.
 
     Parameters
     ----------
     console : Console
         Where to; fits 80 columns.
-    scenario : Scenario
-        What the answers are of.
+    scenarios : sequence of Scenario
+        In the order in which they are printed.
     answers : DataFrame
-        Its rows of :func:`~benchmark.statistics.answers.answer_table`.
+        From :func:`~benchmark.statistics.answers.answer_table`.
     titles : mapping of str to str
         Name of each technique to its title.
+    rope : float
+        Difference up to which two techniques are practically equivalent.
     """
-    _print_row(
-        console,
-        f"[bold]{escape(scenario.heading)}[/bold]",
-        *(f"[bold]{column}[/bold]" for column in ("discrimination", "accuracy", "accepts %")),
+    for scenario in scenarios:
+        if len(own := scenario.rows(answers)):
+            _print_answers(console, scenario, own, titles)
+            console.print()
+    if len(answers):
+        _print_reading(console, answers, rope=rope)
+        console.print()
+
+
+def _print_answers(
+    console: Console, scenario: Scenario, answers: pd.DataFrame, titles: Mapping[str, str]
+) -> None:
+    notes = escape("; ".join(scenario_notes(scenario)))
+    console.print(
+        f"[bold]What to choose: {escape(scenario.heading)}[/bold]" + (f" ({notes})" if notes else ""),
+        highlight=False,
     )
-    if scenario.dataset.roles:
-        console.print(escape(scenario.dataset.roles), style="dim", highlight=False)
     if scenario.dataset.warning:
         console.print(f"Warning: {escape(scenario.dataset.warning)}", style="yellow", highlight=False)
-    if scenario.inert:
-        console.print(f"Note: {INERT}", style="yellow", highlight=False)
+    _print_row(console, *(f"[dim]{heading}[/dim]" for heading in _HEADINGS))
     shown = scenario.telling_levels(sorted(answers["beta"].unique()))
     for _, beta, rows in spots(answers[answers["beta"].isin(shown)]):
         found: list[Any] = list(rows.itertuples(index=False))
         console.print(f"[bold]β = {beta:g}[/bold]: {answer_counts(rows)}", highlight=False)
         for row in (row for row in found if row.verdict == "baseline"):
-            name = f"baseline: {titles[row.technique]} {mark(row)}".rstrip()
-            _print_row(console, escape(name), *_numbers(row))
+            _print_row(console, "baseline", *_numbers(row), escape(_name(row, titles)))
         picked = choices(found)
         for row in dict.fromkeys(picked.values()):
-            names = " and ".join(name for name, own in picked.items() if own is row)
-            kind = "candidate, " if row.verdict == "candidate" else ""
-            _print_row(console, escape(f"{kind}{names}: {titles[row.technique]}"), *_numbers(row))
-    known = answers[answers["constant_answer"] != ""]
-    if len(known):
-        constant: Any = next(known.itertuples(index=False))
-        everybody = "100" if constant.constant_answer.startswith("accept") else "0"
-        numbers = (short(0.0), short(constant.constant_accuracy), "/".join([everybody] * 3))
-        _print_row(console, escape(constant_title(constant.constant_answer)), *numbers)
+            kinds = [name for name, own in picked.items() if own is row]
+            kind = kinds[0] if len(kinds) == 1 else "both"
+            only = "candidate: " if row.verdict == "candidate" else ""
+            _print_row(console, kind, *_numbers(row), escape(f"{only}{_name(row, titles)}"))
 
 
-def _print_row(console: Console, name: str, *numbers: str) -> None:
+def _name(row: Any, titles: Mapping[str, str]) -> str:
+    return f"{titles[row.technique]} {sign_of(row)}".rstrip()
+
+
+def _print_row(console: Console, *cells: str) -> None:
     """Print a line of a table whose columns stand below each other across headings and levels of bias."""
-    grid = Table.grid(padding=(0, 0, 0, 2))
-    grid.add_column(width=max(10, console.width - sum(_WIDTHS)), overflow="fold")
-    for width in _WIDTHS:
-        grid.add_column(width=width, justify="right", overflow="fold")
-    grid.add_row(name, *numbers)
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    for i, width in enumerate(_WIDTHS):
+        grid.add_column(width=width, justify="left" if i in (0, 2) else "right", no_wrap=True)
+    grid.add_column(width=max(10, console.width - sum(_WIDTHS) - len(_WIDTHS)), overflow="fold")
+    grid.add_row(*cells)
     console.print(grid)
 
 
@@ -118,19 +113,18 @@ def _print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> N
         untested = less_words([row for row in rows if not row.tested], rope)[0]
         less += f", or {untested}"
     constant = answers["constant_answer"].ne("").any()
-    either = ["±.050 alone: of either sign in different samples, on average .050 from 0."]
+    hidden = any(map(changes_sign, rows))
     lines = [
-        "What to choose. β: the level of planted bias; 25 % bias is β = 0.25. "
-        f"Least: {choice_title(LEAST, rope).lower()}. {choice_title(CHEAP, rope)}.",
-        "Discrimination: 0 is ideal, negative where the deprived group is better off. Accuracy: 1 is ideal. "
-        "In brackets: change to the baseline"
-        + (", ± holds the interval of 95 %. " if several else ". ")
-        + "Accepts: share predicted the favorable outcome, in % of all, of the deprived, of the favored.",
+        f"β: level of planted bias; 25 % bias is β = 0.25. least: {choice_title(LEAST, rope).lower()}, the "
+        f"nearest to 0. {choice_title(CHEAP, rope).replace('Cheap', 'cheap')}. both: least and cheap.",
+        "disc.: discrimination, share accepted of the favored minus that of the deprived group; below 0 the "
+        "deprived group is ahead. accuracy: on test rows without planted bias; in brackets the change to the "
+        "baseline" + (", ± its interval of 95 %" if several else "") + ". accepts: all/deprived/favored.",
         f"{named}: {less} than the baseline, "
         + ("as accurate as the best constant answer or more, " if constant else "")
-        + "a value in every repetition, and never the same answer to more than "
-        f"{100 * NEARLY_ALL:.0f} % of all or of a group.",
-        *(either if any(map(changes_sign, rows)) else []),
+        + f"a value in every repetition, never the same answer to more than {100 * NEARLY_ALL:.0f} % of all "
+        "or of a group. Outdone: a recommended one is no farther from 0 and as accurate or more.",
+        *(["±.050: of either sign in different samples, .050 from 0 on average."] if hidden else []),
         *mark_notes(answers),
     ]
     for line in lines:
@@ -139,16 +133,12 @@ def _print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> N
 
 def _numbers(row: Any) -> tuple[str, str, str]:
     left = f"±{short(row.distance)}" if changes_sign(row) else short(row.value)
-    changes = (
-        _change(row.change, row.change_low, row.change_high),
-        _change(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high),
+    cost = (
+        ""
+        if row.verdict == "baseline"
+        else _change(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high)
     )
-    discrimination, accuracy = ("", "") if row.verdict == "baseline" else changes
-    return (
-        f"{left}{discrimination}",
-        f"{short(row.accuracy)}{accuracy}",
-        accepts(row).replace(" %", "").replace(" / ", "/"),
-    )
+    return left, f"{short(row.accuracy)}{cost}", accepts(row).replace(" %", "").replace(" / ", "/")
 
 
 def _change(change: float, low: float, high: float) -> str:

@@ -18,7 +18,7 @@ from benchmark.report.statistics_text import (
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.summary import csv_text
 from benchmark.tables.markup import MARKUPS
-from benchmark.tables.significance import pair_notes, scenarios_of, statistics_tables
+from benchmark.tables.significance import scenarios_of, statistics_tables
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
 PAGE = "README.md"
@@ -110,10 +110,6 @@ def print_statistics(
         Files below it.
     """
     run = statistics.run
-    for note in pair_notes(statistics):
-        console.print(escape(note), highlight=False)
-    for warning in statistics.warnings:
-        console.print(f"Warning, {escape(warning)}", style="yellow", highlight=False)
     for dataset in run.datasets:
         if dataset.embedded:
             console.print(

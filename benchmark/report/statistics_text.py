@@ -15,8 +15,6 @@ from benchmark.statistics.answers import ACCURACY, of_use
 from benchmark.statistics.paired import FAMILY
 from benchmark.tables.answers import (
     ANSWER_HEADINGS,
-    INERT,
-    OUTDONE,
     READING,
     SAME_ANSWER,
     UNKNOWN_SHARES,
@@ -26,6 +24,7 @@ from benchmark.tables.answers import (
     choice_headings,
     choice_row,
     mark_notes,
+    scenario_notes,
     spots,
 )
 from benchmark.tables.significance import (
@@ -247,15 +246,13 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
         yield "Discrimination is not recorded in these results, so that no technique can be recommended."
         return
     of = {(key, beta): rows for key, beta, rows in spots(answers)}
+    yield "- β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25."
+    yield f"- {markdown.plain(READING)} Intervals are of 95 %."
     if most is not None:
+        yield "- In brackets after an accuracy: its change to the baseline."
+        yield ""
         yield from _overview(statistics, of)
-    for note in (
-        "β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25.",
-        READING + " Intervals are of 95 %.",
-        *([OUTDONE] if (answers["outdone_by"] != "").any() else []),
-        "Which of two recommended techniques is better is not tested.",
-        *mark_notes(answers),
-    ):
+    for note in ("Which of two recommended techniques is better is not tested.", *mark_notes(answers)):
         yield f"- {markdown.plain(note)}"
     if most is not None and any(
         len(rows) > most - rows["constant_answer"].ne("").any() for rows in of.values()
@@ -287,9 +284,12 @@ def _overview(
     for scenario in scenarios_of(statistics):
         levels = [beta for beta in scenario.telling_levels(run.betas) if (scenario.key, beta) in of]
         rows = [choice_row(beta, of[scenario.key, beta], run.titles) for beta in levels]
-        notes = [note for note in (scenario.dataset.roles, INERT if scenario.inert else "") if note]
-        yield f"**{markdown.plain(scenario.heading)}** ({markdown.plain('; '.join(notes))})"
+        notes = "; ".join(scenario_notes(scenario))
+        yield f"**{markdown.plain(scenario.heading)}** " + (f"({markdown.plain(notes)})" if notes else "")
         yield ""
+        if scenario.dataset.warning:
+            yield f"Warning: {markdown.plain(scenario.dataset.warning)}"
+            yield ""
         cells = [[markdown.plain(cell) for cell in row] for row in rows]
         yield markdown.table(choice_headings(statistics.rope), cells)
         yield ""
@@ -448,7 +448,7 @@ def _best_ranks(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:
         for name, rank, betas in zip(others["technique"], others["mean_rank"], others[at], strict=True)
     ]
     if not named:
-        return f"none without {BELOW_CONSTANT}"
+        return "; ".join(marked)
     return "; ".join(named) + (f". Among them would rank: {'; '.join(marked)}" if marked else "")
 
 

@@ -17,6 +17,9 @@ DEGENERATE = "‡"
 BELOW_CONSTANT = "†"
 """Stands beside techniques that are less accurate than the best constant answer."""
 
+ONE_GROUP = "¶"
+"""Stands beside techniques that give one of the groups nearly always the same answer."""
+
 CONSTANT_LINE: dict[str, Any] = {
     "color": "#A02020",
     "lw": 1.0,

@@ -42,7 +42,7 @@ STANDING_COLUMNS = (
 """Columns of :func:`standings`."""
 
 VERDICTS = (
-    *("recommended", "candidate", "baseline", "no_less", "worse", "not_compared", "unknown"),
+    *("recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared", "unknown"),
     *("one_group", "below_constant", "incomplete", "missing", "degenerate"),
 )
 """What :func:`answer_table` concludes of a technique at one level of bias, in the order of tables."""
@@ -56,7 +56,7 @@ ANSWER_COLUMNS = (
     *("tested", "better", "worse", "accuracy", "accuracy_low", "accuracy_high"),
     *("accuracy_change", "accuracy_change_low", "accuracy_change_high", "less_accurate"),
     *(*ACCEPTANCE, *STANDING_COLUMNS[len(_WHERE) :], "baseline_degenerate"),
-    *("verdict", "outdone_by", "choice"),
+    *("verdict", "outdone_by", "choice", "levels_down"),
 )
 """Columns of :func:`answer_table`."""
 
@@ -330,11 +330,15 @@ def answer_table(
             ``below_constant``, less accurate than the best constant answer; ``unknown`` where the shares
             accepted are not recorded; ``not_compared`` where the baseline is mostly constant or without a
             value; ``one_group``, better than the baseline, but one group is given nearly always the same
-            answer; ``recommended``, better than the baseline; ``candidate``, better in the one sample that
-            there is; ``worse`` than the baseline; ``no_less``, neither.
+            answer; ``outdone``, better than the baseline, but see ``outdone_by``; ``recommended``, better
+            than the baseline; ``candidate``, better in the one sample that there is; ``worse`` than the
+            baseline; ``no_less``, neither.
         ``outdone_by``
-            Of a recommended technique or candidate: another one that leaves no more (``distance``) and is no
-            less accurate, in the means to three decimals. Of two equal ones the later is outdone.
+            A recommended technique or candidate that is no farther from 0 (``distance``) and no less accurate
+            than this one, in the means to three decimals. Of two equal ones the later is outdone.
+        ``levels_down``
+            Whether a recommended technique, candidate or outdone one accepts no greater share of the deprived
+            group, in whole percent: then the favored group has lost, and the deprived one gained nothing.
         ``choice``
             ``least`` for the recommended technique or candidate that leaves the least; ``cheap`` for the one
             that leaves the least among those whose mean accuracy is at most ``rope`` below the baseline's;
@@ -407,6 +411,13 @@ def answer_table(
     for _, rows in chosen.groupby([*SCENARIO, "beta"], sort=False):
         for name, found in _choices(rows, rope).items():
             table.loc[rows.index, name] = found
+    table["verdict"] = table["verdict"].mask(table["outdone_by"] != "", "outdone")
+    spot = [*SCENARIO, "beta"]
+    of_baseline = table[is_baseline].set_index(spot)[ACCEPTANCE[1]].rename("before")
+    before = table[spot].join(of_baseline, on=spot)["before"]
+    gains = table[ACCEPTANCE[1]].round(2) > before.round(2)
+    of_use = table["verdict"].isin(("recommended", "candidate", "outdone"))
+    table["levels_down"] = of_use & before.notna() & ~gains
     return table[list(ANSWER_COLUMNS)]
 
 

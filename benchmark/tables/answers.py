@@ -12,7 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, below_constant_words
+from benchmark.runs.frames import Scenario
+from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, ONE_GROUP, below_constant_words
 from benchmark.statistics.answers import CHEAP, LEAST, NEARLY_ALL, VERDICTS, is_constant
 from benchmark.statistics.frames import SCENARIO
 from benchmark.text.words import number, share
@@ -24,11 +25,12 @@ CANDIDATE = "one sample, no interval"
 """Why a technique that would else be recommended is a candidate only."""
 
 READING = (
-    "Discrimination: 0 is ideal; positive where the favored group is accepted more often than the deprived "
-    "one, negative where the deprived group is. Accuracy: 1 is ideal. Accepts: the share that is predicted "
-    "the favorable outcome. Changes are to the baseline, on the same samples. Where discrimination is of "
-    "either sign in different samples, so that its mean hides 0.01 or more, its mean distance from 0 is "
-    "given as well."
+    "Discrimination: the share of the favored group that is predicted the favorable outcome minus that of "
+    "the deprived group; 0 is ideal, and below it the deprived group is ahead. Accuracy is that on test rows "
+    "without planted bias. Accepts: the share that is predicted the favorable outcome. Changes are to the "
+    "baseline, on the same samples. Where discrimination is of either sign in different samples, so that its "
+    "mean hides 0.01 or more, its mean distance from 0 is given as well. Intervals and tests speak of other "
+    "training samples, not of other test rows or another network."
 )
 """How the numbers of an answer are to be read."""
 
@@ -42,11 +44,14 @@ UNKNOWN_SHARES = (
 )
 """Said of the results of earlier versions."""
 
-OUTDONE = (
-    "Outdone: another recommended technique leaves no more and is as accurate or more, in the means to three "
-    "decimals. Such techniques come after the others."
+LEVELS_DOWN = "↓"
+"""Sign of a technique that helps nobody."""
+
+LEVELS_DOWN_NOTE = (
+    f"{LEVELS_DOWN} accepts no more of the deprived group than the baseline: discrimination fell because "
+    "fewer of the favored group are accepted."
 )
-"""What is said of a technique beside a better one."""
+"""What the sign means."""
 
 ANSWER_HEADINGS = (
     "Technique",
@@ -71,16 +76,19 @@ def mark(row: Any) -> str:
     Parameters
     ----------
     row : object
-        Has ``n_degenerate`` and ``below_constant``, as rows of
+        Has ``n_degenerate``, ``below_constant`` and ``one_group``, as rows of
         :func:`~benchmark.statistics.answers.standings` and of
         :func:`~benchmark.statistics.answers.answer_table` have.
     """
-    return DEGENERATE if row.n_degenerate > 0 else BELOW_CONSTANT if row.below_constant else ""
+    signs = {DEGENERATE: row.n_degenerate > 0, BELOW_CONSTANT: row.below_constant, ONE_GROUP: row.one_group}
+    return next((sign for sign, applies in signs.items() if applies), "")
 
 
 def mark_notes(rows: pd.DataFrame) -> list[str]:
     """Explain the signs that :func:`mark` gives to rows, each only where it occurs."""
     notes = []
+    if "levels_down" in rows.columns and rows["levels_down"].any():
+        notes.append(LEVELS_DOWN_NOTE)
     if (rows["n_degenerate"] > 0).any():
         notes.append(
             f"{DEGENERATE} answers {SAME_ANSWER} "
@@ -93,6 +101,11 @@ def mark_notes(rows: pd.DataFrame) -> list[str]:
         answers = list(dict.fromkeys(below["constant_answer"]))
         what = answers[0] if len(answers) == 1 else f"the best constant answer ({' or '.join(answers)})"
         notes.append(f"{BELOW_CONSTANT} {below_constant_words(what)}: never recommended.")
+    if any(mark(row) == ONE_GROUP for row in rows.itertuples(index=False)):
+        most = f"{100 * NEARLY_ALL:.0f} %"
+        notes.append(
+            f"{ONE_GROUP} refuses or accepts more than {most} of one of the groups: never recommended."
+        )
     return notes
 
 
@@ -141,16 +154,20 @@ def is_chosen(row: Any) -> bool:
     return row.verdict in ("recommended", "candidate")
 
 
+def sign_of(row: Any) -> str:
+    """Return all signs beside a technique in an answer: that of :func:`mark`, and :data:`LEVELS_DOWN`."""
+    return " ".join(filter(None, [mark(row), LEVELS_DOWN if row.levels_down else ""]))
+
+
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
     """Sort the rows of one level of bias: recommended ones and candidates first, degenerate ones last.
 
-    Within each verdict those come first that no other one outdoes, and of these those that are the nearest to
-    no discrimination, in the mean over the samples of how far they are from it: discrimination that changes
-    its sign from sample to sample is none the less there.
+    Within each verdict those come first that are the nearest to no discrimination, in the mean over the
+    samples of how far they are from it: discrimination that changes its sign from sample to sample is none
+    the less there.
     """
-    keyed = rows.assign(_verdict=rows["verdict"].map(VERDICTS.index), _outdone=rows["outdone_by"] != "")
-    ordered = keyed.sort_values(["_verdict", "_outdone", "distance"], kind="stable")
-    return ordered.drop(columns=["_verdict", "_outdone"])
+    keyed = rows.assign(_verdict=rows["verdict"].map(VERDICTS.index))
+    return keyed.sort_values(["_verdict", "distance"], kind="stable").drop(columns="_verdict")
 
 
 def choices(rows: Sequence[Any]) -> dict[str, Any]:
@@ -168,10 +185,21 @@ def choice_title(name: str, rope: float) -> str:
 
 def choice_text(row: Any, titles: Mapping[str, str]) -> str:
     """Return what a technique leaves and costs: ``"Massaging: 0.037, accuracy 0.825 (-0.016)"``."""
-    own = " ".join(filter(None, [titles[row.technique], mark(row)]))
+    own = " ".join(filter(None, [titles[row.technique], sign_of(row)]))
     cost = "" if row.verdict == "baseline" else f" ({change_text(row.accuracy_change, math.nan, math.nan)})"
     hidden = f" (±{number(row.distance)})" if changes_sign(row) else ""
     return f"{own}: {number(row.value)}{hidden}, accuracy {number(row.accuracy)}{cost}"
+
+
+def scenario_notes(scenario: Scenario) -> list[str]:
+    """Say who is deprived, what a constant answer scores, and whether the bias has an effect."""
+    constant = scenario.dataset.best_constant
+    notes = [
+        scenario.dataset.roles,
+        f"{constant.words}: accuracy {number(constant.accuracy)}" if constant else "",
+        INERT if scenario.inert else "",
+    ]
+    return [note for note in notes if note]
 
 
 def choice_headings(rope: float) -> tuple[str, ...]:
@@ -209,18 +237,22 @@ def accepts_text(shares: Iterable[float]) -> str:
     return " / ".join(map(share, shares))
 
 
-def remarks(row: Any) -> str:
+def remarks(row: Any, titles: Mapping[str, str]) -> str:
     """Say in a few words why a technique is not recommended, and what its mean discrimination hides.
 
     Parameters
     ----------
     row : object
         A row of :func:`~benchmark.statistics.answers.answer_table`.
+    titles : mapping of str to str
+        Name of each technique to its title.
     """
     own = row.verdict
-    found = ["baseline"] if own == "baseline" else []
+    found = ["baseline"] if own == "baseline" else row.choice.split()
     if own == "candidate":
         found.append(f"candidate: {CANDIDATE}")
+    if own == "outdone":
+        found.append(f"outdone by {titles[row.outdone_by]}")
     if row.n_degenerate > 0:
         found.append(str(row.degenerate))
     if row.below_constant:
@@ -244,11 +276,6 @@ def remarks(row: Any) -> str:
     return "; ".join(found)
 
 
-def outdone_words(row: Any, title: str) -> str:
-    """Name the technique that outdoes this one by its title; nothing if none does."""
-    return f"outdone by {title}" if row.outdone_by else ""
-
-
 def constant_title(answer: str) -> str:
     """Return what the best constant answer is called in a table: ``"Refusing everybody"``."""
     return answer[:1].upper() + answer[1:]
@@ -264,8 +291,8 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
     titles : mapping of str to str
         Name of each technique to its title.
     most : int, optional
-        Where there are more rows, only so many: techniques to choose, as far as there is room for them,
-        and what they are measured by, the baseline and the best constant answer. By default, all.
+        Where there are more rows, only so many, but all techniques to choose and what they are measured by,
+        the baseline and the best constant answer. By default, all.
 
     Returns
     -------
@@ -277,13 +304,9 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
     known = [row for row in found if row.constant_answer]
     baseline = [row for row in found if row.verdict == "baseline"]
     chosen = [row for row in found if is_chosen(row)]
-    rest = found[len(chosen) + len(baseline) :]
+    rest = [row for row in found if not is_chosen(row) and row.verdict != "baseline"]
     if most is not None and len(found) + bool(known) > most:
-        room = most - len(baseline) - bool(known)
-        named = [row for row in chosen if row.choice]
-        others = [row for row in chosen if not row.choice][: max(0, room - len(named))]
-        chosen = [row for row in chosen if row in named or row in others]
-        rest = rest[: max(0, room - len(chosen))]
+        rest = rest[: max(0, most - len(baseline) - bool(known) - len(chosen))]
     constant = [_constant_row(known[0])] if known else []
     return [
         *(_text_row(row, titles) for row in (*chosen, *baseline)),
@@ -294,7 +317,7 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
 
 def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
     return [
-        " ".join(filter(None, [titles[row.technique], mark(row)])),
+        " ".join(filter(None, [titles[row.technique], sign_of(row)])),
         number(row.value),
         *(
             ["", number(row.accuracy), ""]
@@ -306,11 +329,7 @@ def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
             ]
         ),
         accepts(row),
-        "; ".join(
-            filter(
-                None, [*row.choice.split(), outdone_words(row, titles.get(row.outdone_by, "")), remarks(row)]
-            )
-        ),
+        remarks(row, titles),
     ]
 
 
@@ -352,6 +371,7 @@ def answer_counts(rows: pd.DataFrame) -> str:
     elif counts["unknown"]:
         text += f"; {counts['unknown']} without a record of the shares accepted"
     parts = {
+        "{} outdone": counts["outdone"],
         f"{{}} {DEGENERATE}": counts["degenerate"],
         f"{{}} {BELOW_CONSTANT}": counts["below_constant"],
         "{} with one answer for a group": counts["one_group"],
@@ -408,7 +428,7 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     picked = choices(chosen)
     for name, row in picked.items():
         if name == CHEAP and row is picked[LEAST]:
-            sentences.append(f"It is cheap as well: it costs at most {rope:g} of accuracy.")
+            sentences.append("It is the cheap one as well.")
         else:
             title = choice_title(name, rope)
             only = f", a candidate ({CANDIDATE})" if row.verdict == "candidate" else ""
@@ -424,16 +444,14 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
             else "candidates, and none is recommended"
         )
     answer, one = str(chosen[0].constant_answer), len(chosen) == 1
-    useful = f" and {'is' if one else 'are'} at least as accurate as {answer}" if answer else ""
+    useful = f", {'is' if one else 'are'} at least as accurate as {answer}" if answer else ""
     sentences.append(
         f"{len(chosen)} of {_techniques(len(others))} {'is' if one else 'are'} {kind}: "
-        f"{'it leaves' if one else 'they leave'} {less}{useful}."
+        f"{'it leaves' if one else 'they leave'} {less}{useful}, and no other such technique is as good or "
+        "better in both."
     )
     if not answer:
         sentences.append("What a constant answer would score is not recorded.")
-    if n := sum(row.outdone_by != "" for row in chosen):
-        them = "1 of them is" if n == 1 else f"{n} of them are"
-        sentences.append(f"{them} outdone: another one leaves no more and is as accurate or more.")
     return [*sentences, *rest]
 
 
@@ -446,6 +464,8 @@ def _of_baseline(row: Any, name: str) -> str:
         sentence += f" at accuracy {number(row.accuracy)}"
     if row.below_constant:
         sentence += f", {below_constant_words(row.constant_answer)} ({number(row.constant_accuracy)})"
+    if words := one_group_words(row):
+        sentence += f"; it {words}"
     return sentence + "."
 
 
@@ -482,6 +502,7 @@ def _gain_and_cost(row: Any) -> str:
         f"{number(row.value)}{hidden} (change {gain}) at accuracy {number(row.accuracy)} (change {cost}); "
         f"it accepts {share(row.accepted_deprived)} of the deprived and "
         f"{share(row.accepted_favored)} of the favored"
+        + (", and so no more of the deprived than the baseline" if row.levels_down else "")
     )
 
 
@@ -508,6 +529,11 @@ def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[s
     below = of.get("below_constant", [])
     parts = []
     named = (
+        (
+            "outdone",
+            ("is", "are"),
+            "outdone by a recommended one, which is no farther from 0 and as accurate or more",
+        ),
         ("degenerate", ("that answers", "that answer"), SAME_ANSWER),
         (
             "below_constant",

