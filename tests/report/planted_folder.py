@@ -115,6 +115,7 @@ def write_planted_folder(
         entry["baseline"] = "none"
     for name, facts in manifest["datasets"].items():
         facts["test_groups"] = vars((groups or {}).get(name, GROUPS))
+        facts["bias"]["cpt"]["acting"] = facts["bias"]["cpt"]["edits"]
     manifest["cells"] = {"planned": len(DATASETS) * len(BETAS) * len(PLANTED) * repetitions}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     (folder / "results.csv").write_text(csv_text(planted_results(repetitions)))
