@@ -33,8 +33,6 @@ class Design:
 
     Parameters
     ----------
-    encoding : Encoding
-        What the model sees.
     codes : ndarray of intp, shape (n_columns, n_distinct)
         Visible codes of each distinct row.
     weight : ndarray of float, shape (n_distinct, 2, 2)
@@ -77,17 +75,9 @@ class Design:
         return np.asarray(compiled(_sums_of)(self._positions, self.encoding.matrix @ theta))
 
     def moments(self, v: Array) -> Array:
-        """Return the sums of v x over distinct rows x.
+        """Return the sums of v x over distinct rows x, shape (n_features,).
 
-        Parameters
-        ----------
-        v : ndarray of float, shape (n_distinct,) or (n_distinct, k)
-            Weights of the rows, for one sum or for k.
-
-        Returns
-        -------
-        ndarray of float, shape (n_features,) or (n_features, k)
-            The sums.
+        Of k weights of a row, ``v`` of shape (n_distinct, k), there are k sums, shape (n_features, k).
         """
         columns = np.ascontiguousarray(v.reshape(len(v), -1))
         sums = self.encoding.matrix.T @ compiled(_sums_by)(
@@ -155,10 +145,10 @@ def _distinct(codes: Codes, cardinalities: tuple[int, ...]) -> tuple[NDArray[np.
 
 
 class Objective(Protocol):
-    """A smooth convex function of the coefficients."""
+    """A smooth convex function of the coefficients, theta, shape (n_features,)."""
 
     def value(self, theta: Array) -> float:
-        """Return the value at ``theta``, shape (n_features,)."""
+        """Return the value at ``theta``."""
 
     def expansion(self, theta: Array) -> tuple[Array, Array]:
         """Return gradient, shape (n_features,), and Hessian, shape (n_features, n_features)."""
@@ -168,16 +158,8 @@ class Objective(Protocol):
 class LogisticLoss:
     """Mean logistic loss with a ridge, and on request a pull towards given coefficients.
 
-    Parameters
-    ----------
-    design : Design
-        Training rows.
-    ridge : float > 0
-        Weight of half the squared norm of all coefficients, the intercept's included.
-    anchor : ndarray of float, shape (n_features,), optional
-        Coefficients to stay near to.
-    pull : float, default 0
-        Weight of half the squared distance to them.
+    ``ridge`` weighs half the squared norm of all coefficients, the intercept's included, and ``pull`` half
+    the squared distance to ``anchor``, shape (n_features,).
     """
 
     design: Design
@@ -234,10 +216,8 @@ def minimize(
     ----------
     objective : Objective
         The function; its Hessian is positive definite.
-    start : ndarray of float, shape (n_features,)
-        Where to begin.
-    normal : ndarray of float, shape (n_features,), optional
-        The product with this vector keeps the value that it has at ``start``.
+    start, normal : ndarray of float, shape (n_features,)
+        Where to begin; the product with ``normal``, if given, keeps the value that it has there.
     gap : float, default 1e-13
         How far the value may be from the minimum: what half the squared Newton decrement promises.
     what : str, default "fit"

@@ -110,22 +110,12 @@ class CorrelationRemover(PreProcessing):
 
 
 def residuals(counts: NDArray[np.int64], ordered: bool, alpha: float) -> Array:
-    """Return the features of a column, less what its group predicts.
+    """Return the features of a column less what its group predicts, shape (n_groups, n_states, n_features).
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n_groups, n_states)
-        Training rows by group and state.
-    ordered : bool
-        Whether the position of the state is the only feature. Otherwise states have indicators, from the
-        most frequent to the rarest, so that the result does not depend on the states' codes.
-    alpha : float in [0, 1]
-        Share of the prediction that is subtracted.
-
-    Returns
-    -------
-    ndarray of float, shape (n_groups, n_states, n_features)
-        The values of each group and state.
+    ``counts`` are training rows by group and state, shape (n_groups, n_states). Of an ordered column the
+    position of the state is the only feature; else states have indicators, from the most frequent to the
+    rarest, so that the result does not depend on the states' codes. ``alpha``, from 0 to 1, is the share of
+    the prediction that is subtracted.
     """
     states = counts.shape[1]
     if ordered:
@@ -140,20 +130,11 @@ def residuals(counts: NDArray[np.int64], ordered: bool, alpha: float) -> Array:
 
 
 def equal_frequency_edges(values: Array, weight: NDArray[np.number], bins: int) -> Array:
-    """Return where to cut a number so that the pieces are about equally frequent.
+    """Return where to cut a number so that at most ``bins`` pieces are about equally frequent.
 
-    Parameters
-    ----------
-    values, weight : ndarray, equal shapes
-        Values, and how often each occurs.
-    bins : int
-        Largest number of pieces.
-
-    Returns
-    -------
-    ndarray of float, shape (n_pieces - 1,)
-        Midpoints between values that occur; a distinct value belongs to the piece in which the middle of its
-        rows is. Empty if there is a single value.
+    ``values`` and ``weight``, how often each occurs, have equal shapes. The cuts, shape (n_pieces - 1,), are
+    midpoints between values that occur; a distinct value belongs to the piece in which the middle of its rows
+    is. There is none if there is a single value.
     """
     # Rounded, so that values that are equal but for the last digits stay together.
     distinct, inverse = np.unique(values[weight > 0].round(9), return_inverse=True)
@@ -172,14 +153,9 @@ def between_extremes(values: Array, weight: NDArray[np.number]) -> Array:
 
 
 def new_features(schema: Schema, columns: Sequence[tuple[str, int]]) -> Schema:
-    """Return a schema of label, sensitive feature and new ordered columns, in this order.
+    """Return a schema of another's label and sensitive feature and new ordered columns, in this order.
 
-    Parameters
-    ----------
-    schema : Schema
-        Whose label and sensitive feature it has.
-    columns : sequence of (str, int)
-        Names, all different, and numbers of states of the new columns.
+    ``columns`` are the names, all different, and numbers of states of the new ones.
     """
     kept = (schema.columns[schema.label_index], schema.columns[schema.sensitive_index])
     # Longer than either name, so equal to none.

@@ -25,14 +25,11 @@ class Encoding:
 
     Parameters
     ----------
-    columns : tuple of int
-        Positions of the visible columns.
-    cardinalities : tuple of int
-        Their numbers of states; with the intercept in front, n_indicators = 1 + their sum.
+    columns, cardinalities, widths : tuple of int
+        Positions of the visible columns, their numbers of states and of features. With the intercept in
+        front, n_indicators = 1 + the sum of the cardinalities.
     matrix : ndarray of float, shape (n_indicators, n_features)
         Features of each indicator: of an intercept, and of each state of each visible column.
-    widths : tuple of int
-        Number of features of each visible column.
     """
 
     columns: tuple[int, ...]

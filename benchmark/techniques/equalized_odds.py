@@ -64,19 +64,10 @@ class EqualizedOdds(ErrorRatePostProcessing):
 
 
 def derived_predictor(counts: NDArray[np.int64], objective: Objective) -> Array:
-    """Return the best derived predictor of equal error rates.
+    """Return the best derived predictor of equal error rates, shape (2, 2).
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (2, 2, 2)
-        Rows by group (deprived last), label and decision (favorable last).
-    objective : {"accuracy", "balanced_accuracy"}
-        What is best.
-
-    Returns
-    -------
-    ndarray of float, shape (2, 2)
-        Probability of the favorable answer by group and decision.
+    It is the probability of the favorable answer by group (deprived last) and decision (favorable last);
+    ``counts``, shape (2, 2, 2), are rows by group, label and decision.
     """
     from scipy.optimize import linprog
 

@@ -113,15 +113,7 @@ class Reduction(Technique):
 
 
 class Weighted:
-    """The bench's classifier as fairlearn takes it: copied before each fit, trained on costs as weights.
-
-    Parameters
-    ----------
-    build : callable() -> Estimator
-        Makes a fresh classifier.
-    technique : str
-        In whose name errors are raised.
-    """
+    """The given classifier as fairlearn takes it: copied before each fit, trained on costs as weights."""
 
     def __init__(self, build: Callable[[], Estimator], technique: str) -> None:
         self.build, self.technique = build, technique

@@ -103,16 +103,8 @@ class GerryFair(Technique):
 class Game:
     """The game of learner and auditor on the distinct rows of a training table.
 
-    Parameters
-    ----------
-    design : Design
-        The rows.
-    group : ndarray of intp, shape (n_distinct,)
-        Group of each.
-    fairness_def : {"FP", "FN", "SP"}
-        Which rows count.
-    gamma, C : float
-        What the auditor accepts, and the weight of its complaint.
+    ``group`` is the group of each row of the design, shape (n_distinct,); ``fairness_def``, one of FP, FN and
+    SP, says which rows count; ``gamma`` is what the auditor accepts, and C the weight of its complaint.
     """
 
     design: Design
@@ -161,21 +153,10 @@ class Game:
         return float(self._classes[:, 1].sum() + favorable @ (self._classes @ [1.0, -1.0]))
 
     def play(self, rounds: int) -> tuple[list[Array], Array, Convergence]:
-        """Return the lottery that solves the game.
+        """Return the lottery that solves the game within so many rounds.
 
-        Parameters
-        ----------
-        rounds : int
-            How many may be played.
-
-        Returns
-        -------
-        answers : list of ndarray of float, each of shape (n_features,)
-            The learner's answers.
-        drawn : ndarray of float, shape (n_answers,)
-            Share of the rounds in which each was played.
-        convergence : Convergence
-            Rounds, and how much either player could gain.
+        It is the learner's answers, each of shape (n_features,), and the share of the rounds in which each
+        was played, shape (n_answers,). The convergence is in rounds and how much either player could gain.
         """
         size = np.bincount(self.group, self._counted) / self._counted.sum()
         penalty, complaint = np.zeros(len(size)), 0.0  # averages over the auditor's moves

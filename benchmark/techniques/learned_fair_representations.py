@@ -129,15 +129,7 @@ class LearnedFairRepresentations(PreProcessing):
 
 @dataclass(frozen=True, eq=False)
 class Prototypes:
-    """Prototypes and what they predict.
-
-    Parameters
-    ----------
-    weights : ndarray of float, shape (k,)
-        Predicted probability of the favorable label for each.
-    positions : ndarray of float, shape (k, n_features)
-        The prototypes.
-    """
+    """Prototypes, shape (k, n_features), and the probability of the favorable label that each predicts."""
 
     weights: Array
     positions: Array
@@ -170,10 +162,9 @@ class RepresentationLoss:
     ----------
     rows : sparse array of float, shape (n_distinct, n_features)
         Distinct encoded rows.
-    share : ndarray of float, shape (n_distinct, 2)
-        Share of the favored and of the deprived group that a row stands for.
-    label : ndarray of float, shape (n_distinct, 2)
-        Share of all rows that it stands for, by label (0 unfavorable, 1 favorable).
+    share, label : ndarray of float, shape (n_distinct, 2)
+        Share of the favored and of the deprived group that a row stands for; share of all rows that it stands
+        for, by label (0 unfavorable, 1 favorable).
     A : tuple of float
         Weights of reconstruction, prediction and fairness.
     smoothing : float >= 0
@@ -219,21 +210,13 @@ class RepresentationLoss:
 def descend(
     loss: RepresentationLoss, start: Prototypes, max_iterations: int
 ) -> tuple[Prototypes, Convergence]:
-    """Descend to a local minimum of the loss by a projected L-BFGS method.
+    """Descend to a local minimum of the loss by a projected L-BFGS method, or raise ``NotConvergedError``.
 
     Weights that would leave [0, 1] are held at the bound. The products of vectors are summed by NumPy in an
-    order of its own, not by a library for linear algebra, so that every processor takes the same steps.
-    The convergence is in iterations and the relative decrease of the loss in the last one.
-
-    Raises
-    ------
-    NotConvergedError
-        If so many iterations do not suffice.
-
-    References
-    ----------
-    Nocedal and Wright (2006), Numerical optimization, algorithm 7.4; Bertsekas (1982), Projected Newton
-    methods for optimization problems with simple constraints, SIAM Journal on Control and Optimization.
+    order of its own, not by a library for linear algebra, so that every processor takes the same steps. The
+    convergence is in iterations and the relative decrease of the loss in the last one. Nocedal and Wright
+    (2006), Numerical optimization, algorithm 7.4; Bertsekas (1982), Projected Newton methods for optimization
+    problems with simple constraints, SIAM Journal on Control and Optimization.
     """
     theta, k = start.theta, len(start.weights)
     bounded = np.arange(len(theta)) < k

@@ -110,12 +110,10 @@ class Levels:
     ----------
     probability : ndarray of float, shape (n_levels,)
         The distinct estimates, highest first.
-    share : ndarray of float, shape (n_levels + 1,)
-        Share of the group's rows before each cut, from 0 to 1.
-    gain : ndarray of float, shape (n_levels + 1,)
-        How many more right than wrong predictions are expected if these are predicted favorable.
-    false : ndarray of float, shape (n_levels + 1,)
-        Expected share of the group's rows that are predicted favorable and are not.
+    share, gain, false : ndarray of float, shape (n_levels + 1,)
+        Of the rows before each cut: their share of the group, from 0 to 1; how many more right than wrong
+        predictions are expected if they are predicted favorable; and the expected share of the group's rows
+        that are then predicted favorable and are not.
     """
 
     probability: Array
@@ -175,19 +173,8 @@ class Levels:
 def best_shares(groups: list[Levels], constraint: Constraint, tau: float) -> list[float]:
     """Return the share of each group to predict favorable: the most accurate with a ratio of at least tau.
 
-    Parameters
-    ----------
-    groups : list of Levels
-        The groups' estimates.
-    constraint : {"statistical_rate", "false_discovery_rate"}
-        Which rates are compared.
-    tau : float in [0, 1]
-        Least ratio of the smallest to the largest rate.
-
-    Raises
-    ------
-    TechniqueError
-        If no shares have such rates.
+    ``constraint`` says which rates are compared, and ``tau``, from 0 to 1, is the least ratio of the smallest
+    to the largest. Raises :class:`DeclinedError` if no shares have such rates.
     """
     cuts = np.concatenate([group.rates(constraint) for group in groups])
     low = np.unique(np.concatenate([np.linspace(0, 1, _GRID), cuts, tau * cuts]).clip(0, 1))

@@ -161,7 +161,7 @@ def optimal_mapping(
     *,
     max_distortion: float,
 ) -> Array:
-    """Solve the linear program.
+    """Solve the linear program; raises :class:`DeclinedError` if no mapping keeps the bounds.
 
     Parameters
     ----------
@@ -177,11 +177,6 @@ def optimal_mapping(
     ndarray of float, shape (2, k, 2, k, 2)
         Probability of each new combination and label, given group, combination and label; all 0 for what no
         row has.
-
-    Raises
-    ------
-    DeclinedError
-        If no mapping keeps the bounds.
     """
     from scipy.optimize import linprog
     from scipy.sparse import block_array, coo_array, eye_array

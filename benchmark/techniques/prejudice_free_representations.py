@@ -70,21 +70,10 @@ class PrejudiceFreeRepresentations(PreProcessing):
 
 
 def audit(train: Table, columns: list[int]) -> tuple[float, Array]:
-    """Predict the group from some columns by logistic regression.
+    """Predict the group of rows from the columns at some positions by logistic regression.
 
-    Parameters
-    ----------
-    train : Table
-        Rows of both groups.
-    columns : list of int
-        Positions of the columns to predict from.
-
-    Returns
-    -------
-    auc : float
-        Area under the ROC curve on the same rows.
-    importance : ndarray of float, shape (n_columns,)
-        Mean absolute deviation of each column's contribution to the log odds.
+    Returned are the area under the ROC curve on the same rows, and the mean absolute deviation of each
+    column's contribution to the log odds, shape (n_columns,).
     """
     schema = train.schema
     shown = [schema.label_index, schema.sensitive_index, *columns]

@@ -98,18 +98,9 @@ class PrejudiceRemover(Technique):
 class RegularizedLoss:
     """Mean logistic loss plus eta times the prejudice index plus a ridge.
 
-    Coefficients are those of the favored and then of the deprived, shape (2 n_features,).
-
-    Parameters
-    ----------
-    designs : list of Design
-        Training rows of the favored and of the deprived.
-    shares : ndarray of float, shape (2,)
-        The groups' shares of all rows.
-    eta : float >= 0
-        Weight of the prejudice index.
-    ridge : float > 0
-        Weight of half the squared norm of the coefficients.
+    Coefficients are those of the favored and then of the deprived, shape (2 n_features,), as are ``designs``
+    and ``shares``, the groups' shares of all rows. ``ridge`` weighs half the squared norm of the
+    coefficients.
     """
 
     designs: list[Design]

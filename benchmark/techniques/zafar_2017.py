@@ -99,12 +99,7 @@ class Zafar2017(ConstrainedLogistic):
 class _Mistakes:
     """The two convex sums whose difference is the covariance of group and misclassification.
 
-    Parameters
-    ----------
-    design : Design
-        Training rows.
-    rate : {"fpr", "fnr"}
-        Whether rows of the negative or of the positive class count.
+    Rows of the negative class count for the rate ``fpr``, those of the positive class for ``fnr``.
     """
 
     def __init__(self, design: Design, rate: str) -> None:
@@ -139,13 +134,7 @@ class _Mistakes:
 
 
 class _LossGram:
-    """The loss's share of the Hessian, which is costly and is computed anew only where it has changed.
-
-    Parameters
-    ----------
-    design : Design
-        Training rows.
-    """
+    """The loss's share of the Hessian, which is costly: it is computed anew only where it has changed."""
 
     def __init__(self, design: Design) -> None:
         self.design, self.weight = design, design.weight.sum(axis=(1, 2))
@@ -163,18 +152,7 @@ class _LossGram:
 class _Convexified:
     """The loss plus tau times the violations, in which each subtracted sum is replaced by its tangent.
 
-    Parameters
-    ----------
-    loss : LogisticLoss
-        What is minimized.
-    mistakes : tuple of _Mistakes
-        The constrained sums.
-    tangents : tuple of (ndarray, ndarray)
-        Their tangents.
-    threshold, tau : float
-        Bound of the covariances, and weight of the violations.
-    loss_gram : _LossGram
-        Shared by the problems of one fit.
+    ``threshold`` bounds the covariances; ``loss_gram`` is shared by the problems of one fit.
     """
 
     loss: LogisticLoss
