@@ -4,16 +4,7 @@ from __future__ import annotations
 
 MANIFEST_NAME = "manifest.json"
 
-RESULT_COLUMNS = (
-    "dataset",
-    "bias",
-    "beta",
-    "technique",
-    "classifier",
-    "repetition",
-    "metric",
-    "value",
-)
+RESULT_COLUMNS = ("dataset", "bias", "beta", "technique", "classifier", "repetition", "metric", "value")
 """Columns of ``results.csv``; ``results/README.md`` says what each holds."""
 
 FAILURE_COLUMNS = (*RESULT_COLUMNS[:-1], "status", "reason")

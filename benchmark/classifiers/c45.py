@@ -21,15 +21,11 @@ from benchmark.errors import ClassifierError
 
 _MAX_CARDINALITY = int(np.iinfo(CODE_DTYPE).max)
 _UNKNOWN = -1
-# Probabilities closer than this are equal: sums of weights carry rounding errors.
-_TOLERANCE = 1e-6
+_TOLERANCE = 1e-6  # probabilities closer than this are equal: sums of weights carry rounding errors
 
 
 class C45InputError(ClassifierError, ValueError):
-    """A parameter or an input of :class:`C45Classifier` is invalid.
-
-    Also a :class:`ValueError`, which is what scikit-learn's tools expect of an estimator.
-    """
+    """A parameter or an input is invalid: a ``ValueError`` as scikit-learn's tools expect of an estimator."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,22 +245,10 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
-        """Return the most frequent class where each row ends, the first one of equals.
+        """Return the most frequent class where each row ends, the first one of equals, shape (n_rows,).
 
-        Parameters
-        ----------
-        X : array-like of int, shape (n_rows, n_features), or DataFrame
-            As in training; unknown codes are allowed.
-
-        Returns
-        -------
-        ndarray, shape (n_rows,)
-            Class labels.
-
-        Raises
-        ------
-        ValueError
-            If the number or the names of features differ from training, or a value is no whole number.
+        ``X`` is as in training, but codes may be unknown. Raises :class:`ValueError` if the number or the
+        names of features differ from training, or a value is no whole number.
         """
         nodes = self._walk(X)
         return np.asarray(self.classes_[self.tree_.majority][nodes])
@@ -280,11 +264,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def export_text(self) -> str:
         """Draw the tree as text, one line per branch.
 
-        Returns
-        -------
-        str
-            At each leaf stand the predicted class and, in parentheses, the weight of its training rows and,
-            after a stroke, of those of another class.
+        At each leaf stand the predicted class and, in parentheses, the weight of its training rows and, after
+        a stroke, of those of another class.
         """
         check_is_fitted(self)
         tree = self.tree_
@@ -326,11 +307,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             declared = [0 if known is None else len(known) for known in self.feature_categories_]
             return np.where([known is None for known in self.feature_categories_], needed, declared)
         given = np.asarray(self.categories)
-        if (
-            given.shape != needed.shape
-            or given.dtype.kind not in "iu"
-            or not ((given >= 1) & (given <= _MAX_CARDINALITY)).all()
-        ):
+        fits = given.shape == needed.shape and given.dtype.kind in "iu"
+        if not (fits and ((given >= 1) & (given <= _MAX_CARDINALITY)).all()):
             expected = f"{needed.size} whole numbers from 1 to {_MAX_CARDINALITY}, one for each feature"
             raise _invalid("categories", expected, self.categories)
         cardinality = given.astype(np.int64)
@@ -383,9 +361,7 @@ def _coded(X: Any, declared: tuple[pd.Index | None, ...]) -> Any:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
-        value, bool | np.bool_
-    )
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def _invalid(name: str, expected: str, got: object) -> C45InputError:
