@@ -150,19 +150,9 @@ class Registry(Generic[T]):
 
 
 def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
-    """Import a Python file that registers items of any kind.
+    """Import a Python file that registers items of any kind; return their sorted names by kind.
 
     Loading a file again returns the same names and does not run it again.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        Sorted names by kind; kinds of which the file registers none are left out.
 
     Raises
     ------

@@ -36,5 +36,4 @@ class CptBias(BiasKind):
 
     def description(self, network: Network) -> str:
         """Name the probabilities that are scaled."""
-        acting = ", ".join(map(str, self.acting_edits(network)))
-        return acting or NOTHING_ACTS
+        return ", ".join(map(str, self.acting_edits(network))) or NOTHING_ACTS

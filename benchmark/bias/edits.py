@@ -131,17 +131,15 @@ def apply_bias(network: Network, edits: Sequence[BiasEdit], beta: float) -> Netw
     active = active_edits(network, edits)
     if beta == 0.0 or not active:
         return network
-    schema = network.schema
-    label = schema.label_index
+    schema, label = network.schema, network.schema.label_index
     parents = network.parents[label]
     cpt = network.cpts[label].copy()
     shape = tuple(schema.cardinalities[list(parents)])
-    favorable = schema.favorable_code
     for edit in active:
         attribute = schema.index(edit.attribute)
         state = np.unravel_index(np.arange(cpt.shape[0]), shape)[parents.index(attribute)]
         rows = state == schema.columns[attribute].code(edit.group)
-        scaled = favorable if edit.direction == "deprive" else 1 - favorable
+        scaled = schema.favorable_code if edit.direction == "deprive" else 1 - schema.favorable_code
         cpt[rows, scaled] *= 1.0 - beta
         cpt[rows, 1 - scaled] = 1.0 - cpt[rows, scaled]
     return network.with_cpt(label, cpt)

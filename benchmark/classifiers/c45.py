@@ -34,23 +34,12 @@ class Tree:
 
     The root is node 0. The children of a node stand side by side, one for each declared category of its
     feature, and come after it.
-
-    Parameters
-    ----------
-    feature : ndarray of int32, shape (n_nodes,)
-        Feature that a node splits on; -1 at a leaf.
-    first_child : ndarray of int32, shape (n_nodes,)
-        The child for code 0; the child for code v is ``first_child + v``. -1 at a leaf.
-    class_weights : ndarray of float64, shape (n_nodes, n_classes)
-        Weight of each class among a node's training rows.
-    probabilities : ndarray of float64, shape (n_nodes, n_classes)
-        Class frequencies of a node's training rows; of its parent's if it has none.
     """
 
-    feature: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    class_weights: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
+    feature: NDArray[np.int32]  # what a node splits on; -1 at a leaf; shape (n_nodes,)
+    first_child: NDArray[np.int32]  # the child for code v is first_child + v; -1 at a leaf; shape (n_nodes,)
+    class_weights: NDArray[np.float64]  # of a node's training rows, shape (n_nodes, n_classes)
+    probabilities: NDArray[np.float64]  # class frequencies; its parent's if a node has no training rows
 
     @property
     def n_leaves(self) -> int:

@@ -69,10 +69,7 @@ class Interval:
 def parameter_rules(technique: type[Technique]) -> dict[str, Any]:
     """Return the declared type of each parameter of a technique, ``Annotated`` and ``Literal`` kept.
 
-    Raises
-    ------
-    TechniqueError
-        If a parameter has no default or no declared range.
+    Raises :class:`TechniqueError` if a parameter has no default or no declared range.
     """
     hints = typing.get_type_hints(technique, include_extras=True)
     rules = {f.name: hints[f.name] for f in fields(technique) if f.init}  # type: ignore[arg-type]

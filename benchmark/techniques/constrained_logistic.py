@@ -29,19 +29,12 @@ _DECIMALS = 9  # of a score: many rows lie on one bound, and rounding must neith
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """The distinct rows of a training table as a linear model sees them.
-
-    Parameters
-    ----------
-    codes : ndarray of intp, shape (n_columns, n_distinct)
-        Visible codes of each distinct row.
-    weight : ndarray of float, shape (n_distinct, 2, 2)
-        Share of the training rows that look so, by group (0 favored, 1 deprived) and class (0 negative,
-        1 positive); they sum to 1.
-    """
+    """The distinct rows of a training table as a linear model sees them."""
 
     encoding: Encoding
-    codes: Codes
+    codes: Codes  # visible codes of each distinct row, shape (n_columns, n_distinct)
+    # Share of the training rows that look so, by group (0 favored, 1 deprived) and class (0 negative,
+    # 1 positive), shape (n_distinct, 2, 2); they sum to 1.
     weight: Array
 
     @classmethod
@@ -156,16 +149,12 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LogisticLoss:
-    """Mean logistic loss with a ridge, and on request a pull towards given coefficients.
-
-    ``ridge`` weighs half the squared norm of all coefficients, the intercept's included, and ``pull`` half
-    the squared distance to ``anchor``, shape (n_features,).
-    """
+    """Mean logistic loss with a ridge, and on request a pull towards given coefficients."""
 
     design: Design
-    ridge: float
-    anchor: Array | None = None
-    pull: float = 0.0
+    ridge: float  # weight of half the squared norm of all coefficients, the intercept's included
+    anchor: Array | None = None  # coefficients to stay near to, shape (n_features,)
+    pull: float = 0.0  # weight of half the squared distance to them
 
     @cached_property
     def _by_class(self) -> Array:
@@ -212,28 +201,11 @@ def minimize(
 ) -> tuple[Array, Convergence]:
     """Minimize a convex function by Newton's method with a backtracking line search.
 
-    Parameters
-    ----------
-    objective : Objective
-        The function; its Hessian is positive definite.
-    start, normal : ndarray of float, shape (n_features,)
-        Where to begin; the product with ``normal``, if given, keeps the value that it has there.
-    gap : float, default 1e-13
-        How far the value may be from the minimum: what half the squared Newton decrement promises.
-    what : str, default "fit"
-        Name of the problem, for messages.
-
-    Returns
-    -------
-    theta : ndarray of float, shape (n_features,)
-        Where the minimum is.
-    convergence : Convergence
-        Newton steps, and how far from the minimum the value may be.
-
-    Raises
-    ------
-    NotConvergedError
-        If 200 steps do not suffice.
+    The Hessian is positive definite. If ``normal``, shape (n_features,), is given, the product with it keeps
+    the value that it has at ``start``. The value may be ``gap`` from the minimum, by what half the squared
+    Newton decrement promises. Returned are where the minimum is, and Newton steps with how far from it the
+    value may be; raises :class:`NotConvergedError`, which calls the problem ``what``, if 200 steps do not
+    suffice.
     """
     theta, value, promised = start, objective.value(start), np.inf
     for taken in range(_STEPS):

@@ -90,23 +90,19 @@ class CorrelationRemover(PreProcessing):
         changed = new_features(schema, columns)
 
         def redrawn(table: Table, lots: Array) -> Table:
-            group = table.codes[:, sensitive]
-            made = [
-                np.floor(code[group, table.codes[:, i]] + lot)
-                for (i, code), lot in zip(plan, lots, strict=True)
-            ]
+            group, planned = table.codes[:, sensitive], zip(plan, lots, strict=True)
+            made = [np.floor(code[group, table.codes[:, i]] + lot) for (i, code), lot in planned]
             kept = table.codes[:, [schema.label_index, sensitive]]
             return Table(changed, np.column_stack([kept, *made]).astype(CODE_DTYPE))
 
         seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
         others = [i for i in schema.feature_indices if i != sensitive]
-        return Prepared(
-            redrawn(train, tools.rng.random((len(plan), len(train)))),
-            features=changed.names[2:],
-            transform=lambda table: redrawn(
-                table, lots_of_rows(features_of(table, others), seed, len(plan)).T
-            ),
-        )
+
+        def transform(table: Table) -> Table:
+            return redrawn(table, lots_of_rows(features_of(table, others), seed, len(plan)).T)
+
+        table = redrawn(train, tools.rng.random((len(plan), len(train))))
+        return Prepared(table, features=changed.names[2:], transform=transform)
 
 
 def residuals(counts: NDArray[np.int64], ordered: bool, alpha: float) -> Array:

@@ -21,21 +21,12 @@ all."""
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How the columns of a table become the features of a linear model.
+    """How the columns of a table become the features of a linear model."""
 
-    Parameters
-    ----------
-    columns, cardinalities, widths : tuple of int
-        Positions of the visible columns, their numbers of states and of features. With the intercept in
-        front, n_indicators = 1 + the sum of the cardinalities.
-    matrix : ndarray of float, shape (n_indicators, n_features)
-        Features of each indicator: of an intercept, and of each state of each visible column.
-    """
-
-    columns: tuple[int, ...]
-    cardinalities: tuple[int, ...]
-    matrix: Array
-    widths: tuple[int, ...]
+    columns: tuple[int, ...]  # positions of the visible columns
+    cardinalities: tuple[int, ...]  # their numbers of states; n_indicators = 1 (intercept) + their sum
+    matrix: Array  # features of the intercept and of each state, shape (n_indicators, n_features)
+    widths: tuple[int, ...]  # number of features of each visible column
 
     @classmethod
     def of(cls, train: Table, *, use_sensitive: bool, treatment: Treatment) -> Encoding:

@@ -92,11 +92,8 @@ class Reduction(Technique):
         mitigator = build(Weighted(lambda: tools.classifier(cardinalities), self.name), Costs)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=DeprecationWarning, module="fairlearn")
-            mitigator.fit(
-                features_of(train, columns),
-                train.y.astype(np.int64),
-                sensitive_features=train.deprived.astype(np.int64),
-            )
+            y, group = train.y.astype(np.int64), train.deprived.astype(np.int64)
+            mitigator.fit(features_of(train, columns), y, sensitive_features=group)
         return mitigator
 
     def _features(self, test: Table, classifiers: Iterable[Any]) -> NDArray[np.int16]:
@@ -171,22 +168,17 @@ class ExponentiatedGradient(Reduction):
     max_iterations: Annotated[int, Interval(1)] = 50
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        fitted = self._reduce(
-            train,
-            tools,
-            lambda estimator, moment: _tolerant(len(train))(
-                estimator, moment(difference_bound=self.bound), eps=self.bound, max_iter=self.max_iterations
-            ),
-        )
+        def build(estimator: Any, moment: Any) -> Any:
+            moment = moment(difference_bound=self.bound)
+            return _tolerant(len(train))(estimator, moment, eps=self.bound, max_iter=self.max_iterations)
+
+        fitted = self._reduce(train, tools, build)
         rounds, gap, tolerance = fitted.last_iter_ + 1, float(fitted.best_gap_), float(fitted.nu)
         if not gap <= tolerance:  # NaN is no convergence
             raise NotConvergedError("exponentiated gradient", rounds, gap, tolerance)
         seed = int(tools.rng.integers(2**32))
-        lottery = [
-            (weight, classifier)
-            for weight, classifier in zip(fitted.weights_, fitted.predictors_, strict=True)
-            if weight > 0
-        ]
+        drawn = zip(fitted.weights_, fitted.predictors_, strict=True)
+        lottery = [(weight, classifier) for weight, classifier in drawn if weight > 0]
 
         def predict(test: Table) -> NDArray[np.bool_]:
             X = self._features(test, (classifier for _, classifier in lottery))

@@ -101,17 +101,13 @@ class GerryFair(Technique):
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """The game of learner and auditor on the distinct rows of a training table.
-
-    ``group`` is the group of each row of the design, shape (n_distinct,); ``fairness_def``, one of FP, FN and
-    SP, says which rows count; ``gamma`` is what the auditor accepts, and C the weight of its complaint.
-    """
+    """The game of learner and auditor on the distinct rows of a training table."""
 
     design: Design
-    group: NDArray[np.intp]
-    fairness_def: str
-    gamma: float
-    C: float
+    group: NDArray[np.intp]  # of each row of the design, shape (n_distinct,)
+    fairness_def: str  # which rows count: FP, FN or SP
+    gamma: float  # what the auditor accepts
+    C: float  # weight of its complaint
 
     @cached_property
     def _classes(self) -> Array:

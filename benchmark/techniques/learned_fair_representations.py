@@ -129,10 +129,10 @@ class LearnedFairRepresentations(PreProcessing):
 
 @dataclass(frozen=True, eq=False)
 class Prototypes:
-    """Prototypes, shape (k, n_features), and the probability of the favorable label that each predicts."""
+    """Prototypes, and what they predict."""
 
-    weights: Array
-    positions: Array
+    weights: Array  # probability of the favorable label that each predicts, shape (k,)
+    positions: Array  # shape (k, n_features)
 
     @classmethod
     def of(cls, theta: Array, k: int) -> Prototypes:
@@ -156,26 +156,13 @@ class Prototypes:
 
 @dataclass(frozen=True, eq=False)
 class RepresentationLoss:
-    """The loss of prototypes and its gradient.
+    """The loss of prototypes and its gradient."""
 
-    Parameters
-    ----------
-    rows : sparse array of float, shape (n_distinct, n_features)
-        Distinct encoded rows.
-    share, label : ndarray of float, shape (n_distinct, 2)
-        Share of the favored and of the deprived group that a row stands for; share of all rows that it stands
-        for, by label (0 unfavorable, 1 favorable).
-    A : tuple of float
-        Weights of reconstruction, prediction and fairness.
-    smoothing : float >= 0
-        Radius, in differences of memberships, at which the corner of the absolute value is rounded off.
-    """
-
-    rows: Any
-    share: Array
-    label: Array
-    A: tuple[float, float, float]
-    smoothing: float
+    rows: Any  # distinct encoded rows, a sparse array of shape (n_distinct, n_features)
+    share: Array  # of the favored and of the deprived group that a row stands for, shape (n_distinct, 2)
+    label: Array  # share of all rows, by label (0 unfavorable, 1 favorable), shape (n_distinct, 2)
+    A: tuple[float, float, float]  # weights of reconstruction, prediction and fairness
+    smoothing: float  # radius, in memberships' differences, of the corner of the absolute value
 
     @classmethod
     def of(
@@ -193,16 +180,9 @@ class RepresentationLoss:
         from benchmark.techniques._representation_kernels import loss_and_gradient
 
         found, rows = Prototypes.of(theta, k), self.rows
+        settings = (self.share, self.label, self.A, self.smoothing)
         value, by_weights, by_positions = loss_and_gradient(
-            rows.indptr,
-            rows.indices,
-            rows.data,
-            self.share,
-            self.label,
-            self.A,
-            self.smoothing,
-            found.weights,
-            found.positions,
+            rows.indptr, rows.indices, rows.data, *settings, found.weights, found.positions
         )
         return value, np.concatenate([by_weights, by_positions.ravel()])
 

@@ -18,26 +18,10 @@ _TEMPLATES = Path(__file__).resolve().parent / "skeletons"
 
 
 def write_skeleton(name: str, stage: Stage = "pre", folder: Path | None = None) -> tuple[Path, Path]:
-    """Write a technique that runs and a test that checks it.
+    """Write a technique that runs and a test that checks it; return ``name.py`` and ``test_name.py``.
 
-    Parameters
-    ----------
-    name : str
-        Name of the technique: lower-case letters, digits and underscores.
-    stage : {"pre", "in", "post"}, default "pre"
-        Whether it changes the training data, the training, or the predictions.
-    folder : Path, optional
-        Where to write; made if missing. The working directory if left out.
-
-    Returns
-    -------
-    tuple of Path
-        ``name.py`` and ``test_name.py``.
-
-    Raises
-    ------
-    TechniqueError
-        If the name is malformed or taken, or one of the files exists.
+    They are written to ``folder``, made if missing, or to the working directory. Raises
+    :class:`TechniqueError` if the name is malformed or taken, or one of the files exists.
     """
     _check_form(name)
     folder = Path() if folder is None else folder

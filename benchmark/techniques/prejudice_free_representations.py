@@ -77,9 +77,8 @@ def audit(train: Table, columns: list[int]) -> tuple[float, Array]:
     """
     schema = train.schema
     shown = [schema.label_index, schema.sensitive_index, *columns]
-    visible = Table(
-        replace(schema, columns=tuple(schema.columns[i] for i in shown)), features_of(train, shown)
-    )
+    narrowed = replace(schema, columns=tuple(schema.columns[i] for i in shown))
+    visible = Table(narrowed, features_of(train, shown))
     encoding = Encoding.of(visible, use_sensitive=False, treatment="categorical")
     design = Design.of(visible, encoding, visible.deprived)
     start = np.zeros(encoding.matrix.shape[1])
@@ -87,9 +86,8 @@ def audit(train: Table, columns: list[int]) -> tuple[float, Array]:
 
     weight = design.weight[:, [0, 1], [0, 1]]  # by group, which is the class here
     effects = encoding.matrix @ theta
-    contributions = [
-        effects[block].take(codes) for block, codes in zip(encoding.blocks, design.codes, strict=True)
-    ]
+    coded = zip(encoding.blocks, design.codes, strict=True)
+    contributions = [effects[block].take(codes) for block, codes in coded]
     everyone = weight.sum(axis=1)
     importance = [everyone @ np.abs(c - everyone @ c) for c in contributions]
     return _auc(design.scores(theta), weight), np.array(importance)

@@ -98,15 +98,13 @@ class PrejudiceRemover(Technique):
 class RegularizedLoss:
     """Mean logistic loss plus eta times the prejudice index plus a ridge.
 
-    Coefficients are those of the favored and then of the deprived, shape (2 n_features,), as are ``designs``
-    and ``shares``, the groups' shares of all rows. ``ridge`` weighs half the squared norm of the
-    coefficients.
+    Coefficients are those of the favored and then of the deprived, shape (2 n_features,).
     """
 
-    designs: list[Design]
-    shares: Array
-    eta: float
-    ridge: float
+    designs: list[Design]  # training rows of the favored and of the deprived
+    shares: Array  # the groups' shares of all rows, shape (2,)
+    eta: float  # weight of the prejudice index
+    ridge: float  # weight of half the squared norm of the coefficients
 
     def value(self, theta: Array) -> float:
         """Return the value at ``theta``."""

@@ -81,10 +81,9 @@ class Repair(PreProcessing):
         schema = train.schema
         codes = train.codes.copy(order="F")
         plans: dict[int, Counts] = {}
+        roles = {schema.label_index: self.repair_label, schema.sensitive_index: self.repair_sensitive}
         for i, column in enumerate(schema.columns):
-            if (i == schema.label_index and not self.repair_label) or (
-                i == schema.sensitive_index and not self.repair_sensitive
-            ):
+            if not roles.get(i, True):
                 continue
             cells = _cells(train, i)
             shape = (schema.cardinalities[schema.sensitive_index], column.cardinality)
@@ -204,9 +203,8 @@ def _move(cells: NDArray[np.intp], plan: Counts, rng: np.random.Generator) -> Co
     """Carry out a plan on the rows that it was made for; chance decides who goes where."""
     k = plan.shape[-1]
     flat = plan.reshape(-1, k)
-    moved: Codes = flat.argmax(axis=1).astype(CODE_DTYPE)[
-        cells
-    ]  # right wherever a cell has a single destination
+    # Right wherever a cell has a single destination.
+    moved: Codes = flat.argmax(axis=1).astype(CODE_DTYPE)[cells]
     split = np.count_nonzero(flat, axis=1) > 1
     rows = np.flatnonzero(split[cells])
     # Small integers sort in linear time.

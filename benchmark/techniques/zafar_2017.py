@@ -150,17 +150,14 @@ class _LossGram:
 
 @dataclass(frozen=True, eq=False)
 class _Convexified:
-    """The loss plus tau times the violations, in which each subtracted sum is replaced by its tangent.
-
-    ``threshold`` bounds the covariances; ``loss_gram`` is shared by the problems of one fit.
-    """
+    """The loss plus tau times the violations, in which each subtracted sum is replaced by its tangent."""
 
     loss: LogisticLoss
     mistakes: tuple[_Mistakes, ...]
     tangents: tuple[tuple[Array, Array], ...]
-    threshold: float
+    threshold: float  # bound of the covariances
     tau: float
-    loss_gram: _LossGram
+    loss_gram: _LossGram  # shared by the problems of one fit
 
     def _violations(self, m: _Mistakes, tangent: tuple[Array, Array], scores: Array, theta: Array) -> Array:
         offsets, gradients = tangent
