@@ -51,6 +51,7 @@ def check_beta(beta: float) -> float:
             "The level of bias is out of range",
             expected="a beta from 0 (nothing planted) to 1 (probability scaled to zero)",
             got=repr(beta),
+            remedy="correct 'betas' in the experiment file, or the value given to the command or function",
         )
     return value
 
@@ -63,6 +64,7 @@ def check_edits(schema: Schema, edits: Sequence[BiasEdit]) -> None:
                 "A bias edit acts on the label itself",
                 expected="an attribute that influences the label",
                 got=repr(edit.attribute),
+                remedy="name one of the label's parents in the network",
             )
         schema.column(edit.attribute).code(edit.group)
 
@@ -96,7 +98,7 @@ def active_edits(network: Network, edits: Sequence[BiasEdit]) -> tuple[BiasEdit,
 
 
 def apply_bias(network: Network, edits: Sequence[BiasEdit], beta: float) -> Network:
-    """Plant bias of level ``beta`` in a network.
+    """Return a network with bias of level ``beta`` planted.
 
     For each edit and each row of the label's table whose attribute equals the edit's group, the probability
     that the edit names is multiplied by (1 - beta) and the other label gets the rest. Where several edits
@@ -106,16 +108,11 @@ def apply_bias(network: Network, edits: Sequence[BiasEdit], beta: float) -> Netw
     Parameters
     ----------
     network : Network
-        Learned network; it is not changed.
+        Learned network; it is not changed, and with ``beta=0`` returned as it is.
     edits : sequence of BiasEdit
         What to scale.
     beta : float
         Level of bias from 0 to 1.
-
-    Returns
-    -------
-    Network
-        The biased network; with ``beta=0`` its tables equal the given ones exactly.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A technique on the workbench: what it answers, and by how much two answers differ."""
+"""A technique under test: what it answers, and by how much two answers differ."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class NotApplicableError(Exception):
 
 @dataclass(frozen=True)
 class Bench:
-    """A technique on the workbench."""
+    """A technique under test, with what it is handed."""
 
     technique: Technique
     classifier: Callable[[NDArray[np.int64]], Estimator]
@@ -60,7 +60,7 @@ class Bench:
         """A fit on the example table that several checks share, and what was noticed meanwhile."""
         train, test = train_and_test()
         before = [_content(table) for table in (train, test)]
-        with overheard() as written:
+        with captured_output() as written:
             predictor = self.fit(train)
             ask(predictor, test)
         return _Trial(predictor, "".join(written), before != [_content(t) for t in (train, test)])
@@ -276,7 +276,7 @@ def _in_words(prepared: Prepared, table: Table, *, label: bool) -> NDArray[np.st
 
 
 @contextlib.contextmanager
-def overheard() -> Iterator[list[str]]:
+def captured_output() -> Iterator[list[str]]:
     """Collect what is written to the standard streams, by Python or past it, instead of showing it."""
     written: list[str] = []
     by_python = io.StringIO()

@@ -6,9 +6,9 @@ a small made-up table, so they are quick and need neither data nor network.
 Post-processing draws its held-out rows at random, so that no two of its fits can be compared row by row. Its
 adjustment is checked instead, on made-up scores, by the mean shares of favorable answers over several seeds.
 A technique that learns from the label column is seen in two ways: its answers change with what hides that
-column in the rows to predict, or, if it looks elsewhere there, they are no better than a constant.
-Whether a technique tells more than two groups apart is only checked where the classifier does not: elsewhere
-a prediction may rightly depend on each state of the sensitive feature.
+column in the rows to predict, or, if it looks elsewhere there, they are no better than a constant. Whether a
+technique distinguishes more than two groups is only checked where the classifier does not: elsewhere a
+prediction may rightly depend on each state of the sensitive feature.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from benchmark.conformance._bench import (
     adjusted,
     ask,
     asked_in_parts,
+    captured_output,
     demand_fixed,
     demand_repeatable,
     difference,
     effect_of,
     naive_bayes,
     naive_bayes_ranker,
-    overheard,
     share_difference,
 )
 from benchmark.conformance._example import (
@@ -128,7 +128,7 @@ def check_technique(
 
 def _outcome(check: Callable[[Bench], None], bench: Bench) -> tuple[Status, str]:
     try:
-        with overheard():  # what a technique writes is quoted by one check, and shown by none
+        with captured_output():  # what a technique writes is quoted by one check, and shown by none
             check(bench)
     except NotApplicableError as reason:
         return "not applicable", str(reason)
@@ -505,10 +505,10 @@ def _coding_irrelevant(bench: Bench) -> None:
 
 
 def _groups_declared(bench: Bench) -> None:
-    """Demand that all rows outside of the deprived group are one group unless it tells more groups apart."""
+    """Demand that all rows outside of the deprived group are one group unless it distinguishes more."""
     technique = bench.technique
     if technique.multi_group:
-        raise NotApplicableError("it declares that it tells more than two groups apart")
+        raise NotApplicableError("it declares that it distinguishes more than two groups")
     if isinstance(technique, PreProcessing):
         demand_fixed(bench)
         seen = bench.prepared.table.schema.sensitive_index in bench.prepared.feature_indices
@@ -524,7 +524,7 @@ def _groups_declared(bench: Bench) -> None:
         effect == 0,
         "The result depends on the states of the sensitive feature besides the deprived group",
         got=f"{effect:.1%} of it is another if these states are one",
-        remedy="declare multi_group = True, or tell groups apart by table.deprived",
+        remedy="declare multi_group = True, or distinguish groups by table.deprived",
     )
 
 

@@ -158,7 +158,7 @@ def _favorable_neighbors(
     ``features``, shape (n_rows, n_features), and ``favorable``, shape (n_rows,), are of the rows that may be
     neighbors, at least ``n_neighbors`` of them; ``asked``, shape (n_asked, n_features), are the features of
     the rows whose neighbors are looked for. Rows beyond the last place at the same distance count in part, so
-    that the order of the rows has no say.
+    that the order of the rows does not matter.
     """
     from scipy.spatial import KDTree
     from sklearn.neighbors import NearestNeighbors

@@ -138,7 +138,7 @@ class Technique(ABC):
     randomised : bool, default False
         Whether results depend on ``Tools.rng``; if not, they must not depend on the order of rows either.
     multi_group : bool, default False
-        Whether it tells more than two groups apart; if not, all rows outside of the deprived group are one.
+        Whether it distinguishes more than two groups; if not, all rows outside of the deprived group are one.
     needs_weights : bool, default False
         Whether the classifier has to take sample weights.
     needs_scores : bool, default False

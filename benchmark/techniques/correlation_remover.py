@@ -34,12 +34,12 @@ class CorrelationRemover(PreProcessing):
     Changes: the features of training and test rows; the sensitive feature is hidden from the classifier.
     Features that become constant are left out. Limits: linear dependence only, and of single features: other
     moments and combinations may tell the group. A feature takes one value for each state and group, so that
-    pieces of equal frequency, although the values correlate with no group, tell the group where they are
-    fine and are the original states where they are coarse: a classifier of states gains little fairness, and
-    one that adds up the columns, as naive Bayes does, may predict by nothing but the group. Rounding at
-    random avoids that, and loses accuracy. Rows to predict that are equal but for the group share their lots,
-    so that equal rows get equal answers, whatever other rows come with them; of columns with few
-    combinations of states there are few lots, which may not even out.
+    pieces of equal frequency, although the values correlate with no group, tell the group where they are fine
+    and are the original states where they are coarse: a classifier of states gains little fairness, and one
+    that adds up the columns, as naive Bayes does, may predict by nothing but the group. Rounding at random
+    avoids that, and loses accuracy. Rows to predict that are equal but for the group share their random
+    numbers, so that equal rows get equal answers, whatever other rows come with them; columns with few
+    combinations of states have few random numbers, whose effects may not cancel out.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class CorrelationRemover(PreProcessing):
         How values become states: rounded to the least or the largest value, at random, so that the
         expectation is the value; or cut into pieces of about equal frequency. Two states that correlate with
         nothing are independent of it: after rounding no column by itself tells the group. For a row to
-        predict the lots are made of its other features, and of nothing else but the seed.
+        predict the random numbers depend on its other features and the seed alone.
     bins : int in [2, 100], default 10
         Largest number of pieces of equal frequency.
     """

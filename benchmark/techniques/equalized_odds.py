@@ -19,7 +19,7 @@ class EqualizedOdds(ErrorRatePostProcessing):
     r"""Redraw decisions so that the groups' true and false positive rates agree.
 
     Idea: a derived predictor :math:`\tilde Y` sees nothing but the decision :math:`\hat Y` (a score above
-    1/2) and the group A, and is the best one with equal rates on the held-out rows: the linear programme
+    1/2) and the group A, and is the best one with equal rates on the held-out rows: the linear program
 
     .. math:: \min_p \; \mathrm{loss}(\tilde Y) \quad \text{so that} \quad
               P(\tilde Y = 1 \mid A = 0, Y = y) = P(\tilde Y = 1 \mid A = 1, Y = y), \; y = 0, 1,

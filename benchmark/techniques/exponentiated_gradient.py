@@ -138,11 +138,10 @@ class ExponentiatedGradient(Reduction):
     of all. Every prediction draws a classifier of the mixture by lot.
 
     Changes: training only. Runs fairlearn's ``ExponentiatedGradient``. The score of a row is the probability
-    that the lot predicts it the favorable outcome. Convergence is reported in rounds and
-    the duality gap, whose tolerance is half the standard error of the first classifier's error rate, or that
-    of a single error if it makes none. Limits:
-    the bound holds on training rows, on the average of the lots, and as far as the classifier minimizes
-    weighted error; the difference of two groups' rates may be twice the bound.
+    that the lot predicts it the favorable outcome. Convergence is reported in rounds and the duality gap,
+    whose tolerance is half the standard error of the first classifier's error rate, or that of a single error
+    if it makes none. Limits: the bound holds on training rows, on the average of the lots, and as far as the
+    classifier minimizes weighted error; the difference of two groups' rates may be twice the bound.
 
     Parameters
     ----------

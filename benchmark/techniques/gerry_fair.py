@@ -36,8 +36,8 @@ class GerryFair(Technique):
     the two predictions on indicators of all states, the sensitive feature included. It need not find the best
     linear classifier, so that the learner plays the best of this answer and all earlier ones.
 
-    The subgroups are all unions of the groups told apart. Among these the worst is known at once, so that the
-    auditor needs no oracle: it is that of all groups whose rate is above the rate of all.
+    The subgroups are all unions of the distinguished groups. Among these the worst is known at once, so that
+    the auditor needs no oracle: it is that of all groups whose rate is above the rate of all.
 
     The game ends when the auditor is content and neither player could better the Lagrangian, errors plus
     complaints, by more than 0.005 with any move met so far: no lottery of the same classifiers that contents
@@ -56,7 +56,7 @@ class GerryFair(Technique):
     max_iterations : int >= 1, default 3000
         Rounds of the game.
     subgroups : {"deprived", "states"}, default "deprived"
-        Which groups are told apart: the deprived and everyone else, or all states of the sensitive feature.
+        Groups to distinguish: the deprived and everyone else, or all states of the sensitive feature.
     """
 
     name = "gerry_fair"

@@ -46,8 +46,7 @@ class LearnedFairRepresentations(PreProcessing):
     into ``bins`` intervals of equal width (because :math:`L_z` bounds differences of memberships and not of
     ranks); and it learns predicted labels. Limits: memberships are equal in the mean only, so that a
     classifier of the given labels may find the group in their other moments; predicted labels may be of one
-    class only, and then nothing can be trained; a loss that is not convex makes the result depend on
-    chance.
+    class only, and then nothing can be trained; a loss that is not convex makes the result depend on chance.
 
     Parameters
     ----------

@@ -48,6 +48,7 @@ def _check_form(name: str) -> None:
             expected="lower-case letters, digits and underscores, a letter first; neither a word of Python's "
             "own nor a name that begins with test_, as those of tests do",
             got=repr(name),
+            remedy="choose another name",
         )
 
 
@@ -57,6 +58,7 @@ def _check_free(name: str) -> None:
             f"There is a technique called {name!r} already",
             expected="a name that is not among those of 'betabench list techniques'",
             got=repr(name),
+            remedy="choose another name",
         )
     module = importlib.util.find_spec(name)
     if module is not None and module.origin is not None:  # a mere folder has no origin
@@ -64,6 +66,7 @@ def _check_free(name: str) -> None:
             f"A file {name}.py would hide the module {name!r} from everything beside it",
             expected="a name that no installed module has",
             got=repr(name),
+            remedy="choose another name",
         )
 
 

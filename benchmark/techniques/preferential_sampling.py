@@ -26,8 +26,7 @@ class PreferentialSampling(PreProcessing):
     Parameters
     ----------
     ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
-        What says who is near the boundary: naive Bayes on all columns or on all but the sensitive one, or the
-        classifier itself.
+        What ranks the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
     """
 
     name = "preferential_sampling"

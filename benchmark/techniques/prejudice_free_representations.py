@@ -14,7 +14,7 @@ from benchmark.techniques.constrained_logistic import Design, LogisticLoss, mini
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
 
-_ROUNDING = 1e-12  # by which an auditor that is at a loss may exceed an AUC of 1/2
+_ROUNDING = 1e-12  # by which an auditor that can only guess may exceed an AUC of 1/2
 _RIDGE = 1e-4  # a column that separates the groups perfectly would have infinite coefficients
 
 
@@ -22,11 +22,11 @@ _RIDGE = 1e-4  # a column that separates the groups perfectly would have infinit
 class PrejudiceFreeRepresentations(PreProcessing):
     r"""Remove columns, one by one, until the group can no longer be predicted from the others.
 
-    Idea: hiding the sensitive feature is in vain while other columns tell the group. An auditor, a logistic
+    Idea: hiding the sensitive feature is not enough while others reveal the group. An auditor, a logistic
     regression on indicators of all states, predicts deprived or favored from the columns that are left. While
-    the area under its ROC curve on the training rows exceeds ``max_auc``, the column that it leans on most is
-    removed: that whose contribution to the log odds has the largest mean absolute deviation from its mean
-    (the mean absolute Shapley value, columns taken as independent). What it leaned on shows up in the columns
+    the area under its ROC curve on the training rows exceeds ``max_auc``, the column that it relies on most
+    is removed: that whose contribution to the log odds has the largest mean absolute deviation from its mean
+    (the mean absolute Shapley value, columns taken as independent). What it relied on remains in the columns
     that stand in for it, which the next auditor finds.
 
     Changes: hides columns from the classifier, the sensitive feature among them; no row is altered. Limits:
@@ -39,7 +39,7 @@ class PrejudiceFreeRepresentations(PreProcessing):
     ----------
     max_auc : float in [0.5, 1], default 0.6
         Largest area under the auditor's ROC curve that is tolerated: the probability that it ranks a random
-        deprived row above a random favored one, 1/2 if it is at a loss.
+        deprived row above a random favored one, 1/2 if it can only guess.
     """
 
     name = "pfr"
@@ -63,7 +63,7 @@ class PrejudiceFreeRepresentations(PreProcessing):
             del left[int(importance.argmax())]
         raise DeclinedError(
             f"{self.name} removed all columns",
-            expected=f"columns from which the group is told with an AUC of at most {self.max_auc:g}",
+            expected=f"columns from which the group is predicted with an AUC of at most {self.max_auc:g}",
             got=f"an AUC of {auc:.3f} from the last one",
             remedy="raise max_auc",
         )

@@ -22,7 +22,7 @@ Shares: TypeAlias = NDArray[np.float64]
 class Repair(PreProcessing):
     r"""Move every group's distribution of each column toward a common one.
 
-    Idea: a column from which the group can no longer be told cannot carry discrimination. Groups are the
+    Idea: a column from which the group can no longer be inferred cannot carry discrimination. Groups are the
     states of the sensitive feature. Of an ordered column the quantile functions meet: with :math:`F_g` the
     distribution of group g and :math:`A` their median distribution, :math:`F_A^{-1}(u) = \mathrm{median}_g
     F_g^{-1}(u)`, the row at quantile u of its group moves from :math:`F_g^{-1}(u)` by the share ``level`` of
