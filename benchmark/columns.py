@@ -1,7 +1,5 @@
 """Names in the folder of a run: its files, and the columns of its tidy tables."""
 
-from __future__ import annotations
-
 MANIFEST_NAME = "manifest.json"
 
 # Columns of results.csv, failures.csv, metrics.csv and convergence.csv; results/README.md explains them.

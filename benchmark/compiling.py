@@ -1,7 +1,5 @@
 """Compiled loops: numba is imported when one is first called, so that listing names stays fast."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

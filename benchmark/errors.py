@@ -3,8 +3,6 @@
 Every message answers four questions: what is wrong, what was expected, what was got, what to do.
 """
 
-from __future__ import annotations
-
 import difflib
 import linecache
 import os

@@ -4,8 +4,6 @@ A seed is the hash of what it is for, never a running count: adding a dataset, a
 technique to an experiment leaves every other number as it was, and the order of execution is irrelevant.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 

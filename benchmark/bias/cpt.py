@@ -1,7 +1,5 @@
 """The paper's bias: a changed world."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from benchmark.bias.base import NOTHING_ACTS, BiasKind, Planted

@@ -1,7 +1,5 @@
 """Planting a known amount of bias: equation 4 of the paper as declared edits of the label's table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal

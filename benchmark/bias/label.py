@@ -1,7 +1,5 @@
 """Label bias: records that lie about the deprived group."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmark.bias.base import BiasKind, Planted

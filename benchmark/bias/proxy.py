@@ -1,7 +1,5 @@
 """A proxy feature: bias in what is known of people."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -7,8 +7,6 @@ downwards is a bottom-up traversal), and the strict descendants of a node are on
 of a node are likewise one range of a permutation of the training rows (:class:`Rows`).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

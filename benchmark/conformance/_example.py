@@ -1,7 +1,5 @@
 """A made-up table with planted discrimination, and what the checks change about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

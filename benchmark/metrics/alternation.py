@@ -1,7 +1,5 @@
 """What changes for a group once it is taken for the other one (Alelyani 2021)."""
 
-from __future__ import annotations
-
 import functools
 import math
 

@@ -5,8 +5,6 @@ part of its declaration (:data:`Compares`), and so is what it needs: most metric
 which one pass over the rows gives for all of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

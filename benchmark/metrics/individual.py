@@ -5,8 +5,6 @@ is right, 0 for a false negative. Neighbors are rows, whatever their weights, by
 features as they are; rows that are equally far away share the places that are left.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ These are the pre-training metrics of Amazon SageMaker Clarify. The group in que
 others together are its facet a; any group can be in question.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

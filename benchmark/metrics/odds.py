@@ -1,7 +1,5 @@
 """Several error rates at once: equalized odds, predictive values, and differential fairness."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence

@@ -5,8 +5,6 @@
 the deprived group is worse off.
 """
 
-from __future__ import annotations
-
 import functools
 
 from benchmark.metrics.base import in_aif360, in_clarify, metric

@@ -4,8 +4,6 @@ Each rate is declared once. What compares groups by it follows, under the names 
 difference between two groups, the smallest ratio, the worst group, and the ratio to a reference group.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ together are its facet a; any group can be in question. Signs are those of Clari
 which subtracts d from a in some metrics and a from d in others.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

@@ -5,8 +5,6 @@ goes through a library whose code depends on the processor. Sums run in the orde
 and logarithm are made of sums and products, which are rounded alike everywhere.
 """
 
-from __future__ import annotations
-
 import math
 from typing import TypeAlias
 

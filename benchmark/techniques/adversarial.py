@@ -1,7 +1,5 @@
 """Adversarial mitigation (Zhang, Lemoine and Mitchell 2018)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module

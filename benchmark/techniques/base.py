@@ -4,8 +4,6 @@ The public methods here validate what goes in and what comes out; a technique im
 and cannot skip the checks. It never sees a test label, never runs itself and never stores anything.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Equal error rates of calibrated scores (Pleiss et al. 2017)."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Features without their correlation with the sensitive feature."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """Equalized odds by a derived predictor (Hardt et al. 2016)."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 import numpy as np

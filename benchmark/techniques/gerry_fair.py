@@ -1,7 +1,5 @@
 """Subgroup fairness by fictitious play (Kearns et al. 2018)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal

@@ -4,8 +4,6 @@ Massaging, reweighing and both samplings (Kamiran and Calders 2012) pursue one g
 training table in which the label does not depend on the group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

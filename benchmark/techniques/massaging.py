@@ -1,7 +1,5 @@
 """Massaging (Kamiran and Calders 2009, 2012)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmark.data.table import Table

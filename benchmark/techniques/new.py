@@ -3,8 +3,6 @@
 The templates in the folder ``skeletons`` are programs that run; only names are changed in them.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import keyword
 import re

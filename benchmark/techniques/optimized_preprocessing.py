@@ -1,7 +1,5 @@
 """Optimized pre-processing (Calmon et al. 2017)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Preferential sampling (Kamiran and Calders 2010, 2012)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

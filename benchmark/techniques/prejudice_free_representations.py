@@ -1,7 +1,5 @@
 """Prejudice-free representations: remove the columns that tell the group."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Logistic regression with the prejudice remover regularizer (Kamishima et al. 2012)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Randomised thresholds of near statistical parity (Alabdulmohsin and Lucic 2021)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Rankers: who is near the decision boundary, for techniques that change the rows there."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 import numpy as np

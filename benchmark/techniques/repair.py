@@ -1,7 +1,5 @@
 """Disparate-impact repair (Feldman et al. 2015, Adler et al. 2016)."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
 from typing import Annotated, Literal, TypeAlias

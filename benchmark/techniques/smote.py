@@ -1,7 +1,5 @@
 """Synthetic rows for rare labels, and for rare labels of each group (SMOTE and Fair-SMOTE)."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 import numpy as np

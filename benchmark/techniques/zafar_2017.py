@@ -1,7 +1,5 @@
 """Constraints on misclassification rates (Zafar et al. 2017)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
