@@ -1,6 +1,4 @@
-"""Compiled loops: numba is imported when one is first called, as whoever lists names needs none."""
-
-from __future__ import annotations
+"""Compiled loops: numba is imported when one is first called, so that listing names stays fast."""
 
 from collections.abc import Callable
 from functools import cache
@@ -9,12 +7,9 @@ from typing import Any
 
 @cache
 def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a loop over arrays as machine code, which is kept on disk for the next process.
+    """Return a loop over arrays and numbers as machine code, which is kept on disk for the next process.
 
-    Parameters
-    ----------
-    loop : callable
-        A function of a module, of arrays and numbers, in the part of Python that numba compiles.
+    It is a function of a module, in the part of Python that numba compiles.
     """
     import numba
 

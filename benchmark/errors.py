@@ -3,8 +3,6 @@
 Every message answers four questions: what is wrong, what was expected, what was got, what to do.
 """
 
-from __future__ import annotations
-
 import difflib
 import linecache
 import os
@@ -54,35 +52,21 @@ class BetabenchError(Exception):
     def __init__(
         self, what: str, *, expected: str | None = None, got: str | None = None, remedy: str | None = None
     ) -> None:
-        self.what = what
-        self.expected = expected
-        self.got = got
-        self.remedy = remedy
+        self.what, self.expected, self.got, self.remedy = what, expected, got, remedy
         super().__init__(what, expected, got, remedy)
 
     def __str__(self) -> str:
         parts = [self.what.rstrip(".") + "."]
-        if self.expected is not None:
-            parts.append(f"Expected: {self.expected.removesuffix('.')}.")
-        if self.got is not None:
-            parts.append(f"Got: {self.got.removesuffix('.')}.")
-        if self.remedy is not None:
-            parts.append(
-                "What to do: " + self.remedy.removesuffix(".") + "." * (not self.remedy.endswith("?"))
-            )
+        answers = {"Expected": self.expected, "Got": self.got, "What to do": self.remedy}
+        for question, answer in answers.items():
+            if answer is not None:
+                end = "" if question == "What to do" and answer.endswith("?") else "."
+                parts.append(f"{question}: {answer.removesuffix('.')}{end}")
         return " ".join(parts)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Keyword-only arguments do not survive Exception's own pickling, and workers send errors home.
-        return _rebuild, (type(self), self.what, self.expected, self.got, self.remedy)
-
-
-def _rebuild(
-    cls: type[BetabenchError], what: str, expected: str | None, got: str | None, remedy: str | None
-) -> BetabenchError:
-    error = cls.__new__(cls)
-    BetabenchError.__init__(error, what, expected=expected, got=got, remedy=remedy)
-    return error
+        # Keyword-only arguments do not survive Exception's own pickling, and workers send errors back.
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
 
 class CardError(BetabenchError):
@@ -200,22 +184,11 @@ def unknown_parameter(
 
 
 def where(error: BaseException, *, source: bool = False) -> str:
-    """Return where in the user's own code an exception arose: ``"file own.py, line 17"``.
+    """Return where in the user's own code an exception arose: ``"file own.py, line 17"``, or "" if nowhere.
 
     That is the last of its frames outside of this package, of installed packages and of Python's own library.
-    Files are named without their folders, so that a reason is the same on every machine.
-
-    Parameters
-    ----------
-    error : BaseException
-        An exception that was raised.
-    source : bool, default False
-        Whether the line's own text follows: ``"file own.py, line 17: return 1 / 0"``.
-
-    Returns
-    -------
-    str
-        File and line, or "" if none of the frames is in the user's own code.
+    Files are named without their folders, so that a reason is the same on every machine. With ``source`` the
+    line's own text follows: ``"file own.py, line 17: return 1 / 0"``.
     """
     not_own = (str(Path(__file__).parent), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
     found = ""

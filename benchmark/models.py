@@ -1,7 +1,5 @@
 """What the models of declared files share."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import ConfigDict, Field

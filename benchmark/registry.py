@@ -1,6 +1,6 @@
 """One way to declare, find and extend named things: techniques, metrics, classifiers.
 
-A registry knows its names without a list that somebody must keep: it imports every module of its own
+A registry knows its names without a list kept by hand: it imports every module of its own
 package, then what other installed packages announce as entry points, then what a user loads from a file.
 """
 
@@ -140,7 +140,7 @@ class Registry(Generic[T]):
             item = point.load()
             self.add(getattr(item, "name", None), item)
         except Exception as problem:
-            # A broken package of somebody else must not take everything down with it.
+            # A broken package of another author must not stop everything else.
             owner = point.dist.name if point.dist else "an installed package"
             warnings.warn(
                 f"The {self.kind} {point.name!r} of {owner} is left out: {type(problem).__name__}: {problem}",
@@ -150,19 +150,9 @@ class Registry(Generic[T]):
 
 
 def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
-    """Import a Python file that registers items of any kind.
+    """Import a Python file that registers items of any kind; return their sorted names by kind.
 
     Loading a file again returns the same names and does not run it again.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    dict of str to tuple of str
-        Sorted names by kind; kinds of which the file registers none are left out.
 
     Raises
     ------
@@ -179,6 +169,7 @@ def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
             f"The plugin {str(path)!r} cannot be loaded",
             expected="an existing Python file",
             got="another kind of file" if file.is_file() else "no such file",
+            remedy="correct the path; in an experiment file it is relative to that file",
         )
     for home in _HOMES:
         importlib.import_module(home)
@@ -207,6 +198,7 @@ def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
             f"The plugin {str(path)!r} registers nothing",
             expected="a technique, metric, classifier or kind of bias that is registered by its decorator",
             got="none",
+            remedy="put @register over each class, and @metric(...) over each metric",
         )
     _PLUGINS[file] = names
     return names

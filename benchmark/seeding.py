@@ -4,8 +4,6 @@ A seed is the hash of what it is for, never a running count: adding a dataset, a
 technique to an experiment leaves every other number as it was, and the order of execution is irrelevant.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 
@@ -41,21 +39,10 @@ def generator(root: int, **axes: str | int | float) -> np.random.Generator:
 
 
 def lots_of_rows(codes: NDArray[np.int16], seed: int, n_lots: int) -> NDArray[np.float64]:
-    """Return numbers from [0, 1) for each row, by chance but the same for equal rows of any table.
+    """Return numbers from [0, 1) for each row, shape (n_rows, n_lots), by chance but the same for equal rows.
 
-    Parameters
-    ----------
-    codes : ndarray of int16, shape (n_rows, n_columns)
-        What tells the rows apart.
-    seed : int
-        What all rows share, from 0 to 2**64 - 1.
-    n_lots : int
-        How many numbers a row gets.
-
-    Returns
-    -------
-    ndarray of float, shape (n_rows, n_lots)
-        The numbers, made of a hash of the row and the seed.
+    They are made of a hash of the row's codes and the seed, from 0 to 2**64 - 1, which all rows share:
+    whatever table a row is in, its numbers are the same.
     """
     start = hashlib.shake_256(seed.to_bytes(8, "little"))
     found = bytearray()

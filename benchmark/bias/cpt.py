@@ -1,7 +1,5 @@
 """The paper's bias: a changed world."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from benchmark.bias.base import NOTHING_ACTS, BiasKind, Planted
@@ -36,5 +34,4 @@ class CptBias(BiasKind):
 
     def description(self, network: Network) -> str:
         """Name the probabilities that are scaled."""
-        acting = ", ".join(map(str, self.acting_edits(network)))
-        return acting or NOTHING_ACTS
+        return ", ".join(map(str, self.acting_edits(network))) or NOTHING_ACTS

@@ -1,7 +1,5 @@
 """Planting a known amount of bias: equation 4 of the paper as declared edits of the label's table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -51,6 +49,7 @@ def check_beta(beta: float) -> float:
             "The level of bias is out of range",
             expected="a beta from 0 (nothing planted) to 1 (probability scaled to zero)",
             got=repr(beta),
+            remedy="correct 'betas' in the experiment file, or the value given to the command or function",
         )
     return value
 
@@ -63,6 +62,7 @@ def check_edits(schema: Schema, edits: Sequence[BiasEdit]) -> None:
                 "A bias edit acts on the label itself",
                 expected="an attribute that influences the label",
                 got=repr(edit.attribute),
+                remedy="name one of the label's parents in the network",
             )
         schema.column(edit.attribute).code(edit.group)
 
@@ -96,7 +96,7 @@ def active_edits(network: Network, edits: Sequence[BiasEdit]) -> tuple[BiasEdit,
 
 
 def apply_bias(network: Network, edits: Sequence[BiasEdit], beta: float) -> Network:
-    """Plant bias of level ``beta`` in a network.
+    """Return a network with bias of level ``beta`` planted.
 
     For each edit and each row of the label's table whose attribute equals the edit's group, the probability
     that the edit names is multiplied by (1 - beta) and the other label gets the rest. Where several edits
@@ -106,16 +106,11 @@ def apply_bias(network: Network, edits: Sequence[BiasEdit], beta: float) -> Netw
     Parameters
     ----------
     network : Network
-        Learned network; it is not changed.
+        Learned network; it is not changed, and with ``beta=0`` returned as it is.
     edits : sequence of BiasEdit
         What to scale.
     beta : float
         Level of bias from 0 to 1.
-
-    Returns
-    -------
-    Network
-        The biased network; with ``beta=0`` its tables equal the given ones exactly.
 
     Raises
     ------
@@ -131,17 +126,15 @@ def apply_bias(network: Network, edits: Sequence[BiasEdit], beta: float) -> Netw
     active = active_edits(network, edits)
     if beta == 0.0 or not active:
         return network
-    schema = network.schema
-    label = schema.label_index
+    schema, label = network.schema, network.schema.label_index
     parents = network.parents[label]
     cpt = network.cpts[label].copy()
     shape = tuple(schema.cardinalities[list(parents)])
-    favorable = schema.favorable_code
     for edit in active:
         attribute = schema.index(edit.attribute)
         state = np.unravel_index(np.arange(cpt.shape[0]), shape)[parents.index(attribute)]
         rows = state == schema.columns[attribute].code(edit.group)
-        scaled = favorable if edit.direction == "deprive" else 1 - favorable
+        scaled = schema.favorable_code if edit.direction == "deprive" else 1 - schema.favorable_code
         cpt[rows, scaled] *= 1.0 - beta
         cpt[rows, 1 - scaled] = 1.0 - cpt[rows, scaled]
     return network.with_cpt(label, cpt)

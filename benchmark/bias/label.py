@@ -1,7 +1,5 @@
 """Label bias: records that lie about the deprived group."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmark.bias.base import BiasKind, Planted
@@ -34,9 +32,8 @@ class LabelBias(BiasKind):
         def draw(n_rows: int, rng: np.random.Generator) -> Table:
             table = sample(network, n_rows, rng)
             flipped = table.deprived & table.y & (rng.random(n_rows) < beta)
-            schema = table.schema
-            labels = table.codes[:, schema.label_index].copy()
-            labels[flipped] = 1 - schema.favorable_code
-            return table.with_column(schema.label, labels)
+            labels = table.codes[:, table.schema.label_index].copy()
+            labels[flipped] = 1 - table.schema.favorable_code
+            return table.with_column(table.schema.label, labels)
 
         return Planted(network, draw, favored - (1 - beta) * deprived)

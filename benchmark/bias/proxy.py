@@ -1,12 +1,12 @@
 """A proxy feature: bias in what is known of people."""
 
-from __future__ import annotations
+from dataclasses import replace
 
 import numpy as np
 
 from benchmark.bias.base import BiasKind, Planted
 from benchmark.bias.registry import register
-from benchmark.data.table import Column, Schema, Table
+from benchmark.data.table import Column, Table
 from benchmark.errors import BiasError
 from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
@@ -42,24 +42,11 @@ class ProxyBias(BiasKind):
             proxy = rng.random(len(table)) < 0.5
             copied = table.deprived & (rng.random(len(table)) < beta)
             proxy[copied] = table.y[copied]
-            return _with_column(table, proxy)
+            wider = replace(table.schema, columns=(*table.schema.columns, Column(_NAME, ("no", "yes"))))
+            return Table(wider, np.column_stack([table.codes, proxy.astype(table.codes.dtype)]))
+
+        def draw(n_rows: int, rng: np.random.Generator) -> Table:
+            return observe(sample(network, n_rows, rng), rng)
 
         favored, deprived = group_rates(network)
-        return Planted(
-            network,
-            lambda n_rows, rng: observe(sample(network, n_rows, rng), rng),
-            favored - deprived,
-            observe,
-        )
-
-
-def _with_column(table: Table, values: np.ndarray) -> Table:
-    schema = table.schema
-    wider = Schema(
-        columns=(*schema.columns, Column(_NAME, ("no", "yes"))),
-        label=schema.label,
-        favorable_label=schema.favorable_label,
-        sensitive_feature=schema.sensitive_feature,
-        deprived_group=schema.deprived_group,
-    )
-    return Table(wider, np.column_stack([table.codes, values.astype(table.codes.dtype)]))
+        return Planted(network, draw, favored - deprived, observe)

@@ -1,7 +1,5 @@
 """The known kinds of bias by name."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from benchmark.bias.base import BiasKind, declaration_flaws

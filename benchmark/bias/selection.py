@@ -1,7 +1,5 @@
 """Selection bias: records that are missing."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmark.bias.base import BiasKind, Planted

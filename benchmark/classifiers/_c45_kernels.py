@@ -7,8 +7,6 @@ downwards is a bottom-up traversal), and the strict descendants of a node are on
 of a node are likewise one range of a permutation of the training rows (:class:`Rows`).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 
@@ -16,15 +14,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-LEAF = -1
-"""The ``feature`` of a node that does not split."""
-
-# Weights and bits closer than this are equal: sums carry rounding errors.
-_TOLERANCE = 1e-6
-# An attribute whose gain falls this far below the average is still a candidate.
-_GAIN_SLACK = 1e-3
-# A subtree must save more than this weight of training errors.
-_COLLAPSE_SLACK = 1e-3
+LEAF = -1  # the feature of a node that does not split
+_TOLERANCE = 1e-6  # weights and bits closer than this are equal: sums carry rounding errors
+_GAIN_SLACK = 1e-3  # an attribute whose gain falls this far below the average is still a candidate
+_COLLAPSE_SLACK = 1e-3  # a subtree must save more than this weight of training errors
 # A leaf or a raised branch may be estimated this many errors worse than the subtree that it replaces.
 _PRUNING_SLACK = 0.1 + _TOLERANCE
 # With this many categories per unit of training weight, a feature no longer counts in the average gain.
@@ -32,46 +25,32 @@ _MANY_VALUED = 0.3
 
 
 class Rows(NamedTuple):
-    """The training rows, and the order in which they stand."""
+    """The training rows, and the order in which they stand; arrays have shape (n_rows,) unless noted."""
 
-    order: NDArray[np.int32]
-    """Permutation of the rows in which those of each node stand together, shape (n_rows,)."""
-    scratch: NDArray[np.int32]
-    """Working memory, shape (n_rows,)."""
-    codes: NDArray[np.int16]
-    """Codes, each at least 0 and below its feature's cardinality, shape (n_rows, n_features), C order."""
-    y: NDArray[np.int32]
-    """Classes, numbered from 0, shape (n_rows,)."""
-    weights: NDArray[np.float64]
-    """Positive weights, shape (n_rows,)."""
-    cardinality: NDArray[np.int64]
-    """Number of categories, hence of branches, of each feature, shape (n_features,)."""
+    order: NDArray[np.int32]  # permutation of the rows in which those of each node stand together
+    scratch: NDArray[np.int32]  # working memory
+    codes: NDArray[np.int16]  # 0 up to its feature's cardinality, shape (n_rows, n_features), C order
+    y: NDArray[np.int32]  # classes, numbered from 0
+    weights: NDArray[np.float64]  # positive
+    cardinality: NDArray[np.int64]  # categories, hence branches, of each feature, shape (n_features,)
 
 
 class Nodes(NamedTuple):
     """The nodes of a tree, root first, as parallel arrays of length n_nodes."""
 
-    feature: NDArray[np.int32]
-    """Feature that the node splits on, or :data:`LEAF`."""
-    first_child: NDArray[np.int32]
-    """Number of the child for code 0; meaningless at a leaf."""
-    start: NDArray[np.int32]
-    """First position of the node's rows in the order of rows."""
-    stop: NDArray[np.int32]
-    """Position after the node's last row."""
-    counts: NDArray[np.float64]
-    """Weight of each class among the node's rows, shape (n_nodes, n_classes)."""
-    alive: NDArray[np.bool_]
-    """Whether the node is still part of the tree: pruning leaves the dead in place."""
+    feature: NDArray[np.int32]  # what the node splits on, or LEAF
+    first_child: NDArray[np.int32]  # number of the child for code 0; meaningless at a leaf
+    start: NDArray[np.int32]  # first position of the node's rows in the order of rows
+    stop: NDArray[np.int32]  # position after the node's last row
+    counts: NDArray[np.float64]  # weight of each class among the node's rows, shape (n_nodes, n_classes)
+    alive: NDArray[np.bool_]  # whether the node is still part of the tree: pruning removes none
 
 
 class Limit(NamedTuple):
     """How pessimistic the error estimates are."""
 
-    confidence: float
-    """Probability that the true error exceeds the estimate."""
-    z: float
-    """The standard normal distribution's quantile at ``1 - confidence``."""
+    confidence: float  # probability that the true error exceeds the estimate
+    z: float  # the standard normal distribution's quantile at 1 - confidence
 
 
 @njit(cache=True, nogil=True)
@@ -89,14 +68,11 @@ def _gain_and_ratio(
     ``table`` holds the class weights of each category one after the other, ``counts`` those of the node.
     The gain is negative if fewer than two branches would hold ``min_cases``.
     """
-    n_classes = counts.size
-    total = counts.sum()
-    before = _plogp(total)
-    split = before
+    n_classes, total = counts.size, counts.sum()
+    before = split = _plogp(total)
     for weight in counts:
         before -= _plogp(weight)
-    after = 0.0
-    n_large = 0
+    after, n_large = 0.0, 0
     for begin in range(0, table.size, n_classes):
         size = 0.0
         for weight in table[begin : begin + n_classes]:
@@ -117,8 +93,7 @@ def _best_feature(gains: NDArray[np.float64], ratios: NDArray[np.float64], few: 
 
     Features with a negative gain are no candidates; only the ``few``-valued enter the average.
     """
-    average = 0.0
-    n_averaged = 0
+    average, n_averaged = 0.0, 0
     for f in range(gains.size):
         if gains[f] >= 0.0 and few[f]:
             average += gains[f]
@@ -126,12 +101,10 @@ def _best_feature(gains: NDArray[np.float64], ratios: NDArray[np.float64], few: 
     if n_averaged == 0:
         return LEAF
     average /= n_averaged
-    best = LEAF
-    best_ratio = 0.0
+    best, best_ratio = LEAF, 0.0
     for f in range(gains.size):
         if gains[f] >= max(average - _GAIN_SLACK, 0.0) and ratios[f] > best_ratio + _TOLERANCE:
-            best = f
-            best_ratio = ratios[f]
+            best, best_ratio = f, ratios[f]
     return best
 
 
@@ -170,22 +143,7 @@ def _extended(array: Any, length: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
-    """Grow the full tree.
-
-    Parameters
-    ----------
-    rows : Rows
-        The training rows; their order is changed.
-    n_classes : int
-        Number of classes.
-    min_cases : float
-        Weight that at least two branches of every split must hold.
-
-    Returns
-    -------
-    Nodes
-        The tree, all nodes alive.
-    """
+    """Grow the full tree, all nodes alive; ``rows`` are reordered, ``min_cases`` is a weight."""
     order, _, codes, y, weights, cardinality = rows
     n_rows, n_features = codes.shape
     # The class weights of each category of each feature stand one after the other.
@@ -194,10 +152,8 @@ def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
         offset[f + 1] = offset[f] + cardinality[f] * n_classes
     table = np.empty(offset[-1])
 
-    feature = np.empty(256, np.int32)
-    first_child = np.empty(256, np.int32)
-    start = np.empty(256, np.int32)
-    stop = np.empty(256, np.int32)
+    feature, first_child = np.empty(256, np.int32), np.empty(256, np.int32)
+    start, stop = np.empty(256, np.int32), np.empty(256, np.int32)
     counts = np.empty((256, n_classes))
     feature[0], first_child[0], start[0], stop[0], counts[0] = LEAF, 0, 0, n_rows, 0.0
     for row in range(n_rows):
@@ -208,8 +164,7 @@ def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
     if not few_valued.any():
         few_valued[:] = True
 
-    gains = np.empty(n_features)
-    ratios = np.zeros(n_features)
+    gains, ratios = np.empty(n_features), np.zeros(n_features)
     candidates = np.empty(n_features, np.int64)
     path = np.empty(n_features, np.int64)  # the features of the node's ancestors
     stack = [(0, 0)]
@@ -244,14 +199,10 @@ def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
         first = n_nodes
         n_nodes += cardinality[best]
         if n_nodes > feature.size:
-            feature = _extended(feature, n_nodes)
-            first_child = _extended(first_child, n_nodes)
-            start = _extended(start, n_nodes)
-            stop = _extended(stop, n_nodes)
+            feature, first_child = _extended(feature, n_nodes), _extended(first_child, n_nodes)
+            start, stop = _extended(start, n_nodes), _extended(stop, n_nodes)
             counts = _extended(counts, n_nodes)
-        feature[node] = best
-        first_child[node] = first
-        path[depth] = best
+        feature[node], first_child[node], path[depth] = best, first, best
         bounds = _partition(rows, start[node], stop[node], best)
         # The last branch first, so that the first one leaves the stack first and numbers are depth-first.
         for v in range(cardinality[best] - 1, -1, -1):
@@ -261,14 +212,9 @@ def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
             for k in range(n_classes):
                 counts[child, k] = table[offset[best] + v * n_classes + k]
             stack.append((child, depth + 1))
-    return Nodes(
-        feature[:n_nodes],
-        first_child[:n_nodes],
-        start[:n_nodes],
-        stop[:n_nodes],
-        counts[:n_nodes],
-        np.ones(n_nodes, np.bool_),
-    )
+    alive = np.ones(n_nodes, np.bool_)
+    n = n_nodes
+    return Nodes(feature[:n], first_child[:n], start[:n], stop[:n], counts[:n], alive)
 
 
 @njit(cache=True, nogil=True)
@@ -285,19 +231,10 @@ def _ends(nodes: Nodes, cardinality: NDArray[np.int64]) -> NDArray[np.int64]:
 
 @njit(cache=True, nogil=True)
 def collapse(nodes: Nodes, cardinality: NDArray[np.int64]) -> None:
-    """Turn subtrees that classify their training rows no better than a leaf would into leaves, in place.
-
-    Parameters
-    ----------
-    nodes : Nodes
-        The tree as grown.
-    cardinality : ndarray of int64, shape (n_features,)
-        Number of categories of each feature.
-    """
+    """Turn subtrees that classify their training rows no better than a leaf would into leaves, in place."""
     feature, first_child, _, _, counts, alive = nodes
     ends = _ends(nodes, cardinality)
-    as_leaf = np.empty(feature.size)
-    as_tree = np.empty(feature.size)
+    as_leaf, as_tree = np.empty(feature.size), np.empty(feature.size)
     for node in range(feature.size - 1, -1, -1):
         as_leaf[node] = counts[node].sum() - counts[node].max()
         as_tree[node] = as_leaf[node]
@@ -344,8 +281,7 @@ def _estimated_errors(counts: NDArray[np.float64], limit: Limit) -> float:
 def _largest_branch(nodes: Nodes, node: int, cardinality: NDArray[np.int64]) -> int:
     """Return the child that holds the largest weight, the last one of equals."""
     first = int(nodes.first_child[node])
-    largest = first
-    weight = 0.0
+    largest, weight = first, 0.0
     for child in range(first, first + cardinality[nodes.feature[node]]):
         own = nodes.counts[child].sum()
         if own >= weight - _TOLERANCE:
@@ -404,18 +340,8 @@ def prune(nodes: Nodes, rows: Rows, limit: Limit, subtree_raising: bool) -> None
     """Prune by pessimistic error estimates, bottom up and in place (Quinlan 1993, chapter 4).
 
     A node becomes a leaf, or is replaced by its largest branch (which then receives all its rows and is
-    pruned again), or stays.
-
-    Parameters
-    ----------
-    nodes : Nodes
-        The tree as grown, collapsed or not.
-    rows : Rows
-        The training rows in the order that :func:`grow` gave them; it is changed with the tree.
-    limit : Limit
-        How pessimistic to be.
-    subtree_raising : bool
-        Whether branches may replace nodes.
+    pruned again), or stays. ``rows`` are in the order that :func:`grow` gave them, which is changed with the
+    tree.
     """
     feature, first_child, _, _, counts, alive = nodes
     ends = _ends(nodes, rows.cardinality)
@@ -467,21 +393,10 @@ def walk(
     first_child: NDArray[np.int32],
     cardinality: NDArray[np.int64],
 ) -> NDArray[np.int32]:
-    """Return the node at which each row's way from the root ends.
+    """Return the node at which each row's way from the root ends: a leaf, or where its code is unknown.
 
-    Parameters
-    ----------
-    codes : ndarray of int16, shape (n_rows, n_features), Fortran order
-        Codes; those outside a feature's categories are unknown.
-    feature, first_child : ndarray of int32, shape (n_nodes,)
-        The tree, without dead nodes.
-    cardinality : ndarray of int64, shape (n_features,)
-        Number of categories of each feature.
-
-    Returns
-    -------
-    ndarray of int32, shape (n_rows,)
-        A leaf, or the inner node that splits on a feature whose code is unknown.
+    Unknown are codes, shape (n_rows, n_features), Fortran order, outside a feature's categories. The tree has
+    no dead nodes.
     """
     ends = np.empty(codes.shape[0], np.int32)
     for row in range(ends.size):

@@ -1,7 +1,5 @@
 """The classifiers that have a short name. What is declared of one is in its cells' keys, and in no others."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

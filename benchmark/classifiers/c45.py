@@ -21,15 +21,11 @@ from benchmark.errors import ClassifierError
 
 _MAX_CARDINALITY = int(np.iinfo(CODE_DTYPE).max)
 _UNKNOWN = -1
-# Probabilities closer than this are equal: sums of weights carry rounding errors.
-_TOLERANCE = 1e-6
+_TOLERANCE = 1e-6  # probabilities closer than this are equal: sums of weights carry rounding errors
 
 
 class C45InputError(ClassifierError, ValueError):
-    """A parameter or an input of :class:`C45Classifier` is invalid.
-
-    Also a :class:`ValueError`, which is what scikit-learn's tools expect of an estimator.
-    """
+    """A parameter or an input is invalid: a ``ValueError`` as scikit-learn's tools expect of an estimator."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,23 +34,12 @@ class Tree:
 
     The root is node 0. The children of a node stand side by side, one for each declared category of its
     feature, and come after it.
-
-    Parameters
-    ----------
-    feature : ndarray of int32, shape (n_nodes,)
-        Feature that a node splits on; -1 at a leaf.
-    first_child : ndarray of int32, shape (n_nodes,)
-        The child for code 0; the child for code v is ``first_child + v``. -1 at a leaf.
-    class_weights : ndarray of float64, shape (n_nodes, n_classes)
-        Weight of each class among a node's training rows.
-    probabilities : ndarray of float64, shape (n_nodes, n_classes)
-        Class frequencies of a node's training rows; of its parent's if it has none.
     """
 
-    feature: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    class_weights: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
+    feature: NDArray[np.int32]  # what a node splits on; -1 at a leaf; shape (n_nodes,)
+    first_child: NDArray[np.int32]  # the child for code v is first_child + v; -1 at a leaf; shape (n_nodes,)
+    class_weights: NDArray[np.float64]  # of a node's training rows, shape (n_nodes, n_classes)
+    probabilities: NDArray[np.float64]  # class frequencies; its parent's if a node has no training rows
 
     @property
     def n_leaves(self) -> int:
@@ -249,22 +234,10 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike | pd.DataFrame) -> NDArray[Any]:
-        """Return the most frequent class where each row ends, the first one of equals.
+        """Return the most frequent class where each row ends, the first one of equals, shape (n_rows,).
 
-        Parameters
-        ----------
-        X : array-like of int, shape (n_rows, n_features), or DataFrame
-            As in training; unknown codes are allowed.
-
-        Returns
-        -------
-        ndarray, shape (n_rows,)
-            Class labels.
-
-        Raises
-        ------
-        ValueError
-            If the number or the names of features differ from training, or a value is no whole number.
+        ``X`` is as in training, but codes may be unknown. Raises :class:`ValueError` if the number or the
+        names of features differ from training, or a value is no whole number.
         """
         nodes = self._walk(X)
         return np.asarray(self.classes_[self.tree_.majority][nodes])
@@ -280,11 +253,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def export_text(self) -> str:
         """Draw the tree as text, one line per branch.
 
-        Returns
-        -------
-        str
-            At each leaf stand the predicted class and, in parentheses, the weight of its training rows and,
-            after a stroke, of those of another class.
+        At each leaf stand the predicted class and, in parentheses, the weight of its training rows and, after
+        a stroke, of those of another class.
         """
         check_is_fitted(self)
         tree = self.tree_
@@ -326,11 +296,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             declared = [0 if known is None else len(known) for known in self.feature_categories_]
             return np.where([known is None for known in self.feature_categories_], needed, declared)
         given = np.asarray(self.categories)
-        if (
-            given.shape != needed.shape
-            or given.dtype.kind not in "iu"
-            or not ((given >= 1) & (given <= _MAX_CARDINALITY)).all()
-        ):
+        fits = given.shape == needed.shape and given.dtype.kind in "iu"
+        if not (fits and ((given >= 1) & (given <= _MAX_CARDINALITY)).all()):
             expected = f"{needed.size} whole numbers from 1 to {_MAX_CARDINALITY}, one for each feature"
             raise _invalid("categories", expected, self.categories)
         cardinality = given.astype(np.int64)
@@ -383,9 +350,7 @@ def _coded(X: Any, declared: tuple[pd.Index | None, ...]) -> Any:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
-        value, bool | np.bool_
-    )
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
 def _invalid(name: str, expected: str, got: object) -> C45InputError:

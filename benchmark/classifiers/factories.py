@@ -34,17 +34,10 @@ def list_classifiers() -> dict[str, ClassifierDeclaration]:
 
 
 class OneHotClassifier:
-    """A scikit-learn classifier behind a one-hot encoding of codes.
+    """A scikit-learn classifier behind a one-hot encoding of codes, for features of the given cardinalities.
 
     The encoding has a column for every known state, whether or not it occurs in the training rows: the model
     has the same shape for every sample, and no test row is a surprise.
-
-    Parameters
-    ----------
-    estimator : object
-        Unfitted scikit-learn classifier.
-    cardinalities : ndarray of int, shape (n_features,)
-        Number of states of each feature.
     """
 
     def __init__(self, estimator: Any, cardinalities: NDArray[np.int64]) -> None:
@@ -139,9 +132,8 @@ class ClassifierFactory:
         if self._randomised:
             given["random_state"] = seed % 2**32
         if self.entry.cardinality_parameter is not None:
-            return self.estimator_class(
-                **given, **{self.entry.cardinality_parameter: np.asarray(cardinalities)}
-            )
+            given[self.entry.cardinality_parameter] = np.asarray(cardinalities)
+            return self.estimator_class(**given)
         return OneHotClassifier(self.estimator_class(**given), cardinalities)
 
     def describe(self) -> dict[str, Any]:
@@ -209,13 +201,9 @@ def naive_bayes_ranker(table: Table) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of float, shape (n_rows,)
-        Probabilities, with Laplace smoothing (one pseudo-count for each state and class).
-
-    Notes
-    -----
-    Training is scikit-learn's :class:`~sklearn.naive_bayes.CategoricalNB`. The posterior is read from its
-    log-probability tables as the logistic of a sum of log-odds: the same number as ``predict_proba``, ten
-    times faster.
+        Probabilities, with Laplace smoothing (one pseudo-count for each state and class): those of
+        scikit-learn's ``CategoricalNB``, read from its log-probability tables as the logistic of a sum of
+        log-odds, which is ten times faster than ``predict_proba``.
     """
     from sklearn.naive_bayes import CategoricalNB
 

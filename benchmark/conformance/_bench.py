@@ -1,4 +1,4 @@
-"""A technique on the workbench: what it answers, and by how much two answers differ."""
+"""A technique under test: what it answers, and by how much two answers differ."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from benchmark.techniques.post_processing import Adjustment, PostProcessing, Sco
 # Sums of the same numbers in another order differ by rounding, which shows where a score is this near to 1/2,
 # and in the last digits of a weight.
 _TOLERANCE = 1e-6
-
 # Mean shares of favorable answers that differ by more do not do so by lot: over so many seeds it is three
 # standard errors even in the smallest cell compared, 41 rows, if all its answers were tosses of a coin.
 # Answers that are the same row by row under the first seeds need no more of them.
@@ -40,7 +39,7 @@ class NotApplicableError(Exception):
 
 @dataclass(frozen=True)
 class Bench:
-    """A technique on the workbench."""
+    """A technique under test, with what it is handed."""
 
     technique: Technique
     classifier: Callable[[NDArray[np.int64]], Estimator]
@@ -61,11 +60,9 @@ class Bench:
         """A fit on the example table that several checks share, and what was noticed meanwhile."""
         train, test = train_and_test()
         before = [_content(table) for table in (train, test)]
-        with overheard() as written:
+        with captured_output() as written:
             predictor = self.fit(train)
-            predictor.predict(test)
-            if predictor.predict_score is not None:
-                predictor.predict_score(test)
+            ask(predictor, test)
         return _Trial(predictor, "".join(written), before != [_content(t) for t in (train, test)])
 
     @cached_property
@@ -79,12 +76,9 @@ class Bench:
     def answers(self, test: Table | None = None) -> Answers:
         """Ask for all that shows of the fit: predictions, scores and, of pre-processing, prepared data."""
         test = example_table(200, seed=8) if test is None else test
-        predict_score = self.fitted.predict_score
-        return Answers(
-            self.fitted.predict(test),
-            None if predict_score is None else predict_score(test),
-            _data(self.prepared, test) if isinstance(self.technique, PreProcessing) else None,
-        )
+        shown = ask(self.fitted, test)
+        data = _data(self.prepared, test) if isinstance(self.technique, PreProcessing) else None
+        return Answers(*shown, data)
 
     @property
     def fitted(self) -> Predictor:
@@ -102,6 +96,12 @@ class _Trial:
     predictor: Predictor
     written: str
     tables_changed: bool
+
+
+def ask(predictor: Predictor, test: Table) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None]:
+    """Return predictions, and scores if there are any."""
+    predicted = predictor.predict(test)
+    return predicted, None if predictor.predict_score is None else predictor.predict_score(test)
 
 
 @dataclass(frozen=True)
@@ -199,14 +199,8 @@ def effect_of(
     if isinstance(bench.technique, PostProcessing):
         rows = scored(before(example_table(400, seed=8)))
         changed = Scored(change(rows.table).hide_label(), rows.score)
-        pairs = adjusted(
-            bench,
-            bench.technique,
-            lambda adjust: adjust(rows),
-            lambda adjust: adjust(changed),
-            held_out=before(example_table()),
-            change=change,
-        )
+        ways = (lambda adjust: adjust(rows), lambda adjust: adjust(changed))
+        pairs = adjusted(bench, bench.technique, *ways, held_out=before(example_table()), change=change)
         largest = share_difference(pairs, rows.table.codes[:, rows.table.schema.sensitive_index])
         return largest if largest > SHARE_TOLERANCE else 0.0
     demand_fixed(bench)
@@ -282,7 +276,7 @@ def _in_words(prepared: Prepared, table: Table, *, label: bool) -> NDArray[np.st
 
 
 @contextlib.contextmanager
-def overheard() -> Iterator[list[str]]:
+def captured_output() -> Iterator[list[str]]:
     """Collect what is written to the standard streams, by Python or past it, instead of showing it."""
     written: list[str] = []
     by_python = io.StringIO()

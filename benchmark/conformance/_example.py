@@ -1,7 +1,5 @@
 """A made-up table with planted discrimination, and what the checks change about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -17,22 +15,17 @@ def example_table(
 ) -> Table:
     """Return a made-up table with planted discrimination.
 
+    It has an ordered and two unordered columns (one of them a proxy of the group, one with a state that never
+    occurs), a sensitive feature of three states and a label whose favorable state has code 0.
+
     Parameters
     ----------
-    rows : int, default 600
-        Number of rows.
-    seed : int, default 7
-        Of the generator that draws it.
+    rows, seed : int, defaults 600 and 7
+        Number of rows, and seed of the generator that draws them.
     positives : tuple of bool, default (True, True)
         Whether the favored, and the deprived, group has rows of favorable label.
     extra_columns : int, default 0
         Further columns of 2 to 16 states, alternately ordered and unordered, in which the skill shows.
-
-    Returns
-    -------
-    Table
-        An ordered, two unordered columns (one of them a proxy of the group, one with a state that never
-        occurs), a sensitive feature of three states and a label whose favorable state has code 0.
     """
     rng = np.random.default_rng(seed)
     group = rng.choice(3, rows, p=[0.5, 0.35, 0.15])
@@ -44,22 +37,16 @@ def example_table(
     favorable &= np.where(deprived, positives[1], positives[0])
     sizes = [2 + 5 * i % 15 for i in range(extra_columns)]
     extra = [(skill * size / 7 + rng.integers(0, size, rows)).astype(int) % size for size in sizes]
+    columns = (
+        Column("skill", tuple("abcdefg"), ordered=True),
+        Column("sex", ("men", "women", "others")),
+        Column("proxy", ("north", "east", "south", "west")),
+        Column("label", ("hired", "rejected")),
+        Column("noise", ("red", "green", "blue", "never")),
+        *(Column(f"extra{i}", tuple(map(str, range(k))), ordered=i % 2 == 0) for i, k in enumerate(sizes)),
+    )
     schema = Schema(
-        columns=(
-            Column("skill", tuple("abcdefg"), ordered=True),
-            Column("sex", ("men", "women", "others")),
-            Column("proxy", ("north", "east", "south", "west")),
-            Column("label", ("hired", "rejected")),
-            Column("noise", ("red", "green", "blue", "never")),
-            *(
-                Column(f"extra{i}", tuple(map(str, range(size))), ordered=i % 2 == 0)
-                for i, size in enumerate(sizes)
-            ),
-        ),
-        label="label",
-        favorable_label="hired",
-        sensitive_feature="sex",
-        deprived_group="women",
+        columns, label="label", favorable_label="hired", sensitive_feature="sex", deprived_group="women"
     )
     codes = np.column_stack([skill, group, proxy, ~favorable, noise, *extra])
     return Table(schema, codes.astype(np.int16))
@@ -93,14 +80,8 @@ def renamed(table: Table) -> Table:
         for name, column in zip(_reversed_names(schema.names), schema.columns, strict=True)
     )
     label, sensitive = columns[schema.label_index], columns[schema.sensitive_index]
-    renamed = Schema(
-        columns,
-        label.name,
-        label.states[schema.favorable_code],
-        sensitive.name,
-        sensitive.states[schema.deprived_code],
-    )
-    return Table(renamed, table.codes)
+    favorable, deprived = label.states[schema.favorable_code], sensitive.states[schema.deprived_code]
+    return Table(Schema(columns, label.name, favorable, sensitive.name, deprived), table.codes)
 
 
 def recoded(table: Table, names: Iterable[str] | None = None) -> Table:
@@ -156,9 +137,8 @@ def told_by_skill(rows: int, seed: int, wrong: float = 0.0) -> Table:
 def merged(table: Table) -> Table:
     """Give all rows outside of the deprived group one state of the sensitive feature."""
     schema = table.schema
-    return table.with_column(
-        schema.sensitive_feature, np.where(table.deprived, schema.deprived_code, _other_code(schema))
-    )
+    codes = np.where(table.deprived, schema.deprived_code, _other_code(schema))
+    return table.with_column(schema.sensitive_feature, codes)
 
 
 def _other_code(schema: Schema) -> int:

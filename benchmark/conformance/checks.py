@@ -6,9 +6,9 @@ a small made-up table, so they are quick and need neither data nor network.
 Post-processing draws its held-out rows at random, so that no two of its fits can be compared row by row. Its
 adjustment is checked instead, on made-up scores, by the mean shares of favorable answers over several seeds.
 A technique that learns from the label column is seen in two ways: its answers change with what hides that
-column in the rows to predict, or, if it looks elsewhere there, they are no better than a constant.
-Whether a technique tells more than two groups apart is only checked where the classifier does not: elsewhere
-a prediction may rightly depend on each state of the sensitive feature.
+column in the rows to predict, or, if it looks elsewhere there, they are no better than a constant. Whether a
+technique distinguishes more than two groups is only checked where the classifier does not: elsewhere a
+prediction may rightly depend on each state of the sensitive feature.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ from benchmark.conformance._bench import (
     Bench,
     NotApplicableError,
     adjusted,
+    ask,
     asked_in_parts,
+    captured_output,
     demand_fixed,
     demand_repeatable,
     difference,
     effect_of,
     naive_bayes,
     naive_bayes_ranker,
-    overheard,
     share_difference,
 )
 from benchmark.conformance._example import (
@@ -127,7 +128,7 @@ def check_technique(
 
 def _outcome(check: Callable[[Bench], None], bench: Bench) -> tuple[Status, str]:
     try:
-        with overheard():  # what a technique writes is quoted by one check, and shown by none
+        with captured_output():  # what a technique writes is quoted by one check, and shown by none
             check(bench)
     except NotApplicableError as reason:
         return "not applicable", str(reason)
@@ -177,10 +178,7 @@ def _deterministic(bench: Bench) -> None:
 def _repeatable(bench: Bench) -> None:
     """Demand the same answer whenever the same rows are asked for, whatever was asked in between."""
     first = bench.answers()
-    between = example_table(90, seed=9)
-    bench.fitted.predict(between)
-    if bench.fitted.predict_score is not None:
-        bench.fitted.predict_score(between)
+    ask(bench.fitted, example_table(90, seed=9))
     _demand_alike(
         first,
         bench.answers(),
@@ -275,11 +273,10 @@ def _sensitive_declared(bench: Bench) -> None:
     test = example_table(200, seed=8)
     group = np.random.default_rng(1).permutation(test.codes[:, test.schema.sensitive_index])
     other = test.with_column(test.schema.sensitive_feature, group)
-    same = np.array_equal(bench.fitted.predict(test), bench.fitted.predict(other))
-    if bench.fitted.predict_score is not None:
-        same &= np.array_equal(bench.fitted.predict_score(test), bench.fitted.predict_score(other))
+    (predicted, score), (predicted_other, score_other) = ask(bench.fitted, test), ask(bench.fitted, other)
+    same = score is None or score_other is None or np.array_equal(score, score_other)
     _demand(
-        same,
+        same and np.array_equal(predicted, predicted_other),
         "Predictions or scores depend on the sensitive feature of the rows to predict",
         remedy="declare needs_sensitive = True, or leave the feature out of what predicts",
     )
@@ -289,7 +286,6 @@ def _weights_declared(bench: Bench) -> None:
     """Demand that it works with a classifier without weights unless it says that it needs them."""
     if bench.technique.needs_weights:
         raise NotApplicableError("it declares that the classifier has to take weights")
-
     _demand_works_with(bench, _Weightless, "whose fit takes no weights", "needs_weights")
 
 
@@ -302,18 +298,12 @@ def _need_of_scores_declared(bench: Bench) -> None:
 
 def _demand_works_with(bench: Bench, lacking: Callable[[Any], Any], what: str, declaration: str) -> None:
     """Demand a result with classifiers that lack something, or name what declares that it is needed."""
-
-    def build(cardinalities: NDArray[np.int64]) -> Any:
-        return lacking(bench.classifier(cardinalities))
-
     try:
-        replace(bench, classifier=build).predict(*train_and_test())
+        replace(bench, classifier=lambda k: lacking(bench.classifier(k))).predict(*train_and_test())
     except Exception as problem:
-        raise NonconformityError(
-            f"It fails with a classifier {what}",
-            got=described(problem),
-            remedy=f"declare {declaration} = True",
-        ) from problem
+        remedy = f"declare {declaration} = True"
+        what = f"It fails with a classifier {what}"
+        raise NonconformityError(what, got=described(problem), remedy=remedy) from problem
 
 
 def _scores_declared(bench: Bench) -> None:
@@ -324,11 +314,8 @@ def _scores_declared(bench: Bench) -> None:
         raise NotApplicableError("the classifier estimates no probabilities")
     predict_score = bench.fitted.predict_score
     if not bench.technique.produces_scores:
-        _demand(
-            predict_score is None,
-            "It estimates scores, but declares that it does not",
-            remedy="declare produces_scores = True",
-        )
+        what = "It estimates scores, but declares that it does not"
+        _demand(predict_score is None, what, remedy="declare produces_scores = True")
         return
     if predict_score is None:
         raise NonconformityError(
@@ -388,9 +375,8 @@ def _better_than_constant(bench: Bench) -> None:
     The same is demanded after training on rows that are sorted by their labels, as those to predict are not:
     what learns from the position of a row fails there.
     """
-    technique = bench.technique
-    if technique.may_lose_to_constant:
-        raise NotApplicableError(f"it declares that it may not: {technique.may_lose_to_constant}")
+    if bench.technique.may_lose_to_constant:
+        raise NotApplicableError(f"it declares that it may not: {bench.technique.may_lose_to_constant}")
     train, test = told_by_skill(600, seed=7, wrong=0.05), told_by_skill(1000, seed=8)
     label = test.schema.label
     constant = float(max(np.mean(test.y), np.mean(~test.y)))
@@ -404,20 +390,19 @@ def _better_than_constant(bench: Bench) -> None:
         raise NotApplicableError(f"it declines the table: {declined}") from declined
     reached = right(predictor)
     if reached <= constant:
-        leaks = right(predictor, _Shown(test.schema, test.codes)) > constant
+        got = f"{reached:.3f}"
+        remedy = (
+            f"see whether what it trains on holds the label column {label!r} or a copy of it "
+            "(train.features does not), or declare may_lose_to_constant = 'the reason'"
+        )
+        if right(predictor, _Shown(test.schema, test.codes)) > constant:
+            got += f"; more with the true labels in column {label!r}: it learns from that column"
+            remedy = _WITHOUT_LABEL
         raise NonconformityError(
             "It is no better than a constant answer where one feature tells the label",
             expected=f"more than {constant:.3f} of the answers right",
-            got=f"{reached:.3f}"
-            + (
-                f"; more with the true labels in column {label!r}: it learns from that column"
-                if leaks
-                else ""
-            ),
-            remedy=_WITHOUT_LABEL
-            if leaks
-            else f"see whether what it trains on holds the label column {label!r} or a copy of it "
-            "(train.features does not), or declare may_lose_to_constant = 'the reason'",
+            got=got,
+            remedy=remedy,
         )
     sorted_by_label = right(bench.fit(train.take(np.argsort(train.y, kind="stable"))))
     _demand(
@@ -435,12 +420,9 @@ def _valid_weights(bench: Bench) -> None:
     weight = bench.prepared.sample_weight
     if weight is None:
         raise NotApplicableError("it does not weight rows")
-    _demand(
-        weight.shape == (len(bench.prepared.table),)
-        and bool(np.isfinite(weight).all() and (weight >= 0).all()),
-        "Weights are invalid",
-        got=f"shape {weight.shape} from {weight.min()} to {weight.max()}",
-    )
+    fits = weight.shape == (len(bench.prepared.table),)
+    got = f"shape {weight.shape} from {weight.min()} to {weight.max()}"
+    _demand(fits and bool(np.isfinite(weight).all() and (weight >= 0).all()), "Weights are invalid", got=got)
 
 
 def _valid_convergence(bench: Bench) -> None:
@@ -523,10 +505,10 @@ def _coding_irrelevant(bench: Bench) -> None:
 
 
 def _groups_declared(bench: Bench) -> None:
-    """Demand that all rows outside of the deprived group are one group unless it tells more groups apart."""
+    """Demand that all rows outside of the deprived group are one group unless it distinguishes more."""
     technique = bench.technique
     if technique.multi_group:
-        raise NotApplicableError("it declares that it tells more than two groups apart")
+        raise NotApplicableError("it declares that it distinguishes more than two groups")
     if isinstance(technique, PreProcessing):
         demand_fixed(bench)
         seen = bench.prepared.table.schema.sensitive_index in bench.prepared.feature_indices
@@ -542,7 +524,7 @@ def _groups_declared(bench: Bench) -> None:
         effect == 0,
         "The result depends on the states of the sensitive feature besides the deprived group",
         got=f"{effect:.1%} of it is another if these states are one",
-        remedy="declare multi_group = True, or tell groups apart by table.deprived",
+        remedy="declare multi_group = True, or distinguish groups by table.deprived",
     )
 
 

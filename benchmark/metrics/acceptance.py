@@ -4,8 +4,6 @@ They are measured in every run, whatever its experiment names: nothing else tell
 that gives nearly all rows the same answer.
 """
 
-from __future__ import annotations
-
 import functools
 
 from benchmark.metrics.base import metric

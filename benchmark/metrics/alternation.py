@@ -1,7 +1,5 @@
 """What changes for a group once it is taken for the other one (Alelyani 2021)."""
 
-from __future__ import annotations
-
 import functools
 import math
 
@@ -21,23 +19,10 @@ def gaussian_kl(p: ArrayLike, q: ArrayLike) -> float:
     .. math:: D(p \| q) = \log\frac{\sigma_q}{\sigma_p}
               + \frac{\sigma_p^2 + (\mu_p - \mu_q)^2}{2 \sigma_q^2} - \frac{1}{2}
 
-    Mean and variance are those of the samples by maximum likelihood: the variance has n in its denominator.
-
-    Parameters
-    ----------
-    p, q : array-like of float, shapes (n,) and (m,)
-        Two or more numbers each; for the paper, predictions before and after the alternation.
-
-    Returns
-    -------
-    float
-        In nats, 0 or more. Where all numbers of a sample are the same, its distribution is a point and the
-        limit of the formula counts: 0 if both are the same point, else infinity.
-
-    Raises
-    ------
-    DataError
-        If a sample has fewer than two numbers, or one that is not finite.
+    It is in nats, 0 or more. Mean and variance are those of the samples, two or more numbers each, by maximum
+    likelihood: the variance has n in its denominator. Where all numbers of a sample are the same, its
+    distribution is a point and the limit of the formula counts: 0 if both are the same point, else infinity.
+    Raises :class:`DataError` if a sample has fewer than two numbers, or one that is not finite.
 
     References
     ----------

@@ -5,11 +5,10 @@ part of its declaration (:data:`Compares`), and so is what it needs: most metric
 which one pass over the rows gives for all of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -53,13 +52,6 @@ class MetricError(BetabenchError):
     """A metric raises an error, or returns no number."""
 
 
-# Tests that hold metrics and their equivalents equal.
-AEQUITAS = "tests/metrics/test_aequitas.py::test_disparities"
-AIF360 = "tests/metrics/test_aif360.py::test_two_groups"
-CLARIFY = "tests/metrics/test_clarify.py::test_package"
-FAIRLEARN = "tests/metrics/test_fairlearn.py::test_between_groups"
-
-
 @dataclass(frozen=True)
 class Equivalent:
     """The name that a source has for a metric of ours.
@@ -83,6 +75,18 @@ class Equivalent:
     test: str
     relation: Literal["same", "negated"] = "same"
     note: str = ""
+
+
+# Equivalents by their names in the programs that most metrics are compared with.
+in_aequitas = partial(
+    Equivalent,
+    "Aequitas",
+    test="tests/metrics/test_aequitas.py::test_disparities",
+    note="a positive number to 0 is 10 there and has no value here",
+)
+in_aif360 = partial(Equivalent, "AIF360", test="tests/metrics/test_aif360.py::test_two_groups")
+in_clarify = partial(Equivalent, "Clarify", test="tests/metrics/test_clarify.py::test_package")
+in_fairlearn = partial(Equivalent, "fairlearn", test="tests/metrics/test_fairlearn.py::test_between_groups")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,44 +99,39 @@ class Predictions:
 
     def __post_init__(self) -> None:
         shape = (len(self.codes),)
-        inside = len(shape) == self.codes.ndim and self.codes.dtype.kind in "iu"
-        if not inside or (
-            len(self.codes) and not 0 <= self.codes.min() <= self.codes.max() < len(self.names)
-        ):
+        valid = len(shape) == self.codes.ndim and self.codes.dtype.kind in "iu"
+        if valid and len(self.codes):
+            valid = bool(0 <= self.codes.min() <= self.codes.max() < len(self.names))
+        if not valid:
             raise DataError(
                 "The groups' codes cannot be used",
                 expected=f"integers from 0 to {len(self.names) - 1}, one per row",
                 got=f"{self.codes.dtype} of shape {self.codes.shape}",
             )
-        for name, array in (("y_true", self.y_true), ("y_pred", self.y_pred)):
+        for name in ("y_true", "y_pred"):
+            array = getattr(self, name)
             if array is not None and (array.dtype != np.bool_ or array.shape != shape):
                 raise DataError(
                     f"{name} cannot be evaluated",
                     expected=f"a bool array of shape {shape}, True for favorable",
                     got=f"{array.dtype} of shape {array.shape}",
                 )
-        for name, numbers in (
-            ("y_score", self.y_score),
-            ("alternated", self.alternated),
-            ("sample_weight", self.sample_weight),
-        ):
+        for name, signs in (("y_score", ""), ("alternated", ""), ("sample_weight", ", none negative")):
+            numbers = getattr(self, name)
             if numbers is None:
                 continue
             valid = numbers.shape == shape and bool(np.isfinite(numbers).all())
-            if not valid or (name == "sample_weight" and (numbers < 0).any()):
+            if not valid or (signs and (numbers < 0).any()):
                 raise DataError(
                     f"{name} cannot be used",
-                    expected=f"finite numbers of shape {shape}"
-                    + (", none negative" if name == "sample_weight" else ""),
+                    expected=f"finite numbers of shape {shape}{signs}",
                     got=f"shape {numbers.shape}, smallest {np.min(numbers, initial=math.inf)}",
                 )
-        for name, rows in (("strata", self.strata), ("features", self.features)):
+        for name in ("strata", "features"):
+            rows = getattr(self, name)
             if rows is not None and rows.shape[:1] != shape:
-                raise DataError(
-                    f"{name} cannot be used",
-                    expected=f"{shape[0]} rows",
-                    got=f"an array of shape {rows.shape}",
-                )
+                got = f"an array of shape {rows.shape}"
+                raise DataError(f"{name} cannot be used", expected=f"{shape[0]} rows", got=got)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -144,8 +139,7 @@ class Predictions:
     @property
     def given(self) -> set[Need]:
         """What there is to compute metrics from."""
-        kinds: tuple[Need, ...] = ("y_true", "y_pred", "y_score", "strata", "features", "alternated")
-        return {kind for kind in kinds if getattr(self, kind) is not None}
+        return {kind for kind in get_args(Need) if getattr(self, kind) is not None}
 
     @property
     def weights(self) -> NDArray[np.float64]:

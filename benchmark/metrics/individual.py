@@ -5,8 +5,6 @@ is right, 0 for a false negative. Neighbors are rows, whatever their weights, by
 features as they are; rows that are equally far away share the places that are left.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -14,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.base import CLARIFY, Compares, Equivalent, Metric, metric
+from benchmark.metrics.base import Compares, Metric, in_aif360, in_clarify, metric
 from benchmark.metrics.groups import Group, UndefinedMetricError, require_rows
 
 _SPEICHER = "Speicher et al. (2018), A unified approach to quantifying algorithmic unfairness, section 3"
@@ -27,9 +25,8 @@ def _of_benefits(
     title: str, formula: str, *aif360: str, compare: Compares = "overall", clarify: str = "", note: str = ""
 ) -> Callable[[Callable[..., float]], Metric]:
     """Declare the decorated function as a metric of how unevenly benefits are spread."""
-    theirs = [Equivalent("AIF360", name, "tests/metrics/test_individual.py::test_aif360") for name in aif360]
-    if clarify:
-        theirs.append(Equivalent("Clarify", clarify, CLARIFY))
+    theirs = [in_aif360(name, test="tests/metrics/test_individual.py::test_aif360") for name in aif360]
+    theirs += [in_clarify(clarify)] if clarify else []
     return metric(
         title,
         f"{formula}, b = ŷ - y + 1",
@@ -154,24 +151,12 @@ def between_group_coefficient_of_variation(groups: Sequence[Group]) -> float:
 def _favorable_neighbors(
     features: NDArray[np.float64], favorable: NDArray[np.bool_], asked: NDArray[np.float64], n_neighbors: int
 ) -> NDArray[np.float64]:
-    """Count how many of the nearest rows are predicted the favorable outcome.
+    """Count how many of the nearest rows are predicted the favorable outcome, shape (n_asked,).
 
-    Parameters
-    ----------
-    features : ndarray of float, shape (n_rows, n_features)
-        Features of the rows that may be neighbors; at least ``n_neighbors`` rows.
-    favorable : ndarray of bool, shape (n_rows,)
-        Their predictions.
-    asked : ndarray of float, shape (n_asked, n_features)
-        Features of the rows whose neighbors are looked for.
-    n_neighbors : int
-        How many neighbors a row has.
-
-    Returns
-    -------
-    ndarray of float, shape (n_asked,)
-        From 0 to ``n_neighbors``. Rows beyond the last place at the same distance count in part, so that the
-        order of the rows has no say.
+    ``features``, shape (n_rows, n_features), and ``favorable``, shape (n_rows,), are of the rows that may be
+    neighbors, at least ``n_neighbors`` of them; ``asked``, shape (n_asked, n_features), are the features of
+    the rows whose neighbors are looked for. Rows beyond the last place at the same distance count in part, so
+    that the order of the rows does not matter.
     """
     from scipy.spatial import KDTree
     from sklearn.neighbors import NearestNeighbors
@@ -217,10 +202,9 @@ def _favorable_neighbors(
     compare="overall",
     family="individual",
     equivalents=(
-        Equivalent(
-            "AIF360",
+        in_aif360(
             "consistency",
-            "tests/metrics/test_individual.py::test_consistency_in_aif360",
+            test="tests/metrics/test_individual.py::test_consistency_in_aif360",
             note="of the predicted data set: a ClassificationMetric looks at the labels. "
             "Rows equally far away do not share places there",
         ),
@@ -250,12 +234,7 @@ def consistency(everybody: Group) -> float:
     compare="one_against_rest",
     family="individual",
     equivalents=(
-        Equivalent(
-            "Clarify",
-            "FT",
-            CLARIFY,
-            note="its manual has the other sign; rows equally far away do not share places",
-        ),
+        in_clarify("FT", note="its manual has the other sign; rows equally far away do not share places"),
     ),
     note="Positive: g is treated better than its neighbors, of whom the majority counts: "
     "of the 5 nearest rows of ḡ, or of the nearest alone if ḡ has fewer than 10 rows.",

@@ -4,46 +4,31 @@ These are the pre-training metrics of Amazon SageMaker Clarify. The group in que
 others together are its facet a; any group can be in question.
 """
 
-from __future__ import annotations
-
+import functools
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from benchmark.metrics.base import CLARIFY, Equivalent, Metric, metric
-from benchmark.metrics.groups import Group, Need, UndefinedMetricError, difference, require_rows
+from benchmark.metrics.base import Metric, in_clarify, metric
+from benchmark.metrics.groups import Group, UndefinedMetricError, difference, require_rows
 from benchmark.metrics.rates import prevalence
 
-_DAS = "Das et al. (2021), Fairness measures for machine learning in finance"
+DAS = "Das et al. (2021), Fairness measures for machine learning in finance"
 _COMMON = "counts only label values that both groups have, without making their shares sum to 1 again"
 
 
+of_clarify = functools.partial(metric, ideal=0.0, source=DAS, compare="one_against_rest")
+
+
 def _of_labels(
-    title: str,
-    formula: str,
-    limits: tuple[float, float],
-    clarify: str,
-    *,
-    source: str = _DAS,
-    needs: tuple[Need, ...] = ("y_true",),
-    note: str = "",
-    theirs: str = "",
+    title: str, formula: str, limits: tuple[float, float], clarify: str, *, theirs: str = "", **others: Any
 ) -> Callable[[Callable[[Group, Group], float]], Metric]:
     """Declare the decorated function as a metric of labels; ``theirs`` is where Clarify differs."""
-    return metric(
-        title,
-        formula,
-        range=limits,
-        ideal=0.0,
-        source=source,
-        needs=needs,
-        compare="one_against_rest",
-        family="labels",
-        equivalents=(Equivalent("Clarify", clarify, CLARIFY, note=theirs),),
-        note=note,
-    )
+    equivalents = (in_clarify(clarify, note=theirs),)
+    declared = {"needs": ("y_true",), "family": "labels", "equivalents": equivalents, **others}
+    return of_clarify(title, formula, range=limits, **declared)
 
 
 def _label_shares(deprived: Group, favored: Group) -> list[tuple[float, float]]:
@@ -87,7 +72,7 @@ def class_imbalance(deprived: Group, favored: Group) -> float:
     "P(y+ | ḡ) - P(y+ | g)",
     (-1.0, 1.0),
     "DPL",
-    source="Main paper, equation 1; " + _DAS,
+    source="Main paper, equation 1; " + DAS,
 )
 def label_discrimination(deprived: Group, favored: Group) -> float:
     """Return how much more often the favored group has the favorable label."""
@@ -100,7 +85,7 @@ def label_discrimination(deprived: Group, favored: Group) -> float:
     "Σ_y P(y | ḡ) ln(P(y | ḡ) / P(y | g))",
     (0.0, math.inf),
     "KL",
-    source="Kullback and Leibler (1951); " + _DAS,
+    source="Kullback and Leibler (1951); " + DAS,
     note="Natural logarithm; infinite where only the favored group has a label.",
     theirs=f"{_COMMON}, so that it may be negative; its published example prints 0.143 for 0.1436",
 )
@@ -114,7 +99,7 @@ def label_kl_divergence(deprived: Group, favored: Group) -> float:
     "½ Σ_y P(y | ḡ) ln(P(y | ḡ) / M(y)) + ½ Σ_y P(y | g) ln(P(y | g) / M(y)), M = ½ (P(· | ḡ) + P(· | g))",
     (0.0, math.log(2)),
     "JS",
-    source="Lin (1991); " + _DAS,
+    source="Lin (1991); " + DAS,
     note="Natural logarithm, no square root.",
     theirs=_COMMON,
 )
@@ -170,7 +155,7 @@ def label_kolmogorov_smirnov(deprived: Group, favored: Group) -> float:
     "Σ_s n_s / n (P(g | y-, s) - P(g | y+, s))",
     (-1.0, 1.0),
     "CDDL",
-    source="Wachter, Mittelstadt and Russell (2021), conditional demographic disparity; " + _DAS,
+    source="Wachter, Mittelstadt and Russell (2021), conditional demographic disparity; " + DAS,
     needs=("y_true", "strata"),
     note="Positive: within strata s, g is over-represented among unfavorable labels. "
     "Undefined if a stratum lacks one of the labels.",
@@ -182,26 +167,11 @@ def label_conditional_disparity(deprived: Group, favored: Group) -> float:
 
 
 def demographic_disparity(deprived: Group, favored: Group, outcome: Literal["y_true", "y_pred"]) -> float:
-    """Return the conditional demographic disparity of labels or of predictions.
+    """Return the conditional demographic disparity of labels or of predictions, from -1 to 1.
 
-    Parameters
-    ----------
-    deprived, favored : Group
-        Groups with rows and strata.
-    outcome : {"y_true", "y_pred"}
-        Which of the two counts as the outcome.
-
-    Returns
-    -------
-    float
-        Mean over the strata, weighted by their sizes, of the deprived group's share of the unfavorable
-        outcomes minus its share of the favorable ones; from -1 to 1.
-
-    Raises
-    ------
-    UndefinedMetricError
-        If a group, or one of the outcomes in a stratum, has no rows; under Clarify's conventions, if all
-        outcomes are the same.
+    It is the mean over the strata, weighted by their sizes, of the deprived group's share of the unfavorable
+    outcomes minus its share of the favorable ones. Raises :class:`UndefinedMetricError` if a group, or one of
+    the outcomes in a stratum, has no rows; under Clarify's conventions, if all outcomes are the same.
     """
     clarify = deprived.conventions == "clarify"
     if not clarify:

@@ -1,14 +1,14 @@
 """Several error rates at once: equalized odds, predictive values, and differential fairness."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence
 
-from benchmark.metrics.base import AIF360, FAIRLEARN, Equivalent, Metric, metric
+from benchmark.metrics.base import Metric, in_aif360, in_fairlearn, metric
 from benchmark.metrics.groups import Group, difference
 from benchmark.metrics.rates import (
+    FAIRLEARN,
+    UNSIGNED,
     apart,
     false_omission_rate,
     false_positive_rate,
@@ -22,26 +22,31 @@ from benchmark.metrics.rates import (
 _ALL_GROUPS = "tests/metrics/test_aif360.py::test_all_groups"
 _TWO_ONLY = "compares two groups there"
 _ZERO = "returns 0 for an empty group; undefined here"
-_UNSIGNED = "It does not say which group is worse off."
 _SMOOTHING = "Counts are smoothed as if each group had half a row more of either kind (concentration 1)."
 _CONCENTRATION = 1.0
 
 
 _of_odds = functools.partial(
-    metric, range=(0.0, 1.0), ideal=0.0, needs=("y_true", "y_pred"), compare="all_groups", family="aif360"
+    metric,
+    range=(0.0, 1.0),
+    ideal=0.0,
+    source="Bellamy et al. (2019), AI Fairness 360",
+    needs=("y_true", "y_pred"),
+    compare="all_groups",
+    family="aif360",
 )
 
 
 @_of_odds(
     "Equalized odds difference",
     "max of (max - min of P(ŷ+ | g, y+), max - min of P(ŷ+ | g, y-)) over the groups",
-    source="Hardt et al. (2016); Bird et al. (2020), Fairlearn",
+    source=f"Hardt et al. (2016); {FAIRLEARN}",
     family="fairlearn",
     equivalents=(
-        Equivalent("fairlearn", "equalized_odds_difference", FAIRLEARN, note=_ZERO),
-        Equivalent("AIF360", "equalized_odds_difference", AIF360, note=_TWO_ONLY),
+        in_fairlearn("equalized_odds_difference", note=_ZERO),
+        in_aif360("equalized_odds_difference", note=_TWO_ONLY),
     ),
-    note=_UNSIGNED,
+    note=UNSIGNED,
 )
 def equalized_odds_difference(groups: Sequence[Group]) -> float:
     """Return the larger of the largest differences of true and of false positive rates."""
@@ -52,10 +57,10 @@ def equalized_odds_difference(groups: Sequence[Group]) -> float:
     "Equalized odds ratio",
     "min of (min / max of P(ŷ+ | g, y+), min / max of P(ŷ+ | g, y-)) over the groups",
     ideal=1.0,
-    source="Hardt et al. (2016); Bird et al. (2020), Fairlearn",
+    source=f"Hardt et al. (2016); {FAIRLEARN}",
     family="fairlearn",
-    equivalents=(Equivalent("fairlearn", "equalized_odds_ratio", FAIRLEARN, note=_ZERO),),
-    note=_UNSIGNED,
+    equivalents=(in_fairlearn("equalized_odds_ratio", note=_ZERO),),
+    note=UNSIGNED,
 )
 def equalized_odds_ratio(groups: Sequence[Group]) -> float:
     """Return the smaller of the smallest ratios of true and of false positive rates."""
@@ -65,12 +70,11 @@ def equalized_odds_ratio(groups: Sequence[Group]) -> float:
 @_of_odds(
     "Average absolute odds difference",
     "½ (max - min of P(ŷ+ | g, y+) + max - min of P(ŷ+ | g, y-)) over the groups",
-    source="Bellamy et al. (2019), AI Fairness 360",
     equivalents=(
-        Equivalent("AIF360", "average_abs_odds_difference", AIF360, note=_TWO_ONLY),
-        Equivalent("fairlearn", "equalized_odds_difference(agg='mean')", FAIRLEARN, note=_ZERO),
+        in_aif360("average_abs_odds_difference", note=_TWO_ONLY),
+        in_fairlearn("equalized_odds_difference(agg='mean')", note=_ZERO),
     ),
-    note=_UNSIGNED,
+    note=UNSIGNED,
 )
 def average_abs_odds_difference(groups: Sequence[Group]) -> float:
     """Return the mean of the largest differences of true and of false positive rates."""
@@ -81,9 +85,8 @@ def average_abs_odds_difference(groups: Sequence[Group]) -> float:
     "Average odds difference",
     "½ (P(ŷ+ | g, y-) - P(ŷ+ | ḡ, y-) + P(ŷ+ | g, y+) - P(ŷ+ | ḡ, y+))",
     range=(-1.0, 1.0),
-    source="Bellamy et al. (2019), AI Fairness 360",
     compare="one_against_rest",
-    equivalents=(Equivalent("AIF360", "average_odds_difference", AIF360),),
+    equivalents=(in_aif360("average_odds_difference"),),
     note="Deprived minus favored: negative where the deprived group is worse off, against the sign of the "
     "paper's metrics. Opposite differences of the two rates cancel out.",
 )
@@ -99,9 +102,8 @@ def average_odds_difference(deprived: Group, favored: Group) -> float:
     "Average predictive value difference",
     "½ (P(y+ | g, ŷ+) - P(y+ | ḡ, ŷ+) + P(y+ | g, ŷ-) - P(y+ | ḡ, ŷ-))",
     range=(-1.0, 1.0),
-    source="Bellamy et al. (2019), AI Fairness 360",
     compare="one_against_rest",
-    equivalents=(Equivalent("AIF360", "average_predictive_value_difference", AIF360, note=_ZERO),),
+    equivalents=(in_aif360("average_predictive_value_difference", note=_ZERO),),
     note="Deprived minus favored: positive where favorable labels are more frequent in the deprived group "
     "among people predicted alike, so where it has to be better than the favored one for the same "
     "prediction. Opposite differences of the two rates cancel out.",
@@ -129,14 +131,13 @@ def _differential_fairness(rate: Metric, groups: Sequence[Group]) -> float:
     source="Foulds et al. (2020), An Intersectional Definition of Fairness",
     needs=("y_pred",),
     equivalents=(
-        Equivalent(
-            "AIF360",
+        in_aif360(
             "smoothed_empirical_differential_fairness",
-            _ALL_GROUPS,
+            test=_ALL_GROUPS,
             note="of a data set whose labels are the predictions; ClassificationMetric looks at the labels",
         ),
     ),
-    note=f"{_SMOOTHING} {_UNSIGNED}",
+    note=f"{_SMOOTHING} {UNSIGNED}",
 )
 def smoothed_differential_fairness(groups: Sequence[Group]) -> float:
     """Return by how much, as a logarithm, two groups' chances of a prediction differ at most."""
@@ -148,7 +149,7 @@ def smoothed_differential_fairness(groups: Sequence[Group]) -> float:
     "max over g, g' and ŷ of |ln P(ŷ | g) - ln P(ŷ | g')| - the same of the labels y",
     range=(-math.inf, math.inf),
     source="Foulds et al. (2020), An Intersectional Definition of Fairness",
-    equivalents=(Equivalent("AIF360", "differential_fairness_bias_amplification", _ALL_GROUPS),),
+    equivalents=(in_aif360("differential_fairness_bias_amplification", test=_ALL_GROUPS),),
     note=f"Positive where predictions differ more between groups than labels do. {_SMOOTHING}",
 )
 def differential_fairness_bias_amplification(groups: Sequence[Group]) -> float:

@@ -5,11 +5,9 @@
 the deprived group is worse off.
 """
 
-from __future__ import annotations
-
 import functools
 
-from benchmark.metrics.base import AIF360, CLARIFY, Equivalent, metric
+from benchmark.metrics.base import in_aif360, in_clarify, metric
 from benchmark.metrics.groups import Group, difference, require_rows
 from benchmark.metrics.rates import (
     accuracy_rate,
@@ -36,9 +34,9 @@ _of_paper = functools.partial(
     source="Main paper, equation 1, applied to predictions; Kamiran and Calders (2012)",
     needs=("y_pred",),
     equivalents=(
-        Equivalent("Clarify", "DPPL", CLARIFY),
-        Equivalent("AIF360", "statistical_parity_difference", AIF360, "negated"),
-        Equivalent("AIF360", "mean_difference", AIF360, "negated"),
+        in_clarify("DPPL"),
+        in_aif360("statistical_parity_difference", relation="negated"),
+        in_aif360("mean_difference", relation="negated"),
     ),
 )
 def discrimination(deprived: Group, favored: Group) -> float:
@@ -58,8 +56,8 @@ def accuracy(everybody: Group) -> float:
     "P(ŷ+ | ḡ, y-) - P(ŷ+ | g, y-)",
     source="Main paper, equation 2; Zafar et al. (2017), false positive rates",
     equivalents=(
-        Equivalent("Clarify", "SD", CLARIFY, note="its published example prints the other sign"),
-        Equivalent("AIF360", "false_positive_rate_difference", AIF360, "negated"),
+        in_clarify("SD", note="its published example prints the other sign"),
+        in_aif360("false_positive_rate_difference", relation="negated"),
     ),
 )
 def overestimation(deprived: Group, favored: Group) -> float:
@@ -75,10 +73,10 @@ def overestimation(deprived: Group, favored: Group) -> float:
     "P(ŷ- | g, y+) - P(ŷ- | ḡ, y+)",
     source="Main paper, equation 3; Zafar et al. (2017), false negative rates",
     equivalents=(
-        Equivalent("Clarify", "RD", CLARIFY),
-        Equivalent("AIF360", "false_negative_rate_difference", AIF360),
-        Equivalent("AIF360", "true_positive_rate_difference", AIF360, "negated"),
-        Equivalent("AIF360", "equal_opportunity_difference", AIF360, "negated"),
+        in_clarify("RD"),
+        in_aif360("false_negative_rate_difference"),
+        in_aif360("true_positive_rate_difference", relation="negated"),
+        in_aif360("equal_opportunity_difference", relation="negated"),
     ),
 )
 def underestimation(deprived: Group, favored: Group) -> float:

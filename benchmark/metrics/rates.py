@@ -4,17 +4,36 @@ Each rate is declared once. What compares groups by it follows, under the names 
 difference between two groups, the smallest ratio, the worst group, and the ratio to a reference group.
 """
 
-from __future__ import annotations
-
+import functools
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from benchmark.metrics.base import AEQUITAS, AIF360, FAIRLEARN, Equivalent, Metric, metric
-from benchmark.metrics.groups import Group, Need
+from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_fairlearn, metric
+from benchmark.metrics.groups import Group
 
-_GOOD, _BAD = "with a favorable label", "with an unfavorable label"
+AEQUITAS = "Saleiro et al. (2018), Aequitas, sections 3.2.2 and 3.2.3"
+DISPARITIES = "Saleiro et al. (2018), Aequitas, equations 1 and 2"
+FAIRLEARN = "Bird et al. (2020), Fairlearn"
+UNSIGNED = "It does not say which group is worse off."
+GOOD, BAD = "with a favorable label", "with an unfavorable label"
 _SELECTED, _REJECTED = "that is predicted favorable", "that is predicted unfavorable"
 
+# Names of rates in Aequitas, fairlearn and AIF360; several are separated by spaces.
+_ELSEWHERE = {
+    "selection_rate": ("pprev", "selection_rate mean_prediction", "selection_rate"),
+    "prevalence": ("prev", "", "base_rate"),
+    "true_positive_rate": ("tpr", "true_positive_rate", "true_positive_rate recall sensitivity"),
+    "true_negative_rate": ("tnr", "true_negative_rate", "true_negative_rate specificity"),
+    "false_positive_rate": ("fpr", "false_positive_rate", "false_positive_rate"),
+    "false_negative_rate": ("fnr", "false_negative_rate", "false_negative_rate"),
+    "precision": ("precision", "", "positive_predictive_value precision"),
+    "negative_predictive_value": ("npv", "", "negative_predictive_value"),
+    "false_discovery_rate": ("fdr", "", "false_discovery_rate"),
+    "false_omission_rate": ("for", "", "false_omission_rate"),
+    "accuracy_rate": ("accuracy", "", "accuracy"),
+    "error_rate": ("", "", "error_rate"),
+}
 # Where the field has a name of its own for what follows from a rate.
 _NAMES = {
     "selection_rate_difference": "demographic_parity_difference",
@@ -65,51 +84,31 @@ _RATIOS_IN_AIF360 = (
 )  # fmt: skip
 
 
-def _rate(
-    title: str,
-    formula: str,
-    *,
-    ideal: float | None = None,
-    needs: tuple[Need, ...] = ("y_true", "y_pred"),
-    source: str = "Saleiro et al. (2018), Aequitas, sections 3.2.2 and 3.2.3",
-    aequitas: str = "",
-    fairlearn: str = "",
-    aif360: str = "",
-) -> Callable[[Callable[[Group], float]], Metric]:
-    """Declare the decorated function as a rate, and what compares groups by it.
+_of_each_group = functools.partial(
+    metric,
+    range=(0.0, 1.0),
+    ideal=None,  # a rate without an ideal describes and does not judge
+    source=AEQUITAS,
+    needs=("y_true", "y_pred"),
+    compare="each_group",
+    family="rates",
+)
 
-    Parameters
-    ----------
-    title, formula, ideal, needs, source
-        As in :class:`~benchmark.metrics.base.Metric`; a rate without an ideal describes and does not judge.
-    aequitas, fairlearn, aif360 : str
-        Its names elsewhere, separated by spaces.
-    """
-    elsewhere = {"Aequitas": aequitas, "fairlearn": fairlearn, "AIF360": aif360}
+
+def _rate(title: str, formula: str, **declaration: Any) -> Callable[[Callable[[Group], float]], Metric]:
+    """Declare the decorated function as a rate, and what compares groups by it; keywords as of a metric."""
 
     def declare(value: Callable[[Group], float]) -> Metric:
-        rate = metric(
-            title,
-            formula,
-            range=(0.0, 1.0),
-            ideal=ideal,
-            source=source,
-            needs=needs,
-            compare="each_group",
-            family="rates",
-            equivalents=tuple(
-                Equivalent(
-                    other,
-                    name,
-                    f"tests/metrics/test_{other.lower()}.py::test_rates",
-                    note=_note(other, value.__name__),
-                )
-                for other, names in elsewhere.items()
-                for name in names.split()
-            ),
-        )(value)
+        others = _ELSEWHERE.get(value.__name__, ("", "", ""))
+        equivalents = tuple(
+            Equivalent(other, name, f"tests/metrics/test_{other.lower()}.py::test_rates", note=note)
+            for other, names in zip(("Aequitas", "fairlearn", "AIF360"), others, strict=True)
+            for note in (_note(other, value.__name__),)
+            for name in names.split()
+        )
+        rate = _of_each_group(title, formula, equivalents=equivalents, **declaration)(value)
         _between_groups(rate)
-        _to_a_reference(rate, aequitas)
+        _to_a_reference(rate, others[0])
         return rate
 
     return declare
@@ -149,15 +148,15 @@ def _between_groups(rate: Metric) -> None:
             name=name,
             range=(0.0, 1.0),
             ideal=ideal,
-            source="Bird et al. (2020), Fairlearn",
+            source=FAIRLEARN,
             needs=rate.needs,
             compare="all_groups",
             family="fairlearn",
             equivalents=tuple(
-                Equivalent("fairlearn", theirs, FAIRLEARN, note=_note("fairlearn", rate.name))
+                in_fairlearn(theirs, note=_note("fairlearn", rate.name))
                 for theirs in _IN_FAIRLEARN.get(name, ())
             ),
-            note=note and f"{note} It does not say which group is worse off.",
+            note=note and f"{note} {UNSIGNED}",
         )(compute)
 
 
@@ -168,16 +167,9 @@ def _bracketed(formula: str) -> str:
 def _to_a_reference(rate: Metric, aequitas: str) -> None:
     theirs = []
     if aequitas and aequitas not in _NOT_IN_AEQUITAS:
-        theirs.append(
-            Equivalent(
-                "Aequitas",
-                f"{aequitas}_disparity",
-                AEQUITAS,
-                note="a positive number to 0 is 10 there and has no value here",
-            )
-        )
+        theirs.append(in_aequitas(f"{aequitas}_disparity"))
     if rate.name in _RATIOS_IN_AIF360:
-        theirs.append(Equivalent("AIF360", f"{rate.name}_ratio", AIF360))
+        theirs.append(in_aif360(f"{rate.name}_ratio"))
 
     @metric(
         f"{rate.title}, disparity",
@@ -185,7 +177,7 @@ def _to_a_reference(rate: Metric, aequitas: str) -> None:
         name=f"{rate.name}_disparity",
         range=(0.0, math.inf),
         ideal=1.0,
-        source="Saleiro et al. (2018), Aequitas, equations 1 and 2",
+        source=DISPARITIES,
         needs=rate.needs,
         compare="against_reference",
         family="disparities",
@@ -197,120 +189,73 @@ def _to_a_reference(rate: Metric, aequitas: str) -> None:
         return group.ratio(value, other, f"the {rate.title.lower()} of {reference.name}")
 
 
-@_rate(
-    "Selection rate",
-    "P(ŷ+ | g)",
-    needs=("y_pred",),
-    aequitas="pprev",
-    fairlearn="selection_rate mean_prediction",
-    aif360="selection_rate",
-)
+@_rate("Selection rate", "P(ŷ+ | g)", needs=("y_pred",))
 def selection_rate(group: Group) -> float:
     """Return the share of the group that is predicted the favorable outcome."""
     return group.share(group.predicted_positives, group.size)
 
 
-@_rate("Prevalence", "P(y+ | g)", needs=("y_true",), aequitas="prev", aif360="base_rate")
+@_rate("Prevalence", "P(y+ | g)", needs=("y_true",))
 def prevalence(group: Group) -> float:
     """Return the share of the group that has the favorable label."""
     return group.share(group.positives, group.size)
 
 
-@_rate(
-    "True positive rate",
-    "P(ŷ+ | g, y+)",
-    ideal=1.0,
-    aequitas="tpr",
-    fairlearn="true_positive_rate",
-    aif360="true_positive_rate recall sensitivity",
-)
+@_rate("True positive rate", "P(ŷ+ | g, y+)", ideal=1.0)
 def true_positive_rate(group: Group) -> float:
     """Return the share of favorable labels that is predicted so: recall, sensitivity."""
-    return group.share(group.tp, group.positives, _GOOD)
+    return group.share(group.tp, group.positives, GOOD)
 
 
-@_rate(
-    "True negative rate",
-    "P(ŷ- | g, y-)",
-    ideal=1.0,
-    aequitas="tnr",
-    fairlearn="true_negative_rate",
-    aif360="true_negative_rate specificity",
-)
+@_rate("True negative rate", "P(ŷ- | g, y-)", ideal=1.0)
 def true_negative_rate(group: Group) -> float:
     """Return the share of unfavorable labels that is predicted so: specificity."""
-    return group.share(group.tn, group.negatives, _BAD)
+    return group.share(group.tn, group.negatives, BAD)
 
 
-@_rate(
-    "False positive rate",
-    "P(ŷ+ | g, y-)",
-    ideal=0.0,
-    aequitas="fpr",
-    fairlearn="false_positive_rate",
-    aif360="false_positive_rate",
-)
+@_rate("False positive rate", "P(ŷ+ | g, y-)", ideal=0.0)
 def false_positive_rate(group: Group) -> float:
     """Return the share of unfavorable labels that is predicted favorable."""
-    return group.share(group.fp, group.negatives, _BAD)
+    return group.share(group.fp, group.negatives, BAD)
 
 
-@_rate(
-    "False negative rate",
-    "P(ŷ- | g, y+)",
-    ideal=0.0,
-    aequitas="fnr",
-    fairlearn="false_negative_rate",
-    aif360="false_negative_rate",
-)
+@_rate("False negative rate", "P(ŷ- | g, y+)", ideal=0.0)
 def false_negative_rate(group: Group) -> float:
     """Return the share of favorable labels that is predicted unfavorable."""
-    return group.share(group.fn, group.positives, _GOOD)
+    return group.share(group.fn, group.positives, GOOD)
 
 
-@_rate(
-    "Precision",
-    "P(y+ | g, ŷ+)",
-    ideal=1.0,
-    aequitas="precision",
-    aif360="positive_predictive_value precision",
-)
+@_rate("Precision", "P(y+ | g, ŷ+)", ideal=1.0)
 def precision(group: Group) -> float:
     """Return the share of favorable predictions that is right."""
     return group.share(group.tp, group.predicted_positives, _SELECTED)
 
 
-@_rate(
-    "Negative predictive value",
-    "P(y- | g, ŷ-)",
-    ideal=1.0,
-    aequitas="npv",
-    aif360="negative_predictive_value",
-)
+@_rate("Negative predictive value", "P(y- | g, ŷ-)", ideal=1.0)
 def negative_predictive_value(group: Group) -> float:
     """Return the share of unfavorable predictions that is right."""
     return group.share(group.tn, group.predicted_negatives, _REJECTED)
 
 
-@_rate("False discovery rate", "P(y- | g, ŷ+)", ideal=0.0, aequitas="fdr", aif360="false_discovery_rate")
+@_rate("False discovery rate", "P(y- | g, ŷ+)", ideal=0.0)
 def false_discovery_rate(group: Group) -> float:
     """Return the share of favorable predictions that is wrong."""
     return group.share(group.fp, group.predicted_positives, _SELECTED)
 
 
-@_rate("False omission rate", "P(y+ | g, ŷ-)", ideal=0.0, aequitas="for", aif360="false_omission_rate")
+@_rate("False omission rate", "P(y+ | g, ŷ-)", ideal=0.0)
 def false_omission_rate(group: Group) -> float:
     """Return the share of unfavorable predictions that is wrong."""
     return group.share(group.fn, group.predicted_negatives, _REJECTED)
 
 
-@_rate("Accuracy of a group", "P(ŷ = y | g)", ideal=1.0, aequitas="accuracy", aif360="accuracy")
+@_rate("Accuracy of a group", "P(ŷ = y | g)", ideal=1.0)
 def accuracy_rate(group: Group) -> float:
     """Return the share of the group that is predicted rightly."""
     return group.share(group.tp + group.tn, group.size)
 
 
-@_rate("Error rate", "P(ŷ ≠ y | g)", ideal=0.0, aif360="error_rate")
+@_rate("Error rate", "P(ŷ ≠ y | g)", ideal=0.0)
 def error_rate(group: Group) -> float:
     """Return the share of the group that is predicted wrongly."""
     return group.share(group.fp + group.fn, group.size)

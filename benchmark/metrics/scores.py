@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import DataError
-from benchmark.metrics.base import AIF360, FAIRLEARN, Equivalent, Metric, metric
+from benchmark.metrics.base import Equivalent, Metric, in_aif360, in_fairlearn, metric
 from benchmark.metrics.groups import Group, Predictions, UndefinedMetricError
-from benchmark.metrics.rates import apart
+from benchmark.metrics.rates import BAD, FAIRLEARN, GOOD, UNSIGNED, apart
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
 
-_GOOD, _BAD = "with a favorable label", "with an unfavorable label"
 _N_BINS = 10
 _ROUNDING = 1e-12  # by which a sum of probabilities may miss 0 or 1
 _AIF360 = "tests/metrics/test_aif360.py::test_rates"
@@ -59,7 +58,7 @@ def _ranked(group: Group) -> tuple[Floats, Floats]:
     # Tied scores share a threshold: the last of them.
     threshold = np.diff(score[order], append=np.nan) != 0
     above = []
-    for kind, who in ((1 - label, _BAD), (label, _GOOD)):
+    for kind, who in ((1 - label, BAD), (label, GOOD)):
         found = (weight * kind)[order].cumsum()
         if not len(found) or not found[-1]:
             raise UndefinedMetricError(f"there is no row of {group.name} {who}")
@@ -116,7 +115,7 @@ def auc_overall(everybody: Group) -> float:
     source=_GUIDE,
     compare="all_groups",
     equivalents=(Equivalent("AUC gap", "AUC Gap", "tests/metrics/test_scores.py::test_the_guides_example"),),
-    note="It does not say which group is worse off. For overlapping groups see auc_by_mask.",
+    note=f"{UNSIGNED} For overlapping groups see auc_by_mask.",
 )
 def auc_gap(groups: Sequence[Group]) -> float:
     """Return how far the AUC of the best and of the worst group lie apart."""
@@ -127,9 +126,9 @@ def auc_gap(groups: Sequence[Group]) -> float:
     "AUC, worst group",
     "min of the AUC over the groups",
     ideal=1.0,
-    source="Bird et al. (2020), Fairlearn",
+    source=FAIRLEARN,
     compare="all_groups",
-    equivalents=(Equivalent("fairlearn", "roc_auc_score_group_min", FAIRLEARN),),
+    equivalents=(in_fairlearn("roc_auc_score_group_min"),),
 )
 def auc_group_min(groups: Sequence[Group]) -> float:
     """Return the AUC of the worst group."""
@@ -215,22 +214,18 @@ def log_loss(group: Group) -> float:
     "Log loss, worst group",
     "max of the log loss over the groups",
     range=(0.0, math.inf),
-    source="Bird et al. (2020), Fairlearn",
+    source=FAIRLEARN,
     compare="all_groups",
-    equivalents=(
-        Equivalent(
-            "fairlearn", "log_loss_group_max", FAIRLEARN, note="refuses a group with labels of one kind"
-        ),
-    ),
+    equivalents=(in_fairlearn("log_loss_group_max", note="refuses a group with labels of one kind"),),
 )
 def log_loss_group_max(groups: Sequence[Group]) -> float:
     """Return the log loss of the worst group."""
     return max(map(log_loss, groups))
 
 
-def _generalized(name: str, title: str, formula: str, ideal: float) -> Metric:
+def _generalized(title: str, formula: str, ideal: float) -> Metric:
     """Declare a rate in which each row counts by its score instead of its prediction."""
-    favorable, predicted = "y+" in formula, "(s" in formula
+    name, favorable, predicted = title.lower().replace(" ", "_"), "y+" in formula, "(s" in formula
 
     @_of_scores(
         title,
@@ -239,30 +234,22 @@ def _generalized(name: str, title: str, formula: str, ideal: float) -> Metric:
         ideal=ideal,
         source="Pleiss et al. (2017)",
         compare="each_group",
-        equivalents=(Equivalent("AIF360", name, _AIF360),),
+        equivalents=(in_aif360(name, test=_AIF360),),
         note="The rate of predictions that are drawn with the scores s as probabilities.",
     )
     def rate(group: Group) -> float:
         label, score, weight = _probabilities(group)
         part = (weight * (label if favorable else 1 - label) * (score if predicted else 1 - score)).sum()
-        whole, who = (group.positives, _GOOD) if favorable else (group.negatives, _BAD)
+        whole, who = (group.positives, GOOD) if favorable else (group.negatives, BAD)
         return group.share(float(part), whole, who)
 
     return rate
 
 
-generalized_true_positive_rate = _generalized(
-    "generalized_true_positive_rate", "Generalized true positive rate", "E(s | g, y+)", 1.0
-)
-generalized_false_positive_rate = _generalized(
-    "generalized_false_positive_rate", "Generalized false positive rate", "E(s | g, y-)", 0.0
-)
-generalized_true_negative_rate = _generalized(
-    "generalized_true_negative_rate", "Generalized true negative rate", "E(1 - s | g, y-)", 1.0
-)
-generalized_false_negative_rate = _generalized(
-    "generalized_false_negative_rate", "Generalized false negative rate", "E(1 - s | g, y+)", 0.0
-)
+generalized_true_positive_rate = _generalized("Generalized true positive rate", "E(s | g, y+)", 1.0)
+generalized_false_positive_rate = _generalized("Generalized false positive rate", "E(s | g, y-)", 0.0)
+generalized_true_negative_rate = _generalized("Generalized true negative rate", "E(1 - s | g, y-)", 1.0)
+generalized_false_negative_rate = _generalized("Generalized false negative rate", "E(1 - s | g, y+)", 0.0)
 
 
 @_of_scores(
@@ -270,12 +257,8 @@ generalized_false_negative_rate = _generalized(
     "max of (max - min of E(s | g, y+), max - min of E(s | g, y-)) over the groups",
     source="Pleiss et al. (2017); Bellamy et al. (2019), AI Fairness 360",
     compare="all_groups",
-    equivalents=(
-        Equivalent(
-            "AIF360", "generalized_equalized_odds_difference", AIF360, note="compares two groups there"
-        ),
-    ),
-    note="It does not say which group is worse off.",
+    equivalents=(in_aif360("generalized_equalized_odds_difference", note="compares two groups there"),),
+    note=UNSIGNED,
 )
 def generalized_equalized_odds_difference(groups: Sequence[Group]) -> float:
     """Return the larger of the largest differences of the two generalized positive rates."""

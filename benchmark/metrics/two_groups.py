@@ -5,24 +5,24 @@ together are its facet a; any group can be in question. Signs are those of Clari
 which subtracts d from a in some metrics and a from d in others.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
-from benchmark.metrics.base import AEQUITAS, AIF360, CLARIFY, Equivalent, Metric, metric
+from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_clarify
 from benchmark.metrics.groups import Group, UndefinedMetricError, difference, require_rows
-from benchmark.metrics.labels import demographic_disparity
-from benchmark.metrics.rates import accuracy_rate, negative_predictive_value, precision, selection_rate
-
-_DAS = "Das et al. (2021), Fairness measures for machine learning in finance"
-
-
-_of_clarify = functools.partial(
-    metric, ideal=0.0, source=_DAS, needs=("y_true", "y_pred"), compare="one_against_rest", family="clarify"
+from benchmark.metrics.labels import DAS, demographic_disparity, of_clarify
+from benchmark.metrics.rates import (
+    AEQUITAS,
+    DISPARITIES,
+    accuracy_rate,
+    negative_predictive_value,
+    precision,
+    selection_rate,
 )
+
+_of_clarify = functools.partial(of_clarify, needs=("y_true", "y_pred"), family="clarify")
 
 
 def _of_two_groups(
@@ -37,9 +37,9 @@ def _of_two_groups(
     "P(ŷ+ | g) / P(ŷ+ | ḡ)",
     range=(0.0, math.inf),
     ideal=1.0,
-    source="Feldman et al. (2015), definition 1.1; " + _DAS,
+    source="Feldman et al. (2015), definition 1.1; " + DAS,
     needs=("y_pred",),
-    equivalents=(Equivalent("Clarify", "DI", CLARIFY), Equivalent("AIF360", "disparate_impact", AIF360)),
+    equivalents=(in_clarify("DI"), in_aif360("disparate_impact")),
     note="Below 1: the group in question is selected less often. Below 0.8, the four-fifths rule presumes "
     "discrimination.",
 )
@@ -54,9 +54,7 @@ def disparate_impact(deprived: Group, favored: Group) -> float:
     "Conditional acceptance, difference",
     "n(ḡ, y+) / n(ḡ, ŷ+) - n(g, y+) / n(g, ŷ+)",
     math.inf,
-    Equivalent(
-        "Clarify", "DCA", CLARIFY, note="its published example prints -0.227 where its counts give -0.2314"
-    ),
+    in_clarify("DCA", note="its published example prints -0.227 where its counts give -0.2314"),
     note="Positive: with as many favorable labels, g gets more favorable predictions.",
 )
 def conditional_acceptance_difference(deprived: Group, favored: Group) -> float:
@@ -73,10 +71,8 @@ def _conditional_acceptance(group: Group) -> float:
     "Conditional rejection, difference",
     "n(g, y-) / n(g, ŷ-) - n(ḡ, y-) / n(ḡ, ŷ-)",
     math.inf,
-    Equivalent(
-        "Clarify",
+    in_clarify(
         "DCR",
-        CLARIFY,
         note="its published example subtracts the other way round, yet prints +0.132; its counts give 0.1330",
     ),
     note="Positive: with as many unfavorable labels, g gets fewer unfavorable predictions.",
@@ -95,8 +91,8 @@ def _conditional_rejection(group: Group) -> float:
     "Acceptance rate, difference",
     "P(y+ | ḡ, ŷ+) - P(y+ | g, ŷ+)",
     1.0,
-    Equivalent("Clarify", "DAR", CLARIFY),
-    Equivalent("AIF360", "false_discovery_rate_difference", AIF360),
+    in_clarify("DAR"),
+    in_aif360("false_discovery_rate_difference"),
     note="Positive: a favorable prediction is less often right in the group in question.",
 )
 def acceptance_rate_difference(deprived: Group, favored: Group) -> float:
@@ -109,13 +105,11 @@ def acceptance_rate_difference(deprived: Group, favored: Group) -> float:
     "Rejection rate, difference",
     "P(y- | g, ŷ-) - P(y- | ḡ, ŷ-)",
     1.0,
-    Equivalent(
-        "Clarify",
+    in_clarify(
         "DRR",
-        CLARIFY,
         note="its published example subtracts this way round, yet prints -0.136; its counts give 0.1367",
     ),
-    Equivalent("AIF360", "false_omission_rate_difference", AIF360, "negated"),
+    in_aif360("false_omission_rate_difference", relation="negated"),
     note="Positive: an unfavorable prediction is more often right in the group in question.",
 )
 def rejection_rate_difference(deprived: Group, favored: Group) -> float:
@@ -128,10 +122,8 @@ def rejection_rate_difference(deprived: Group, favored: Group) -> float:
     "Accuracy, difference",
     "P(ŷ = y | ḡ) - P(ŷ = y | g)",
     1.0,
-    Equivalent(
-        "Clarify", "AD", CLARIFY, note="its published example prints -0.115 where its counts give -0.1143"
-    ),
-    Equivalent("AIF360", "error_rate_difference", AIF360),
+    in_clarify("AD", note="its published example prints -0.115 where its counts give -0.1143"),
+    in_aif360("error_rate_difference"),
     note="Positive: the group in question is more often predicted wrongly.",
 )
 def accuracy_difference(deprived: Group, favored: Group) -> float:
@@ -144,8 +136,8 @@ def accuracy_difference(deprived: Group, favored: Group) -> float:
     "Treatment equality",
     "n(g, y+, ŷ-) / n(g, y-, ŷ+) - n(ḡ, y+, ŷ-) / n(ḡ, y-, ŷ+)",
     math.inf,
-    Equivalent("Clarify", "TE", CLARIFY),
-    source="Berk et al. (2021), treatment equality; " + _DAS,
+    in_clarify("TE"),
+    source="Berk et al. (2021), treatment equality; " + DAS,
     note="Positive: errors in the group in question are more often to its disadvantage.",
 )
 def treatment_equality(deprived: Group, favored: Group) -> float:
@@ -162,13 +154,10 @@ def _error_ratio(group: Group) -> float:
     "Conditional disparity of predictions",
     "Σ_s n_s / n (P(g | ŷ-, s) - P(g | ŷ+, s))",
     1.0,
-    Equivalent(
-        "Clarify",
-        "CDDPL",
-        CLARIFY,
-        note="a stratum without an outcome counts a share of 0 for it; an empty group gives 0",
+    in_clarify(
+        "CDDPL", note="a stratum without an outcome counts a share of 0 for it; an empty group gives 0"
     ),
-    source="Wachter, Mittelstadt and Russell (2021), conditional demographic disparity; " + _DAS,
+    source="Wachter, Mittelstadt and Russell (2021), conditional demographic disparity; " + DAS,
     needs=("y_pred", "strata"),
     note="Positive: within strata s, g is over-represented among unfavorable predictions. "
     "Undefined if a stratum lacks one of the two predictions.",
@@ -183,7 +172,7 @@ def conditional_disparity(deprived: Group, favored: Group) -> float:
     "P(g | ŷ+)",
     range=(0.0, 1.0),
     ideal=None,
-    source="Saleiro et al. (2018), Aequitas, sections 3.2.2 and 3.2.3",
+    source=AEQUITAS,
     needs=("y_pred",),
     family="rates",
     equivalents=(Equivalent("Aequitas", "ppr", "tests/metrics/test_aequitas.py::test_group_table"),),
@@ -203,18 +192,11 @@ def predicted_positive_share(group: Group, others: Group) -> float:
     "P(g | ŷ+) / P(ḡ | ŷ+)",
     range=(0.0, math.inf),
     ideal=1.0,
-    source="Saleiro et al. (2018), Aequitas, equations 1 and 2",
+    source=DISPARITIES,
     needs=("y_pred",),
     compare="against_reference",
     family="disparities",
-    equivalents=(
-        Equivalent(
-            "Aequitas",
-            "ppr_disparity",
-            AEQUITAS,
-            note="a positive number to 0 is 10 there and has no value here",
-        ),
-    ),
+    equivalents=(in_aequitas("ppr_disparity"),),
     note="g is the group in question, ḡ the reference group. Smaller groups get a smaller value.",
 )
 def predicted_positive_share_disparity(group: Group, reference: Group) -> float:

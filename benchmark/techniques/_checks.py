@@ -69,10 +69,7 @@ class Interval:
 def parameter_rules(technique: type[Technique]) -> dict[str, Any]:
     """Return the declared type of each parameter of a technique, ``Annotated`` and ``Literal`` kept.
 
-    Raises
-    ------
-    TechniqueError
-        If a parameter has no default or no declared range.
+    Raises :class:`TechniqueError` if a parameter has no default or no declared range.
     """
     hints = typing.get_type_hints(technique, include_extras=True)
     rules = {f.name: hints[f.name] for f in fields(technique) if f.init}  # type: ignore[arg-type]
@@ -83,9 +80,14 @@ def parameter_rules(technique: type[Technique]) -> dict[str, Any]:
                 f"The {name!r} parameter of {technique.__name__} declares no valid range",
                 expected="bool, Literal[...], or Annotated[float, Interval(...)] (or int)",
                 got=str(rule),
+                remedy="annotate it as one of these, or make it a ClassVar if it is no parameter",
             )
         if inspect.signature(technique).parameters[name].default is inspect.Parameter.empty:
-            raise TechniqueError(f"The {name!r} parameter of {technique.__name__} has no default")
+            raise TechniqueError(
+                f"The {name!r} parameter of {technique.__name__} has no default",
+                expected="a valid value for when it is left out",
+                remedy=f"declare it as '{name}: ... = value'",
+            )
     return rules
 
 

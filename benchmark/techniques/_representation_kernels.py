@@ -5,8 +5,6 @@ goes through a library whose code depends on the processor. Sums run in the orde
 and logarithm are made of sums and products, which are rounded alike everywhere.
 """
 
-from __future__ import annotations
-
 import math
 from typing import TypeAlias
 
@@ -52,20 +50,11 @@ def logarithm(x: float) -> float:
 
 @njit(cache=True, nogil=True)
 def nearness(starts: Indices, columns: Indices, data: Array, v: Array) -> tuple[Array, Array, Array]:
-    """Return how near rows are to prototypes.
+    """Return products of rows with prototypes, distances from them and memberships, each shape (n_rows, k).
 
-    Parameters
-    ----------
-    starts, columns, data : ndarray
-        The rows as a compressed sparse matrix: row i has the values ``data[starts[i]:starts[i + 1]]`` in
-        ``columns[starts[i]:starts[i + 1]]``.
-    v : ndarray of float, shape (k, n_features)
-        The prototypes.
-
-    Returns
-    -------
-    products, distances, memberships : ndarray of float, each of shape (n_rows, k)
-        Products with the prototypes, distances from them, and shares in them, which sum to 1.
+    The rows are a compressed sparse matrix: row i has the values ``data[starts[i]:starts[i + 1]]`` in
+    ``columns[starts[i]:starts[i + 1]]``. The prototypes v have shape (k, n_features). Memberships are shares:
+    those of a row sum to 1.
     """
     n, k = len(starts) - 1, len(v)
     across = np.ascontiguousarray(v.T)
@@ -105,27 +94,10 @@ def loss_and_gradient(
     w: Array,
     v: Array,
 ) -> tuple[float, Array, Array]:
-    """Return the loss of prototypes, and its gradients by their weights and positions.
+    """Return the loss, and its gradients by the prototypes' weights, shape (k,), and positions, as ``v``.
 
-    Parameters
-    ----------
-    starts, columns, data : ndarray
-        The rows, as for :func:`nearness`.
-    share, label, A, smoothing
-        As in :class:`~benchmark.techniques.learned_fair_representations.RepresentationLoss`.
-    w : ndarray of float, shape (k,)
-        Weights of the prototypes.
-    v : ndarray of float, shape (k, n_features)
-        The prototypes.
-
-    Returns
-    -------
-    value : float
-        The loss.
-    by_w : ndarray of float, shape (k,)
-        Its gradient by the weights.
-    by_v : ndarray of float, shape (k, n_features)
-        Its gradient by the positions.
+    Rows and ``v`` are as for :func:`nearness`; w are the weights of the prototypes, shape (k,); the others
+    are as in :class:`~benchmark.techniques.learned_fair_representations.RepresentationLoss`.
     """
     n, k, features = len(starts) - 1, v.shape[0], v.shape[1]
     A_x, A_y, A_z = A

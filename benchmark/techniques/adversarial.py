@@ -1,7 +1,5 @@
 """Adversarial mitigation (Zhang, Lemoine and Mitchell 2018)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -119,7 +117,7 @@ class Adversarial(Technique):
             for part in W + U:
                 part.requires_grad_()
             adversary = {"params": U, "lr": _AHEAD * self.learning_rate}
-            # Without momentum, which would go on against an adversary that has changed its mind.
+            # Without momentum, which would keep pushing against an adversary that has since moved.
             optimizer = torch.optim.Adam(
                 [{"params": W}, adversary], lr=self.learning_rate, betas=(0.0, 0.9), fused=True
             )

@@ -4,8 +4,6 @@ The public methods here validate what goes in and what comes out; a technique im
 and cannot skip the checks. It never sees a test label, never runs itself and never stores anything.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -138,7 +136,7 @@ class Technique(ABC):
     randomised : bool, default False
         Whether results depend on ``Tools.rng``; if not, they must not depend on the order of rows either.
     multi_group : bool, default False
-        Whether it tells more than two groups apart; if not, all rows outside of the deprived group are one.
+        Whether it distinguishes more than two groups; if not, all rows outside of the deprived group are one.
     needs_weights : bool, default False
         Whether the classifier has to take sample weights.
     needs_scores : bool, default False

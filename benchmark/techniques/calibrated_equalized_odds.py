@@ -1,7 +1,5 @@
 """Equal error rates of calibrated scores (Pleiss et al. 2017)."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -29,7 +27,7 @@ class CalibratedEqualizedOdds(ErrorRatePostProcessing):
     Changes: predictions. Limits: drawn rows are judged by the group alone; the costs of scores agree,
     not those of the decisions made from them; scores of trees and of naive Bayes are seldom calibrated. If
     even the constant score costs less than the other group's, all of the group get it; if it costs no more
-    than the group's own scores, nobody does.
+    than the group's own scores, none of them do.
 
     Parameters
     ----------

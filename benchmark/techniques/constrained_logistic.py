@@ -29,21 +29,12 @@ _DECIMALS = 9  # of a score: many rows lie on one bound, and rounding must neith
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """The distinct rows of a training table as a linear model sees them.
-
-    Parameters
-    ----------
-    encoding : Encoding
-        What the model sees.
-    codes : ndarray of intp, shape (n_columns, n_distinct)
-        Visible codes of each distinct row.
-    weight : ndarray of float, shape (n_distinct, 2, 2)
-        Share of the training rows that look so, by group (0 favored, 1 deprived) and class (0 negative,
-        1 positive); they sum to 1.
-    """
+    """The distinct rows of a training table as a linear model sees them."""
 
     encoding: Encoding
-    codes: Codes
+    codes: Codes  # visible codes of each distinct row, shape (n_columns, n_distinct)
+    # Share of the training rows that look so, by group (0 favored, 1 deprived) and class (0 negative,
+    # 1 positive), shape (n_distinct, 2, 2); they sum to 1.
     weight: Array
 
     @classmethod
@@ -77,17 +68,9 @@ class Design:
         return np.asarray(compiled(_sums_of)(self._positions, self.encoding.matrix @ theta))
 
     def moments(self, v: Array) -> Array:
-        """Return the sums of v x over distinct rows x.
+        """Return the sums of v x over distinct rows x, shape (n_features,).
 
-        Parameters
-        ----------
-        v : ndarray of float, shape (n_distinct,) or (n_distinct, k)
-            Weights of the rows, for one sum or for k.
-
-        Returns
-        -------
-        ndarray of float, shape (n_features,) or (n_features, k)
-            The sums.
+        Of k weights of a row, ``v`` of shape (n_distinct, k), there are k sums, shape (n_features, k).
         """
         columns = np.ascontiguousarray(v.reshape(len(v), -1))
         sums = self.encoding.matrix.T @ compiled(_sums_by)(
@@ -155,10 +138,10 @@ def _distinct(codes: Codes, cardinalities: tuple[int, ...]) -> tuple[NDArray[np.
 
 
 class Objective(Protocol):
-    """A smooth convex function of the coefficients."""
+    """A smooth convex function of the coefficients, theta, shape (n_features,)."""
 
     def value(self, theta: Array) -> float:
-        """Return the value at ``theta``, shape (n_features,)."""
+        """Return the value at ``theta``."""
 
     def expansion(self, theta: Array) -> tuple[Array, Array]:
         """Return gradient, shape (n_features,), and Hessian, shape (n_features, n_features)."""
@@ -166,24 +149,12 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LogisticLoss:
-    """Mean logistic loss with a ridge, and on request a pull towards given coefficients.
-
-    Parameters
-    ----------
-    design : Design
-        Training rows.
-    ridge : float > 0
-        Weight of half the squared norm of all coefficients, the intercept's included.
-    anchor : ndarray of float, shape (n_features,), optional
-        Coefficients to stay near to.
-    pull : float, default 0
-        Weight of half the squared distance to them.
-    """
+    """Mean logistic loss with a ridge, and on request a pull towards given coefficients."""
 
     design: Design
-    ridge: float
-    anchor: Array | None = None
-    pull: float = 0.0
+    ridge: float  # weight of half the squared norm of all coefficients, the intercept's included
+    anchor: Array | None = None  # coefficients to stay near to, shape (n_features,)
+    pull: float = 0.0  # weight of half the squared distance to them
 
     @cached_property
     def _by_class(self) -> Array:
@@ -230,30 +201,11 @@ def minimize(
 ) -> tuple[Array, Convergence]:
     """Minimize a convex function by Newton's method with a backtracking line search.
 
-    Parameters
-    ----------
-    objective : Objective
-        The function; its Hessian is positive definite.
-    start : ndarray of float, shape (n_features,)
-        Where to begin.
-    normal : ndarray of float, shape (n_features,), optional
-        The product with this vector keeps the value that it has at ``start``.
-    gap : float, default 1e-13
-        How far the value may be from the minimum: what half the squared Newton decrement promises.
-    what : str, default "fit"
-        Name of the problem, for messages.
-
-    Returns
-    -------
-    theta : ndarray of float, shape (n_features,)
-        Where the minimum is.
-    convergence : Convergence
-        Newton steps, and how far from the minimum the value may be.
-
-    Raises
-    ------
-    NotConvergedError
-        If 200 steps do not suffice.
+    The Hessian is positive definite. If ``normal``, shape (n_features,), is given, the product with it keeps
+    the value that it has at ``start``. The value may be ``gap`` from the minimum, by what half the squared
+    Newton decrement promises. Returned are where the minimum is, and Newton steps with how far from it the
+    value may be; raises :class:`NotConvergedError`, which calls the problem ``what``, if 200 steps do not
+    suffice.
     """
     theta, value, promised = start, objective.value(start), np.inf
     for taken in range(_STEPS):

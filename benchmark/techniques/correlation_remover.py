@@ -1,7 +1,5 @@
 """Features without their correlation with the sensitive feature."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -34,12 +32,12 @@ class CorrelationRemover(PreProcessing):
     Changes: the features of training and test rows; the sensitive feature is hidden from the classifier.
     Features that become constant are left out. Limits: linear dependence only, and of single features: other
     moments and combinations may tell the group. A feature takes one value for each state and group, so that
-    pieces of equal frequency, although the values correlate with no group, tell the group where they are
-    fine and are the original states where they are coarse: a classifier of states gains little fairness, and
-    one that adds up the columns, as naive Bayes does, may predict by nothing but the group. Rounding at
-    random avoids that, and loses accuracy. Rows to predict that are equal but for the group share their lots,
-    so that equal rows get equal answers, whatever other rows come with them; of columns with few
-    combinations of states there are few lots, which may not even out.
+    pieces of equal frequency, although the values correlate with no group, tell the group where they are fine
+    and are the original states where they are coarse: a classifier of states gains little fairness, and one
+    that adds up the columns, as naive Bayes does, may predict by nothing but the group. Rounding at random
+    avoids that, and loses accuracy. Rows to predict that are equal but for the group share their random
+    numbers, so that equal rows get equal answers, whatever other rows come with them; columns with few
+    combinations of states have few random numbers, whose effects may not cancel out.
 
     Parameters
     ----------
@@ -49,7 +47,7 @@ class CorrelationRemover(PreProcessing):
         How values become states: rounded to the least or the largest value, at random, so that the
         expectation is the value; or cut into pieces of about equal frequency. Two states that correlate with
         nothing are independent of it: after rounding no column by itself tells the group. For a row to
-        predict the lots are made of its other features, and of nothing else but the seed.
+        predict the random numbers depend on its other features and the seed alone.
     bins : int in [2, 100], default 10
         Largest number of pieces of equal frequency.
     """
@@ -90,42 +88,28 @@ class CorrelationRemover(PreProcessing):
         changed = new_features(schema, columns)
 
         def redrawn(table: Table, lots: Array) -> Table:
-            group = table.codes[:, sensitive]
-            made = [
-                np.floor(code[group, table.codes[:, i]] + lot)
-                for (i, code), lot in zip(plan, lots, strict=True)
-            ]
+            group, planned = table.codes[:, sensitive], zip(plan, lots, strict=True)
+            made = [np.floor(code[group, table.codes[:, i]] + lot) for (i, code), lot in planned]
             kept = table.codes[:, [schema.label_index, sensitive]]
             return Table(changed, np.column_stack([kept, *made]).astype(CODE_DTYPE))
 
         seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
         others = [i for i in schema.feature_indices if i != sensitive]
-        return Prepared(
-            redrawn(train, tools.rng.random((len(plan), len(train)))),
-            features=changed.names[2:],
-            transform=lambda table: redrawn(
-                table, lots_of_rows(features_of(table, others), seed, len(plan)).T
-            ),
-        )
+
+        def transform(table: Table) -> Table:
+            return redrawn(table, lots_of_rows(features_of(table, others), seed, len(plan)).T)
+
+        table = redrawn(train, tools.rng.random((len(plan), len(train))))
+        return Prepared(table, features=changed.names[2:], transform=transform)
 
 
 def residuals(counts: NDArray[np.int64], ordered: bool, alpha: float) -> Array:
-    """Return the features of a column, less what its group predicts.
+    """Return the features of a column less what its group predicts, shape (n_groups, n_states, n_features).
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n_groups, n_states)
-        Training rows by group and state.
-    ordered : bool
-        Whether the position of the state is the only feature. Otherwise states have indicators, from the
-        most frequent to the rarest, so that the result does not depend on the states' codes.
-    alpha : float in [0, 1]
-        Share of the prediction that is subtracted.
-
-    Returns
-    -------
-    ndarray of float, shape (n_groups, n_states, n_features)
-        The values of each group and state.
+    ``counts`` are training rows by group and state, shape (n_groups, n_states). Of an ordered column the
+    position of the state is the only feature; else states have indicators, from the most frequent to the
+    rarest, so that the result does not depend on the states' codes. ``alpha``, from 0 to 1, is the share of
+    the prediction that is subtracted.
     """
     states = counts.shape[1]
     if ordered:
@@ -140,20 +124,11 @@ def residuals(counts: NDArray[np.int64], ordered: bool, alpha: float) -> Array:
 
 
 def equal_frequency_edges(values: Array, weight: NDArray[np.number], bins: int) -> Array:
-    """Return where to cut a number so that the pieces are about equally frequent.
+    """Return where to cut a number so that at most ``bins`` pieces are about equally frequent.
 
-    Parameters
-    ----------
-    values, weight : ndarray, equal shapes
-        Values, and how often each occurs.
-    bins : int
-        Largest number of pieces.
-
-    Returns
-    -------
-    ndarray of float, shape (n_pieces - 1,)
-        Midpoints between values that occur; a distinct value belongs to the piece in which the middle of its
-        rows is. Empty if there is a single value.
+    ``values`` and ``weight``, how often each occurs, have equal shapes. The cuts, shape (n_pieces - 1,), are
+    midpoints between values that occur; a distinct value belongs to the piece in which the middle of its rows
+    is. There is none if there is a single value.
     """
     # Rounded, so that values that are equal but for the last digits stay together.
     distinct, inverse = np.unique(values[weight > 0].round(9), return_inverse=True)
@@ -172,14 +147,9 @@ def between_extremes(values: Array, weight: NDArray[np.number]) -> Array:
 
 
 def new_features(schema: Schema, columns: Sequence[tuple[str, int]]) -> Schema:
-    """Return a schema of label, sensitive feature and new ordered columns, in this order.
+    """Return a schema of another's label and sensitive feature and new ordered columns, in this order.
 
-    Parameters
-    ----------
-    schema : Schema
-        Whose label and sensitive feature it has.
-    columns : sequence of (str, int)
-        Names, all different, and numbers of states of the new columns.
+    ``columns`` are the names, all different, and numbers of states of the new ones.
     """
     kept = (schema.columns[schema.label_index], schema.columns[schema.sensitive_index])
     # Longer than either name, so equal to none.

@@ -1,7 +1,5 @@
 """Fairness through unawareness: the paper's baseline."""
 
-from __future__ import annotations
-
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, PreProcessing, Tools
 from benchmark.techniques.registry import register

@@ -21,24 +21,12 @@ all."""
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How the columns of a table become the features of a linear model.
+    """How the columns of a table become the features of a linear model."""
 
-    Parameters
-    ----------
-    columns : tuple of int
-        Positions of the visible columns.
-    cardinalities : tuple of int
-        Their numbers of states; with the intercept in front, n_indicators = 1 + their sum.
-    matrix : ndarray of float, shape (n_indicators, n_features)
-        Features of each indicator: of an intercept, and of each state of each visible column.
-    widths : tuple of int
-        Number of features of each visible column.
-    """
-
-    columns: tuple[int, ...]
-    cardinalities: tuple[int, ...]
-    matrix: Array
-    widths: tuple[int, ...]
+    columns: tuple[int, ...]  # positions of the visible columns
+    cardinalities: tuple[int, ...]  # their numbers of states; n_indicators = 1 (intercept) + their sum
+    matrix: Array  # features of the intercept and of each state, shape (n_indicators, n_features)
+    widths: tuple[int, ...]  # number of features of each visible column
 
     @classmethod
     def of(cls, train: Table, *, use_sensitive: bool, treatment: Treatment) -> Encoding:

@@ -1,7 +1,5 @@
 """Equalized odds by a derived predictor (Hardt et al. 2016)."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -19,7 +17,7 @@ class EqualizedOdds(ErrorRatePostProcessing):
     r"""Redraw decisions so that the groups' true and false positive rates agree.
 
     Idea: a derived predictor :math:`\tilde Y` sees nothing but the decision :math:`\hat Y` (a score above
-    1/2) and the group A, and is the best one with equal rates on the held-out rows: the linear programme
+    1/2) and the group A, and is the best one with equal rates on the held-out rows: the linear program
 
     .. math:: \min_p \; \mathrm{loss}(\tilde Y) \quad \text{so that} \quad
               P(\tilde Y = 1 \mid A = 0, Y = y) = P(\tilde Y = 1 \mid A = 1, Y = y), \; y = 0, 1,
@@ -64,19 +62,10 @@ class EqualizedOdds(ErrorRatePostProcessing):
 
 
 def derived_predictor(counts: NDArray[np.int64], objective: Objective) -> Array:
-    """Return the best derived predictor of equal error rates.
+    """Return the best derived predictor of equal error rates, shape (2, 2).
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (2, 2, 2)
-        Rows by group (deprived last), label and decision (favorable last).
-    objective : {"accuracy", "balanced_accuracy"}
-        What is best.
-
-    Returns
-    -------
-    ndarray of float, shape (2, 2)
-        Probability of the favorable answer by group and decision.
+    It is the probability of the favorable answer by group (deprived last) and decision (favorable last);
+    ``counts``, shape (2, 2, 2), are rows by group, label and decision.
     """
     from scipy.optimize import linprog
 

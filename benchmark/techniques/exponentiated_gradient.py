@@ -92,11 +92,8 @@ class Reduction(Technique):
         mitigator = build(Weighted(lambda: tools.classifier(cardinalities), self.name), Costs)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=DeprecationWarning, module="fairlearn")
-            mitigator.fit(
-                features_of(train, columns),
-                train.y.astype(np.int64),
-                sensitive_features=train.deprived.astype(np.int64),
-            )
+            y, group = train.y.astype(np.int64), train.deprived.astype(np.int64)
+            mitigator.fit(features_of(train, columns), y, sensitive_features=group)
         return mitigator
 
     def _features(self, test: Table, classifiers: Iterable[Any]) -> NDArray[np.int16]:
@@ -113,15 +110,7 @@ class Reduction(Technique):
 
 
 class Weighted:
-    """The bench's classifier as fairlearn takes it: copied before each fit, trained on costs as weights.
-
-    Parameters
-    ----------
-    build : callable() -> Estimator
-        Makes a fresh classifier.
-    technique : str
-        In whose name errors are raised.
-    """
+    """The given classifier as fairlearn takes it: copied before each fit, trained on costs as weights."""
 
     def __init__(self, build: Callable[[], Estimator], technique: str) -> None:
         self.build, self.technique = build, technique
@@ -149,11 +138,10 @@ class ExponentiatedGradient(Reduction):
     of all. Every prediction draws a classifier of the mixture by lot.
 
     Changes: training only. Runs fairlearn's ``ExponentiatedGradient``. The score of a row is the probability
-    that the lot predicts it the favorable outcome. Convergence is reported in rounds and
-    the duality gap, whose tolerance is half the standard error of the first classifier's error rate, or that
-    of a single error if it makes none. Limits:
-    the bound holds on training rows, on the average of the lots, and as far as the classifier minimizes
-    weighted error; the difference of two groups' rates may be twice the bound.
+    that the lot predicts it the favorable outcome. Convergence is reported in rounds and the duality gap,
+    whose tolerance is half the standard error of the first classifier's error rate, or that of a single error
+    if it makes none. Limits: the bound holds on training rows, on the average of the lots, and as far as the
+    classifier minimizes weighted error; the difference of two groups' rates may be twice the bound.
 
     Parameters
     ----------
@@ -179,22 +167,17 @@ class ExponentiatedGradient(Reduction):
     max_iterations: Annotated[int, Interval(1)] = 50
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        fitted = self._reduce(
-            train,
-            tools,
-            lambda estimator, moment: _tolerant(len(train))(
-                estimator, moment(difference_bound=self.bound), eps=self.bound, max_iter=self.max_iterations
-            ),
-        )
+        def build(estimator: Any, moment: Any) -> Any:
+            moment = moment(difference_bound=self.bound)
+            return _tolerant(len(train))(estimator, moment, eps=self.bound, max_iter=self.max_iterations)
+
+        fitted = self._reduce(train, tools, build)
         rounds, gap, tolerance = fitted.last_iter_ + 1, float(fitted.best_gap_), float(fitted.nu)
         if not gap <= tolerance:  # NaN is no convergence
             raise NotConvergedError("exponentiated gradient", rounds, gap, tolerance)
         seed = int(tools.rng.integers(2**32))
-        lottery = [
-            (weight, classifier)
-            for weight, classifier in zip(fitted.weights_, fitted.predictors_, strict=True)
-            if weight > 0
-        ]
+        drawn = zip(fitted.weights_, fitted.predictors_, strict=True)
+        lottery = [(weight, classifier) for weight, classifier in drawn if weight > 0]
 
         def predict(test: Table) -> NDArray[np.bool_]:
             X = self._features(test, (classifier for _, classifier in lottery))

@@ -1,7 +1,5 @@
 """Subgroup fairness by fictitious play (Kearns et al. 2018)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal
@@ -36,8 +34,8 @@ class GerryFair(Technique):
     the two predictions on indicators of all states, the sensitive feature included. It need not find the best
     linear classifier, so that the learner plays the best of this answer and all earlier ones.
 
-    The subgroups are all unions of the groups told apart. Among these the worst is known at once, so that the
-    auditor needs no oracle: it is that of all groups whose rate is above the rate of all.
+    The subgroups are all unions of the distinguished groups. Among these the worst is known at once, so that
+    the auditor needs no oracle: it is that of all groups whose rate is above the rate of all.
 
     The game ends when the auditor is content and neither player could better the Lagrangian, errors plus
     complaints, by more than 0.005 with any move met so far: no lottery of the same classifiers that contents
@@ -56,7 +54,7 @@ class GerryFair(Technique):
     max_iterations : int >= 1, default 3000
         Rounds of the game.
     subgroups : {"deprived", "states"}, default "deprived"
-        Which groups are told apart: the deprived and everyone else, or all states of the sensitive feature.
+        Groups to distinguish: the deprived and everyone else, or all states of the sensitive feature.
     """
 
     name = "gerry_fair"
@@ -101,25 +99,13 @@ class GerryFair(Technique):
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """The game of learner and auditor on the distinct rows of a training table.
-
-    Parameters
-    ----------
-    design : Design
-        The rows.
-    group : ndarray of intp, shape (n_distinct,)
-        Group of each.
-    fairness_def : {"FP", "FN", "SP"}
-        Which rows count.
-    gamma, C : float
-        What the auditor accepts, and the weight of its complaint.
-    """
+    """The game of learner and auditor on the distinct rows of a training table."""
 
     design: Design
-    group: NDArray[np.intp]
-    fairness_def: str
-    gamma: float
-    C: float
+    group: NDArray[np.intp]  # of each row of the design, shape (n_distinct,)
+    fairness_def: str  # which rows count: FP, FN or SP
+    gamma: float  # what the auditor accepts
+    C: float  # weight of its complaint
 
     @cached_property
     def _classes(self) -> Array:
@@ -161,21 +147,10 @@ class Game:
         return float(self._classes[:, 1].sum() + favorable @ (self._classes @ [1.0, -1.0]))
 
     def play(self, rounds: int) -> tuple[list[Array], Array, Convergence]:
-        """Return the lottery that solves the game.
+        """Return the lottery that solves the game within so many rounds.
 
-        Parameters
-        ----------
-        rounds : int
-            How many may be played.
-
-        Returns
-        -------
-        answers : list of ndarray of float, each of shape (n_features,)
-            The learner's answers.
-        drawn : ndarray of float, shape (n_answers,)
-            Share of the rounds in which each was played.
-        convergence : Convergence
-            Rounds, and how much either player could gain.
+        It is the learner's answers, each of shape (n_features,), and the share of the rounds in which each
+        was played, shape (n_answers,). The convergence is in rounds and how much either player could gain.
         """
         size = np.bincount(self.group, self._counted) / self._counted.sum()
         penalty, complaint = np.zeros(len(size)), 0.0  # averages over the auditor's moves

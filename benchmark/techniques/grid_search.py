@@ -1,7 +1,5 @@
 """Fair classification by a grid of multipliers (Agarwal et al. 2018)."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -4,8 +4,6 @@ Massaging, reweighing and both samplings (Kamiran and Calders 2012) pursue one g
 training table in which the label does not depend on the group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -47,20 +45,11 @@ def missing_members(table: Table) -> str | None:
 
 
 def resample(table: Table, pick: Callable[[NDArray[np.intp], int, bool], NDArray[np.intp]]) -> Table:
-    """Bring every cell to its size under independence by copying and leaving out rows.
+    """Bring every cell to its size under independence by copying and leaving out rows, whose order is kept.
 
-    Parameters
-    ----------
-    table : Table
-        Rows to draw from.
-    pick : callable(rows, size, grows) -> row positions
-        Chooses ``size`` of a cell's rows: those to copy once more if the cell grows, those to keep if it
-        shrinks. A cell that must more than double is first copied whole as often as fits.
-
-    Returns
-    -------
-    Table
-        Rows in their original order, copies beside each other.
+    ``pick(rows, size, grows)`` chooses ``size`` of the positions ``rows`` of a cell's rows: those to copy
+    once more if the cell grows, those to keep if it shrinks. A cell that must more than double is first
+    copied whole as often as fits.
     """
     counts = cell_counts(table)
     wanted = independent_counts(counts)

@@ -46,8 +46,7 @@ class LearnedFairRepresentations(PreProcessing):
     into ``bins`` intervals of equal width (because :math:`L_z` bounds differences of memberships and not of
     ranks); and it learns predicted labels. Limits: memberships are equal in the mean only, so that a
     classifier of the given labels may find the group in their other moments; predicted labels may be of one
-    class only, and then nothing can be trained; a loss that is not convex makes the result depend on
-    chance.
+    class only, and then nothing can be trained; a loss that is not convex makes the result depend on chance.
 
     Parameters
     ----------
@@ -129,18 +128,10 @@ class LearnedFairRepresentations(PreProcessing):
 
 @dataclass(frozen=True, eq=False)
 class Prototypes:
-    """Prototypes and what they predict.
+    """Prototypes, and what they predict."""
 
-    Parameters
-    ----------
-    weights : ndarray of float, shape (k,)
-        Predicted probability of the favorable label for each.
-    positions : ndarray of float, shape (k, n_features)
-        The prototypes.
-    """
-
-    weights: Array
-    positions: Array
+    weights: Array  # probability of the favorable label that each predicts, shape (k,)
+    positions: Array  # shape (k, n_features)
 
     @classmethod
     def of(cls, theta: Array, k: int) -> Prototypes:
@@ -164,27 +155,13 @@ class Prototypes:
 
 @dataclass(frozen=True, eq=False)
 class RepresentationLoss:
-    """The loss of prototypes and its gradient.
+    """The loss of prototypes and its gradient."""
 
-    Parameters
-    ----------
-    rows : sparse array of float, shape (n_distinct, n_features)
-        Distinct encoded rows.
-    share : ndarray of float, shape (n_distinct, 2)
-        Share of the favored and of the deprived group that a row stands for.
-    label : ndarray of float, shape (n_distinct, 2)
-        Share of all rows that it stands for, by label (0 unfavorable, 1 favorable).
-    A : tuple of float
-        Weights of reconstruction, prediction and fairness.
-    smoothing : float >= 0
-        Radius, in differences of memberships, at which the corner of the absolute value is rounded off.
-    """
-
-    rows: Any
-    share: Array
-    label: Array
-    A: tuple[float, float, float]
-    smoothing: float
+    rows: Any  # distinct encoded rows, a sparse array of shape (n_distinct, n_features)
+    share: Array  # of the favored and of the deprived group that a row stands for, shape (n_distinct, 2)
+    label: Array  # share of all rows, by label (0 unfavorable, 1 favorable), shape (n_distinct, 2)
+    A: tuple[float, float, float]  # weights of reconstruction, prediction and fairness
+    smoothing: float  # radius, in memberships' differences, of the corner of the absolute value
 
     @classmethod
     def of(
@@ -202,16 +179,9 @@ class RepresentationLoss:
         from benchmark.techniques._representation_kernels import loss_and_gradient
 
         found, rows = Prototypes.of(theta, k), self.rows
+        settings = (self.share, self.label, self.A, self.smoothing)
         value, by_weights, by_positions = loss_and_gradient(
-            rows.indptr,
-            rows.indices,
-            rows.data,
-            self.share,
-            self.label,
-            self.A,
-            self.smoothing,
-            found.weights,
-            found.positions,
+            rows.indptr, rows.indices, rows.data, *settings, found.weights, found.positions
         )
         return value, np.concatenate([by_weights, by_positions.ravel()])
 
@@ -219,21 +189,13 @@ class RepresentationLoss:
 def descend(
     loss: RepresentationLoss, start: Prototypes, max_iterations: int
 ) -> tuple[Prototypes, Convergence]:
-    """Descend to a local minimum of the loss by a projected L-BFGS method.
+    """Descend to a local minimum of the loss by a projected L-BFGS method, or raise ``NotConvergedError``.
 
     Weights that would leave [0, 1] are held at the bound. The products of vectors are summed by NumPy in an
-    order of its own, not by a library for linear algebra, so that every processor takes the same steps.
-    The convergence is in iterations and the relative decrease of the loss in the last one.
-
-    Raises
-    ------
-    NotConvergedError
-        If so many iterations do not suffice.
-
-    References
-    ----------
-    Nocedal and Wright (2006), Numerical optimization, algorithm 7.4; Bertsekas (1982), Projected Newton
-    methods for optimization problems with simple constraints, SIAM Journal on Control and Optimization.
+    order of its own, not by a library for linear algebra, so that every processor takes the same steps. The
+    convergence is in iterations and the relative decrease of the loss in the last one. Nocedal and Wright
+    (2006), Numerical optimization, algorithm 7.4; Bertsekas (1982), Projected Newton methods for optimization
+    problems with simple constraints, SIAM Journal on Control and Optimization.
     """
     theta, k = start.theta, len(start.weights)
     bounded = np.arange(len(theta)) < k

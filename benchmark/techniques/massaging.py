@@ -1,7 +1,5 @@
 """Massaging (Kamiran and Calders 2009, 2012)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmark.data.table import Table
@@ -25,8 +23,7 @@ class Massaging(PreProcessing):
     Parameters
     ----------
     ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
-        What says who is near the boundary: naive Bayes on all columns or on all but the sensitive one, or the
-        classifier itself.
+        What ranks the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
     """
 
     name = "massaging"

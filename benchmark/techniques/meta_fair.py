@@ -88,10 +88,8 @@ class MetaFair(Technique):
 
         probability = estimate(train)
         groups = [Levels.of(probability[rows]) for rows in members]
-        rules = [
-            group.rule(share)
-            for group, share in zip(groups, best_shares(groups, self.constraint, self.tau), strict=True)
-        ]
+        shares = best_shares(groups, self.constraint, self.tau)
+        rules = [group.rule(share) for group, share in zip(groups, shares, strict=True)]
         seed = int(tools.rng.integers(2**63))
 
         def predict(test: Table) -> NDArray[np.bool_]:
@@ -104,24 +102,13 @@ class MetaFair(Technique):
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """A group's distinct estimates of P(y+ | x), and what a cut after each of them makes of its rows.
+    """A group's distinct estimates of P(y+ | x), and what a cut after each of them makes of its rows."""
 
-    Parameters
-    ----------
-    probability : ndarray of float, shape (n_levels,)
-        The distinct estimates, highest first.
-    share : ndarray of float, shape (n_levels + 1,)
-        Share of the group's rows before each cut, from 0 to 1.
-    gain : ndarray of float, shape (n_levels + 1,)
-        How many more right than wrong predictions are expected if these are predicted favorable.
-    false : ndarray of float, shape (n_levels + 1,)
-        Expected share of the group's rows that are predicted favorable and are not.
-    """
-
-    probability: Array
-    share: Array
-    gain: Array
-    false: Array
+    probability: Array  # the distinct estimates, highest first, shape (n_levels,)
+    # Of the rows before each cut, shape (n_levels + 1,):
+    share: Array  # their share of the group, from 0 to 1
+    gain: Array  # how many more right than wrong predictions are expected if they are predicted favorable
+    false: Array  # expected share of the group's rows that are then predicted favorable and are not
 
     @classmethod
     def of(cls, probability: Array) -> Levels:
@@ -175,19 +162,8 @@ class Levels:
 def best_shares(groups: list[Levels], constraint: Constraint, tau: float) -> list[float]:
     """Return the share of each group to predict favorable: the most accurate with a ratio of at least tau.
 
-    Parameters
-    ----------
-    groups : list of Levels
-        The groups' estimates.
-    constraint : {"statistical_rate", "false_discovery_rate"}
-        Which rates are compared.
-    tau : float in [0, 1]
-        Least ratio of the smallest to the largest rate.
-
-    Raises
-    ------
-    TechniqueError
-        If no shares have such rates.
+    ``constraint`` says which rates are compared, and ``tau``, from 0 to 1, is the least ratio of the smallest
+    to the largest. Raises :class:`DeclinedError` if no shares have such rates.
     """
     cuts = np.concatenate([group.rates(constraint) for group in groups])
     low = np.unique(np.concatenate([np.linspace(0, 1, _GRID), cuts, tau * cuts]).clip(0, 1))
@@ -196,11 +172,11 @@ def best_shares(groups: list[Levels], constraint: Constraint, tau: float) -> lis
     shares = [np.clip(group.most_accurate, *group.bounds(low, high, constraint)) for group in groups]
     gain = sum(np.interp(share, group.share, group.gain) for group, share in zip(groups, shares, strict=True))
     if np.isnan(gain).all():
+        ranges = (f"{r[0]:.3g} to {r[-1]:.3g}" for r in (group.rates(constraint) for group in groups))
         raise DeclinedError(
             "No thresholds bring the groups' false discovery rates together",
             expected=f"a ratio of at least {tau:g}",
-            got="rates of "
-            + ", ".join(f"{r[0]:.3g} to {r[-1]:.3g}" for r in (g.rates(constraint) for g in groups)),
+            got=f"rates of {', '.join(ranges)}",
             remedy="lower tau",
         )
     best = int(np.nanargmax(gain))

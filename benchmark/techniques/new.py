@@ -3,8 +3,6 @@
 The templates in the folder ``skeletons`` are programs that run; only names are changed in them.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import keyword
 import re
@@ -18,26 +16,10 @@ _TEMPLATES = Path(__file__).resolve().parent / "skeletons"
 
 
 def write_skeleton(name: str, stage: Stage = "pre", folder: Path | None = None) -> tuple[Path, Path]:
-    """Write a technique that runs and a test that checks it.
+    """Write a technique that runs and a test that checks it; return ``name.py`` and ``test_name.py``.
 
-    Parameters
-    ----------
-    name : str
-        Name of the technique: lower-case letters, digits and underscores.
-    stage : {"pre", "in", "post"}, default "pre"
-        Whether it changes the training data, the training, or the predictions.
-    folder : Path, optional
-        Where to write; made if missing. The working directory if left out.
-
-    Returns
-    -------
-    tuple of Path
-        ``name.py`` and ``test_name.py``.
-
-    Raises
-    ------
-    TechniqueError
-        If the name is malformed or taken, or one of the files exists.
+    They are written to ``folder``, made if missing, or to the working directory. Raises
+    :class:`TechniqueError` if the name is malformed or taken, or one of the files exists.
     """
     _check_form(name)
     folder = Path() if folder is None else folder
@@ -64,6 +46,7 @@ def _check_form(name: str) -> None:
             expected="lower-case letters, digits and underscores, a letter first; neither a word of Python's "
             "own nor a name that begins with test_, as those of tests do",
             got=repr(name),
+            remedy="choose another name",
         )
 
 
@@ -73,6 +56,7 @@ def _check_free(name: str) -> None:
             f"There is a technique called {name!r} already",
             expected="a name that is not among those of 'betabench list techniques'",
             got=repr(name),
+            remedy="choose another name",
         )
     module = importlib.util.find_spec(name)
     if module is not None and module.origin is not None:  # a mere folder has no origin
@@ -80,6 +64,7 @@ def _check_free(name: str) -> None:
             f"A file {name}.py would hide the module {name!r} from everything beside it",
             expected="a name that no installed module has",
             got=repr(name),
+            remedy="choose another name",
         )
 
 

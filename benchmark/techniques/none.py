@@ -1,7 +1,5 @@
 """No mitigation: what everything else is compared with."""
 
-from __future__ import annotations
-
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, PreProcessing, Tools
 from benchmark.techniques.registry import register

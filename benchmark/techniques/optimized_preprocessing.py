@@ -1,7 +1,5 @@
 """Optimized pre-processing (Calmon et al. 2017)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -105,9 +103,8 @@ class OptimizedPreprocessing(PreProcessing):
             distance += np.asarray(apart if schema.columns[i].ordered else apart > 0)
         cell = (train.deprived * k + combination) * 2 + train.y
         counts = np.bincount(cell, minlength=4 * k).reshape(2, k, 2)
-        mapping = optimal_mapping(
-            counts, distance, self.epsilon, self.mean_distortion, max_distortion=self.max_distortion
-        )
+        bounds = (self.epsilon, self.mean_distortion, self.max_distortion)
+        mapping = optimal_mapping(counts, distance, *bounds)
         drawn = _drawn(mapping.reshape(4 * k, 2 * k), cell, tools.rng)
         codes = train.codes.copy(order="F")
         codes[:, columns] = states[drawn // 2]
@@ -154,34 +151,14 @@ def allowed_rates(rate: float, epsilon: float) -> tuple[float, float]:
 
 
 def optimal_mapping(
-    counts: NDArray[np.int64],
-    distance: Array,
-    epsilon: float,
-    mean_distortion: float,
-    *,
-    max_distortion: float,
+    counts: NDArray[np.int64], distance: Array, epsilon: float, mean_distortion: float, max_distortion: float
 ) -> Array:
-    """Solve the linear program.
+    """Solve the linear program, or raise :class:`DeclinedError` if no mapping keeps the bounds.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (2, k, 2)
-        Rows by group (0 favored, 1 deprived), combination of states and label (1 favorable).
-    distance : ndarray of float, shape (k, k)
-        Distortion between combinations; a changed label adds 1.
-    epsilon, mean_distortion, max_distortion : float
-        Bounds; see :class:`OptimizedPreprocessing`.
-
-    Returns
-    -------
-    ndarray of float, shape (2, k, 2, k, 2)
-        Probability of each new combination and label, given group, combination and label; all 0 for what no
-        row has.
-
-    Raises
-    ------
-    DeclinedError
-        If no mapping keeps the bounds.
+    ``counts`` are rows by group (0 favored, 1 deprived), combination of states and label (1 favorable), shape
+    (2, k, 2); ``distance`` is the distortion between combinations, shape (k, k), to which a changed label
+    adds 1. Returned is the probability of each new combination and label, given group, combination and label,
+    shape (2, k, 2, k, 2); all 0 for what no row has.
     """
     from scipy.optimize import linprog
     from scipy.sparse import block_array, coo_array, eye_array

@@ -1,7 +1,5 @@
 """The contract of techniques that change predictions."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Preferential sampling (Kamiran and Calders 2010, 2012)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,8 +24,7 @@ class PreferentialSampling(PreProcessing):
     Parameters
     ----------
     ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}, default "naive_bayes"
-        What says who is near the boundary: naive Bayes on all columns or on all but the sensitive one, or the
-        classifier itself.
+        What ranks the rows: naive Bayes on all columns or on all but the sensitive one, or the classifier.
     """
 
     name = "preferential_sampling"

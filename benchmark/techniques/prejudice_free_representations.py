@@ -1,7 +1,5 @@
 """Prejudice-free representations: remove the columns that tell the group."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated
 
@@ -14,7 +12,7 @@ from benchmark.techniques.constrained_logistic import Design, LogisticLoss, mini
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
 
-_ROUNDING = 1e-12  # by which an auditor that is at a loss may exceed an AUC of 1/2
+_ROUNDING = 1e-12  # by which an auditor that can only guess may exceed an AUC of 1/2
 _RIDGE = 1e-4  # a column that separates the groups perfectly would have infinite coefficients
 
 
@@ -22,11 +20,11 @@ _RIDGE = 1e-4  # a column that separates the groups perfectly would have infinit
 class PrejudiceFreeRepresentations(PreProcessing):
     r"""Remove columns, one by one, until the group can no longer be predicted from the others.
 
-    Idea: hiding the sensitive feature is in vain while other columns tell the group. An auditor, a logistic
+    Idea: hiding the sensitive feature is not enough while others reveal the group. An auditor, a logistic
     regression on indicators of all states, predicts deprived or favored from the columns that are left. While
-    the area under its ROC curve on the training rows exceeds ``max_auc``, the column that it leans on most is
-    removed: that whose contribution to the log odds has the largest mean absolute deviation from its mean
-    (the mean absolute Shapley value, columns taken as independent). What it leaned on shows up in the columns
+    the area under its ROC curve on the training rows exceeds ``max_auc``, the column that it relies on most
+    is removed: that whose contribution to the log odds has the largest mean absolute deviation from its mean
+    (the mean absolute Shapley value, columns taken as independent). What it relied on remains in the columns
     that stand in for it, which the next auditor finds.
 
     Changes: hides columns from the classifier, the sensitive feature among them; no row is altered. Limits:
@@ -39,7 +37,7 @@ class PrejudiceFreeRepresentations(PreProcessing):
     ----------
     max_auc : float in [0.5, 1], default 0.6
         Largest area under the auditor's ROC curve that is tolerated: the probability that it ranks a random
-        deprived row above a random favored one, 1/2 if it is at a loss.
+        deprived row above a random favored one, 1/2 if it can only guess.
     """
 
     name = "pfr"
@@ -63,34 +61,22 @@ class PrejudiceFreeRepresentations(PreProcessing):
             del left[int(importance.argmax())]
         raise DeclinedError(
             f"{self.name} removed all columns",
-            expected=f"columns from which the group is told with an AUC of at most {self.max_auc:g}",
+            expected=f"columns from which the group is predicted with an AUC of at most {self.max_auc:g}",
             got=f"an AUC of {auc:.3f} from the last one",
             remedy="raise max_auc",
         )
 
 
 def audit(train: Table, columns: list[int]) -> tuple[float, Array]:
-    """Predict the group from some columns by logistic regression.
+    """Predict the group of rows from the columns at some positions by logistic regression.
 
-    Parameters
-    ----------
-    train : Table
-        Rows of both groups.
-    columns : list of int
-        Positions of the columns to predict from.
-
-    Returns
-    -------
-    auc : float
-        Area under the ROC curve on the same rows.
-    importance : ndarray of float, shape (n_columns,)
-        Mean absolute deviation of each column's contribution to the log odds.
+    Returned are the area under the ROC curve on the same rows, and the mean absolute deviation of each
+    column's contribution to the log odds, shape (n_columns,).
     """
     schema = train.schema
     shown = [schema.label_index, schema.sensitive_index, *columns]
-    visible = Table(
-        replace(schema, columns=tuple(schema.columns[i] for i in shown)), features_of(train, shown)
-    )
+    narrowed = replace(schema, columns=tuple(schema.columns[i] for i in shown))
+    visible = Table(narrowed, features_of(train, shown))
     encoding = Encoding.of(visible, use_sensitive=False, treatment="categorical")
     design = Design.of(visible, encoding, visible.deprived)
     start = np.zeros(encoding.matrix.shape[1])
@@ -98,9 +84,8 @@ def audit(train: Table, columns: list[int]) -> tuple[float, Array]:
 
     weight = design.weight[:, [0, 1], [0, 1]]  # by group, which is the class here
     effects = encoding.matrix @ theta
-    contributions = [
-        effects[block].take(codes) for block, codes in zip(encoding.blocks, design.codes, strict=True)
-    ]
+    coded = zip(encoding.blocks, design.codes, strict=True)
+    contributions = [effects[block].take(codes) for block, codes in coded]
     everyone = weight.sum(axis=1)
     importance = [everyone @ np.abs(c - everyone @ c) for c in contributions]
     return _auc(design.scores(theta), weight), np.array(importance)

@@ -1,7 +1,5 @@
 """Logistic regression with the prejudice remover regularizer (Kamishima et al. 2012)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
@@ -99,23 +97,12 @@ class RegularizedLoss:
     """Mean logistic loss plus eta times the prejudice index plus a ridge.
 
     Coefficients are those of the favored and then of the deprived, shape (2 n_features,).
-
-    Parameters
-    ----------
-    designs : list of Design
-        Training rows of the favored and of the deprived.
-    shares : ndarray of float, shape (2,)
-        The groups' shares of all rows.
-    eta : float >= 0
-        Weight of the prejudice index.
-    ridge : float > 0
-        Weight of half the squared norm of the coefficients.
     """
 
-    designs: list[Design]
-    shares: Array
-    eta: float
-    ridge: float
+    designs: list[Design]  # training rows of the favored and of the deprived
+    shares: Array  # the groups' shares of all rows, shape (2,)
+    eta: float  # weight of the prejudice index
+    ridge: float  # weight of half the squared norm of the coefficients
 
     def value(self, theta: Array) -> float:
         """Return the value at ``theta``."""

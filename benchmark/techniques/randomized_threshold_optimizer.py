@@ -1,7 +1,5 @@
 """Randomised thresholds of near statistical parity (Alabdulmohsin and Lucic 2021)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -74,19 +72,9 @@ class RandomizedThresholdOptimizer(GroupPostProcessing):
 
 
 def parity_thresholds(scores: Sequence[Array], epsilon: float, gamma: float) -> Array:
-    """Return the threshold of each group.
+    """Return the threshold of each group, shape (n_groups,); for parameters see the technique.
 
-    Parameters
-    ----------
-    scores : sequence of ndarray of float, shape (n_rows_of_group,)
-        Scores of each group's rows, from -1 to 1; no group is empty.
-    epsilon, gamma : float
-        As in :class:`RandomizedThresholdOptimizer`.
-
-    Returns
-    -------
-    ndarray of float, shape (n_groups,)
-        The thresholds.
+    ``scores`` are those of each group's rows, from -1 to 1; no group is empty.
     """
     from scipy.optimize import bisect
 

@@ -1,7 +1,5 @@
 """Rankers: who is near the decision boundary, for techniques that change the rows there."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,27 +13,11 @@ Ranker: TypeAlias = Literal["naive_bayes", "naive_bayes_blind", "classifier"]
 
 
 def rank(train: Table, tools: Tools, ranker: Ranker) -> NDArray[np.float64]:
-    """Estimate P(y+ | x) for each training row.
+    """Estimate P(y+ | x) for each training row, shape (n_rows,).
 
-    Parameters
-    ----------
-    train : Table
-        Training rows with their labels.
-    tools : Tools
-        Classifier and naive Bayes ranker.
-    ranker : {"naive_bayes", "naive_bayes_blind", "classifier"}
-        Naive Bayes on all columns; naive Bayes that does not see the sensitive feature; or the classifier
-        itself, on all columns, trained on the same rows.
-
-    Returns
-    -------
-    ndarray of float, shape (n_rows,)
-        The estimates.
-
-    Raises
-    ------
-    DeclinedError
-        If the classifier is asked and estimates no probabilities.
+    By naive Bayes on all columns; by naive Bayes that does not see the sensitive feature; or by the
+    classifier itself, on all columns, trained on the same rows. Raises :class:`DeclinedError` if the
+    classifier is asked and estimates no probabilities.
     """
     if ranker == "naive_bayes":
         return tools.ranker(train)

@@ -1,7 +1,5 @@
 """The known techniques by name."""
 
-from __future__ import annotations
-
 import typing
 from pathlib import Path
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Reject option based classification (Kamiran, Karim and Zhang 2012)."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Disparate-impact repair (Feldman et al. 2015, Adler et al. 2016)."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
 from typing import Annotated, Literal, TypeAlias
@@ -22,7 +20,7 @@ Shares: TypeAlias = NDArray[np.float64]
 class Repair(PreProcessing):
     r"""Move every group's distribution of each column toward a common one.
 
-    Idea: a column from which the group can no longer be told cannot carry discrimination. Groups are the
+    Idea: a column from which the group can no longer be inferred cannot carry discrimination. Groups are the
     states of the sensitive feature. Of an ordered column the quantile functions meet: with :math:`F_g` the
     distribution of group g and :math:`A` their median distribution, :math:`F_A^{-1}(u) = \mathrm{median}_g
     F_g^{-1}(u)`, the row at quantile u of its group moves from :math:`F_g^{-1}(u)` by the share ``level`` of
@@ -81,10 +79,9 @@ class Repair(PreProcessing):
         schema = train.schema
         codes = train.codes.copy(order="F")
         plans: dict[int, Counts] = {}
+        roles = {schema.label_index: self.repair_label, schema.sensitive_index: self.repair_sensitive}
         for i, column in enumerate(schema.columns):
-            if (i == schema.label_index and not self.repair_label) or (
-                i == schema.sensitive_index and not self.repair_sensitive
-            ):
+            if not roles.get(i, True):
                 continue
             cells = _cells(train, i)
             shape = (schema.cardinalities[schema.sensitive_index], column.cardinality)
@@ -204,9 +201,8 @@ def _move(cells: NDArray[np.intp], plan: Counts, rng: np.random.Generator) -> Co
     """Carry out a plan on the rows that it was made for; chance decides who goes where."""
     k = plan.shape[-1]
     flat = plan.reshape(-1, k)
-    moved: Codes = flat.argmax(axis=1).astype(CODE_DTYPE)[
-        cells
-    ]  # right wherever a cell has a single destination
+    # Right wherever a cell has a single destination.
+    moved: Codes = flat.argmax(axis=1).astype(CODE_DTYPE)[cells]
     split = np.count_nonzero(flat, axis=1) > 1
     rows = np.flatnonzero(split[cells])
     # Small integers sort in linear time.

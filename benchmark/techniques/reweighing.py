@@ -1,7 +1,5 @@
 """Reweighing (Kamiran and Calders 2012)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from benchmark.data.table import Table

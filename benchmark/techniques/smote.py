@@ -1,7 +1,5 @@
 """Synthetic rows for rare labels, and for rare labels of each group (SMOTE and Fair-SMOTE)."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 import numpy as np
@@ -173,9 +171,8 @@ def _unbiased(table: Table) -> NDArray[np.bool_]:
     theta, _ = minimize(loss, np.zeros(encoding.matrix.shape[1]), what="situation testing")
     schema = table.schema
     favored = np.bincount(table.codes[~table.deprived, schema.sensitive_index]).argmax()
-    other = table.with_column(
-        schema.sensitive_feature, np.where(table.deprived, favored, schema.deprived_code)
-    )
+    exchanged = np.where(table.deprived, favored, schema.deprived_code)
+    other = table.with_column(schema.sensitive_feature, exchanged)
     label, label_there = (encoding.scores(encoding.codes(t), theta) > 0 for t in (table, other))
     return np.asarray(label == label_there)
 

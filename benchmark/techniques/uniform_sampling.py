@@ -1,7 +1,5 @@
 """Uniform sampling (Kamiran and Calders 2012)."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

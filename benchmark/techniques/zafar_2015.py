@@ -191,7 +191,7 @@ def _fairest_for_each(design: Design, free: Array, gamma: float) -> tuple[Array,
         missing[working] = 0.0
         broken = np.argsort(-missing, kind="stable")[:_CUTS]
         broken = broken[missing[broken] > 0.0]
-        if not len(broken):  # all that is missed is in the working set already: rounding has the last word
+        if not len(broken):  # all that is missed is in the working set already: only rounding is left
             break
         working = np.concatenate([working, broken])
     raise NotConvergedError("misclassification constraint", taken + 1, worst, _SLACK)

@@ -1,7 +1,5 @@
 """Constraints on misclassification rates (Zafar et al. 2017)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -99,12 +97,7 @@ class Zafar2017(ConstrainedLogistic):
 class _Mistakes:
     """The two convex sums whose difference is the covariance of group and misclassification.
 
-    Parameters
-    ----------
-    design : Design
-        Training rows.
-    rate : {"fpr", "fnr"}
-        Whether rows of the negative or of the positive class count.
+    Rows of the negative class count for the rate ``fpr``, those of the positive class for ``fnr``.
     """
 
     def __init__(self, design: Design, rate: str) -> None:
@@ -139,13 +132,7 @@ class _Mistakes:
 
 
 class _LossGram:
-    """The loss's share of the Hessian, which is costly and is computed anew only where it has changed.
-
-    Parameters
-    ----------
-    design : Design
-        Training rows.
-    """
+    """The loss's share of the Hessian, which is costly: it is computed anew only where it has changed."""
 
     def __init__(self, design: Design) -> None:
         self.design, self.weight = design, design.weight.sum(axis=(1, 2))
@@ -161,28 +148,14 @@ class _LossGram:
 
 @dataclass(frozen=True, eq=False)
 class _Convexified:
-    """The loss plus tau times the violations, in which each subtracted sum is replaced by its tangent.
-
-    Parameters
-    ----------
-    loss : LogisticLoss
-        What is minimized.
-    mistakes : tuple of _Mistakes
-        The constrained sums.
-    tangents : tuple of (ndarray, ndarray)
-        Their tangents.
-    threshold, tau : float
-        Bound of the covariances, and weight of the violations.
-    loss_gram : _LossGram
-        Shared by the problems of one fit.
-    """
+    """The loss plus tau times the violations, in which each subtracted sum is replaced by its tangent."""
 
     loss: LogisticLoss
     mistakes: tuple[_Mistakes, ...]
     tangents: tuple[tuple[Array, Array], ...]
-    threshold: float
+    threshold: float  # bound of the covariances
     tau: float
-    loss_gram: _LossGram
+    loss_gram: _LossGram  # shared by the problems of one fit
 
     def _violations(self, m: _Mistakes, tangent: tuple[Array, Array], scores: Array, theta: Array) -> Array:
         offsets, gradients = tangent

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmark.bias import BiasKind, Planted, list_bias_kinds, make_bias
-from benchmark.bias.edits import BiasEdit
+from benchmark.bias.edits import BiasEdit, check_edits
 from benchmark.bias.registry import register
 from benchmark.data.card import load_card
 from benchmark.data.source import Sources
@@ -141,8 +141,17 @@ def test_the_same_generator_gives_the_same_rows(network: Network, name: str) -> 
 @pytest.mark.parametrize("beta", [-0.1, 1.1, float("nan")])
 @pytest.mark.parametrize("name", KINDS)
 def test_levels_out_of_range_are_refused(network: Network, name: str, beta: float) -> None:
-    with pytest.raises(BiasError, match="out of range"):
+    with pytest.raises(BiasError, match=r"out of range.*What to do: correct 'betas'"):
         kind(name).plant(network, beta)
+
+
+def test_an_edit_of_the_label_itself_is_refused(network: Network) -> None:
+    schema = network.schema
+    edit = BiasEdit(schema.label, schema.favorable_label)
+    with pytest.raises(
+        BiasError, match=r"acts on the label itself.*What to do: name one of the label's parents"
+    ):
+        check_edits(schema, [edit])
 
 
 def test_edits_are_for_kinds_that_take_them() -> None:

@@ -14,6 +14,7 @@ from benchmark.conformance import example_table
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques import Interval, Predictor, Prepared, PreProcessing, Technique, Tools
+from benchmark.techniques._checks import parameter_rules
 from benchmark.techniques.registry import declaration_flaws
 
 TRAIN, TEST = example_table(), example_table(50, seed=3)
@@ -280,4 +281,8 @@ def test_a_parameter_without_a_range_or_default_is_a_flaw() -> None:
 
     assert "declares no valid range" in " ".join(declaration_flaws(NoRange))
     assert "has no default" in " ".join(declaration_flaws(NoDefault))
+    with pytest.raises(TechniqueError, match="What to do: annotate it as one of these"):
+        parameter_rules(NoRange)
+    with pytest.raises(TechniqueError, match=r"What to do: declare it as 'depth: ... = value'"):
+        parameter_rules(NoDefault)
     assert declaration_flaws(Parametrised) == []

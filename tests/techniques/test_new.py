@@ -101,7 +101,7 @@ MALFORMED = [
 
 @pytest.mark.parametrize("name", MALFORMED)
 def test_names_that_are_none_are_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(TechniqueError, match="cannot name a technique"):
+    with pytest.raises(TechniqueError, match=r"cannot name a technique.*What to do: choose another name"):
         write_skeleton(name, "pre", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -111,7 +111,7 @@ def test_names_that_are_none_are_refused(name: str, tmp_path: Path) -> None:
     [("massaging", "already"), ("random", "hide the module"), ("numpy", "hide"), ("benchmark", "hide")],
 )
 def test_taken_names_are_refused(name: str, reason: str, tmp_path: Path) -> None:
-    with pytest.raises(TechniqueError, match=reason):
+    with pytest.raises(TechniqueError, match=f"{reason}.*What to do: choose another name"):
         write_skeleton(name, "pre", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
