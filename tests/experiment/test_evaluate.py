@@ -154,6 +154,15 @@ def test_a_key_changes_with_the_code_of_a_plugins_kind_of_bias(tmp_path: Path) -
     assert not set(before.values()) & set(after.values())
 
 
+def test_the_code_of_a_kind_of_bias_is_read_once_and_not_for_each_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[type] = []
+    monkeypatch.setattr("benchmark.experiment.world.source_digest", lambda kind: asked.append(kind) or "code")
+    assert len(keys(world(tmp_path))) == 12
+    assert len(asked) == 1
+
+
 def test_a_store_of_a_version_with_other_keys_is_computed_again_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
