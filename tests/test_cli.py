@@ -11,9 +11,11 @@ import pytest
 from benchmark.audit.alternation.experiment import is_alternation, load_alternation
 from benchmark.cli import main
 from benchmark.data.card import list_cards, load_card
+from benchmark.experiment import engine as engine_module
 from benchmark.experiment.plan import load_experiment
 from benchmark.network.bif import read_bif
 from benchmark.techniques import list_techniques, registry
+from tests.experiment.test_merge import InProcess
 
 GREEDY = """
 import numpy as np
@@ -31,7 +33,9 @@ class Greedy(PreProcessing):
 
 
 @pytest.fixture(autouse=True)
-def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Find no real data, and compute in this process."""
+    monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
     monkeypatch.delenv("BETABENCH_DATA", raising=False)
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
 

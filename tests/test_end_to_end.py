@@ -18,10 +18,12 @@ import pandas as pd
 import pytest
 
 from benchmark.cli import main
+from benchmark.experiment import engine
 from benchmark.experiment.plan import ALWAYS_MEASURED, PAPER_METRICS
 from benchmark.experiment.store import Store
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import folder_statistics
+from tests.experiment.test_merge import InProcess
 
 pytestmark = pytest.mark.slow
 
@@ -430,24 +432,6 @@ def test_bad_input_ends_with_a_message_and_code_2(
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.real_data
-def test_the_smoke_experiment_on_real_data(data_dir: Path, tmp_path: Path) -> None:
-    where = ("--data-dir", data_dir, "--output", tmp_path, "--no-figures")
-    done = run("--experiment", "smoke", *where, "--require-real-data")
-    assert done.returncode == 0, done.stdout + done.stderr
-    results = pd.read_csv(tmp_path / "results.csv")
-    assert set(results["dataset"]) == {"adult", "compas", "dutch"}
-    assert "EMBEDDED" not in done.stdout
-    assert all(json.loads((tmp_path / "manifest.json").read_text())["real_data"].values())
-    # Nothing planted, nothing hidden: a tree is about as unfair as the data.
-    plain = results[(results["beta"] == 0) & (results["technique"] == "none")].groupby(["dataset", "metric"])
-    mean = plain["value"].mean()
-    assert 0.1 < mean["adult", "discrimination"] < 0.26
-    assert 0.8 < mean["adult", "accuracy"] < 0.87
-    assert 0.25 < mean["dutch", "discrimination"] < 0.45
-    assert 0.6 < mean["compas", "accuracy"] < 0.7
-
-
 LOANS = """
 name = "loans"
 title = "Loans"
@@ -512,6 +496,12 @@ def own(tmp_path: Path) -> Path:
     return tmp_path / "own.toml"
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute without worker processes, where it is not about them."""
+    monkeypatch.setattr(engine, "LocalEngine", InProcess)
+
+
 def test_data_biases_and_classifiers_of_ones_own(
     own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -551,9 +541,10 @@ def test_an_own_card_of_a_shipped_name_never_gets_the_shipped_network(
     assert "neither real data nor an embedded network" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_the_folder_shows_one_run_at_a_time_and_the_store_keeps_both(own: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    words = ["run", "--experiment", str(own), "--output", str(out), "--workers", "1"]
+    words = ["run", "--experiment", str(own), "--output", str(out), "--classifiers", "c45"]
     assert main(words) == 0
     whole = files(out)
     (out / "notes.txt").write_text("mine")
@@ -585,6 +576,7 @@ def test_an_output_that_cannot_be_written_to_is_said_in_words(
     assert "What to do" in error
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_bad_input_leaves_a_store_alone(
     own: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

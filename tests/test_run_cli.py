@@ -301,6 +301,7 @@ def test_an_unguarded_script_is_told_what_to_do_in_one_sentence(here: Path) -> N
     assert 'if __name__ == "__main__":' in error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [("-",), ("-c", UNGUARDED)], ids=["stdin", "-c"])
 def test_a_script_without_a_file_runs(here: Path, how: tuple[str, ...]) -> None:
     (here / "first.toml").write_text(EXPERIMENT.format(name="first", other="repair", seed=3))

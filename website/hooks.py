@@ -84,7 +84,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             files.append(File.generated(config, found[path], abs_src_path=str(root / path)))
         if path.endswith(".md"):
             text = pages[path] if path in pages else (root / path).read_text(encoding="utf-8")
-            todo += [file for file in linked_files(text, path, root) if file not in found.keys() | known]
+            linked = linked_files(text, path, root)
+            todo += [file for file in linked if file not in found and file not in known]
     for path, text in generated.items():
         if lying_there := files.get_file_from_path(found[path]):
             files.remove(lying_there)

@@ -18,7 +18,9 @@ SHOWN = (".md", ".png", ".svg", ".pdf", ".csv", ".json", ".toml", ".bif", ".cff"
 """Endings of files that the site takes in where a page links to them; code is in the reference instead."""
 
 _FENCED = re.compile(r"(?ms)^(`{3,}).*?^\1`*$\n?")
-_LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:\\.|[^\[\]\\])*)\]\((?P<target>[^()\s]+)\)")
+# The text is taken whole or not at all: tables of intervals have thousands of brackets that begin no link.
+_TEXT = r"(?P<text>[^\[\]\\]*+(?:\\.[^\[\]\\]*+)*+)"
+_LINK = re.compile(rf"(?P<image>!?)\[{_TEXT}\]\((?P<target>[^()\s]+)\)")
 
 
 def site_address(path: str) -> str:

@@ -149,10 +149,14 @@ def _imported_files(file: Path) -> list[Path]:
     Those of this package and those beside the file are found without being loaded: what a function imports
     when it is called counts before the call as well as after it.
     """
+    return [*_files_of_modules(_imported_names(file)), *_imported_files_beside(file)]
+
+
+@functools.cache
+def _imported_files_beside(file: Path) -> tuple[Path, ...]:
     names = _imported_names(file)
     paths = [folder.joinpath(*name.split(".")) for name in names for folder in (PACKAGE.parent, file.parent)]
-    beside = [p for path in paths for p in (path.with_suffix(".py"), path / "__init__.py") if p.is_file()]
-    return [*_files_of_modules(names), *beside]
+    return tuple(p for path in paths for p in (path.with_suffix(".py"), path / "__init__.py") if p.is_file())
 
 
 @functools.cache
@@ -168,7 +172,12 @@ def _imported_names(file: Path) -> tuple[str, ...]:
 
 def _files_of_modules(names: Iterable[str]) -> list[Path]:
     found = [getattr(sys.modules.get(name), "__file__", None) for name in names]
-    return [Path(path).resolve() for path in found if path]
+    return [_resolved(path) for path in found if path]
+
+
+@functools.cache
+def _resolved(path: str) -> Path:
+    return Path(path).resolve()
 
 
 @functools.cache

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -94,6 +95,11 @@ class Scene:
     def test_data(self) -> Literal["real data", "sample of the learned network"]:
         """What the test data are, in the words that tables and the manifest use."""
         return "sample of the learned network" if self.embedded else "real data"
+
+    @cached_property
+    def described_biases(self) -> dict[str, dict[str, str]]:
+        """What identifies each kind of bias in cells' keys, by the name of the bias."""
+        return {name: describe_bias(kind) for name, kind in self.biases.items()}
 
     def planted(self, bias: str, beta: float) -> tuple[Planted, str]:
         """Return the network with bias planted, and the digest of what rows are drawn from; made once."""
@@ -398,7 +404,7 @@ def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifie
     identity = {
         "code": harness_digest(),
         "test": scene.test.digest,
-        "bias_kind": describe_bias(scene.biases[block.bias]),
+        "bias_kind": scene.described_biases[block.bias],
         "network": scene.planted(block.bias, block.beta)[1],
         "train_rows": scene.n_train,
         "seed": world.experiment.seed,

@@ -15,7 +15,6 @@ from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import BiasError, CardError, DeclinedError, ExperimentError, UnknownNameError
 from benchmark.experiment import versions
-from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.evaluate import (
     Evaluator,
     classifier_mismatch,
@@ -30,6 +29,7 @@ from benchmark.experiment.world import World, build_world
 from benchmark.metrics import base as metric_base
 from benchmark.metrics import evaluate, get_metric
 from benchmark.techniques import Predictor, Technique, Tools, get_technique
+from tests.experiment.test_merge import InProcess
 
 TEXT = """
 name = "small"
@@ -154,6 +154,15 @@ def test_a_key_changes_with_the_code_of_a_plugins_kind_of_bias(tmp_path: Path) -
     assert not set(before.values()) & set(after.values())
 
 
+def test_the_code_of_a_kind_of_bias_is_read_once_and_not_for_each_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[type] = []
+    monkeypatch.setattr("benchmark.experiment.world.source_digest", lambda kind: asked.append(kind) or "code")
+    assert len(keys(world(tmp_path))) == 12
+    assert len(asked) == 1
+
+
 def test_a_store_of_a_version_with_other_keys_is_computed_again_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,12 +170,12 @@ def test_a_store_of_a_version_with_other_keys_is_computed_again_and_kept(
     with Store(tmp_path / "s.sqlite") as store:
         with monkeypatch.context() as former:
             former.setattr("benchmark.experiment.world.harness_digest", lambda: "of a former version")
-            before = compute(found, store, engine=LocalEngine(1))
-        after = compute(found, store, engine=LocalEngine(1))
+            before = compute(found, store, engine=InProcess(1))
+        after = compute(found, store, engine=InProcess(1))
         assert (before.computed, after.computed) == (12, 12)
         assert [cell.metrics for cell in after.cells] == [cell.metrics for cell in before.cells]
         assert len(store.statuses()) == 24
-        assert compute(found, store, engine=LocalEngine(1)).computed == 0
+        assert compute(found, store, engine=InProcess(1)).computed == 0
 
 
 def test_a_fit_that_optimises_says_how_it_converged(tmp_path: Path) -> None:
@@ -193,10 +202,10 @@ def test_renaming_an_entry_keeps_its_numbers(tmp_path: Path) -> None:
 def test_two_entries_may_be_the_same_technique_and_a_renamed_one_shows_its_new_name(tmp_path: Path) -> None:
     twice = TEXT + '[[techniques]]\ntechnique = "none"\nname = "nothing"\n'
     with Store(tmp_path / "s.sqlite") as store:
-        outcome = compute(world(tmp_path, twice), store, engine=LocalEngine(1))
+        outcome = compute(world(tmp_path, twice), store, engine=InProcess(1))
         by_name = {(c.technique, c.beta, c.repetition): c.metrics for c in outcome.cells}
         assert by_name["none", 0.5, 1] == by_name["nothing", 0.5, 1] != ()
-        renamed = compute(world(tmp_path, twice.replace('"nothing"', '"nil"')), store, engine=LocalEngine(1))
+        renamed = compute(world(tmp_path, twice.replace('"nothing"', '"nil"')), store, engine=InProcess(1))
         assert {c.technique for c in renamed.cells} == {"none", "massaging", "repair", "nil"}
         assert renamed.computed == 4
 

@@ -215,7 +215,16 @@ def test_what_is_finished_is_delivered_while_a_later_cell_of_its_block_runs() ->
     assert not multiprocessing.active_children()
 
 
+@pytest.fixture
+def ctrl_c_is_heard() -> Iterator[None]:
+    """Let Ctrl-C interrupt this process, also where the shell that started it has made it deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @posix
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_what_is_finished_is_delivered_when_ctrl_c_comes_before_its_time() -> None:
     running = run_tasks([Task(0, (1, 2, 3, "interrupt", "hang"))], Handler, n_workers=1, limits=Limits(600))
     delivered: list[object] = []

@@ -14,7 +14,6 @@ from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment import run as run_module
 from benchmark.experiment import versions
-from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.export import failures_frame, results_frame
 from benchmark.experiment.plan import PAPER_METRICS, load_experiment
 from benchmark.experiment.run import Outcome, compute, headline_metrics
@@ -27,6 +26,7 @@ from benchmark.registry import load_plugin
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.finished import read_run
 from benchmark.runs.manifest import describe_run
+from tests.experiment.test_merge import InProcess
 
 TEXT = """
 name = "small"
@@ -69,7 +69,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.delenv("BETABENCH_DATA", raising=False)
         patch.setenv("BETABENCH_CACHE", str(folder / "cache"))
         with Store(folder / "a.sqlite") as store:
-            assert compute(world(folder), store, engine=LocalEngine(1)).computed == 4
+            assert compute(world(folder), store, engine=InProcess(1)).computed == 4
     return folder / "a.sqlite"
 
 
@@ -103,14 +103,14 @@ def test_answers_come_back_exactly() -> None:
 
 def test_another_metric_of_counts_trains_nothing_again(tmp_path: Path, path: Path) -> None:
     with Store(path) as store:
-        first = compute(world(tmp_path), store, engine=LocalEngine(1))
+        first = compute(world(tmp_path), store, engine=InProcess(1))
         assert first.computed == 0
-        more = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, engine=LocalEngine(1))
+        more = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, engine=InProcess(1))
         assert more.computed == 0
-        again = compute(world(tmp_path, "paper"), store, engine=LocalEngine(1))
+        again = compute(world(tmp_path, "paper"), store, engine=InProcess(1))
         assert again.computed == 0
     with Store(tmp_path / "b.sqlite") as store:
-        fresh = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, engine=LocalEngine(1))
+        fresh = compute(world(tmp_path, "paper", "fairlearn", "rates"), store, engine=InProcess(1))
         assert fresh.computed == 4
     assert values(more) == values(fresh)
     assert {"precision[Caucasian]", "demographic_parity_ratio"} <= {m for _, _, m in values(more)}
@@ -119,8 +119,8 @@ def test_another_metric_of_counts_trains_nothing_again(tmp_path: Path, path: Pat
 
 def test_scores_are_kept_where_a_metric_needs_them(tmp_path: Path, path: Path) -> None:
     with Store(path) as store:
-        assert compute(world(tmp_path, "paper", "auc_gap"), store, engine=LocalEngine(1)).computed == 4
-        kept = compute(world(tmp_path, "auc_gap", "auc"), store, engine=LocalEngine(1))
+        assert compute(world(tmp_path, "paper", "auc_gap"), store, engine=InProcess(1)).computed == 4
+        kept = compute(world(tmp_path, "auc_gap", "auc"), store, engine=InProcess(1))
         assert kept.computed == 0
     found = values(kept)
     for beta in (0.0, 0.5):
@@ -138,12 +138,12 @@ def test_a_corrected_metric_is_computed_again_and_nothing_else(
     tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store(path) as store:
-        before = compute(world(tmp_path), store, engine=LocalEngine(1))
+        before = compute(world(tmp_path), store, engine=InProcess(1))
         wrong = dataclasses.replace(get_metric("accuracy"), compute=lambda everybody: 0.5)
         monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", wrong)
-        assert compute(world(tmp_path), store, engine=LocalEngine(1)).computed == 0
+        assert compute(world(tmp_path), store, engine=InProcess(1)).computed == 0
         monkeypatch.setattr(run_module, "scoring_digest", lambda names, strata: "other code")
-        after = compute(world(tmp_path), store, engine=LocalEngine(1))
+        after = compute(world(tmp_path), store, engine=InProcess(1))
         assert after.computed == 0
     assert {v for (_, _, name), v in values(after).items() if name == "accuracy"} == {0.5}
     assert 0.5 not in {v for (_, _, name), v in values(before).items() if name == "accuracy"}
@@ -153,9 +153,9 @@ def test_strata_and_the_model_are_there_for_metrics_that_need_them(tmp_path: Pat
     names = [name for name, item in list_metrics().items() if {"strata", "alternated"} & {*item.needs}]
     assert len(names) > 2
     with Store(tmp_path / "a.sqlite") as store:
-        without = compute(world(tmp_path, *names), store, engine=LocalEngine(1))
+        without = compute(world(tmp_path, *names), store, engine=InProcess(1))
     with Store(tmp_path / "b.sqlite") as store:
-        given = compute(world(tmp_path, *names, more='strata = "sex"'), store, engine=LocalEngine(1))
+        given = compute(world(tmp_path, *names, more='strata = "sex"'), store, engine=InProcess(1))
     stratified = {name for name in names if "strata" in get_metric(name).needs}
     assert {values(without)[0.0, "none", name] for name in stratified} == {None}
     assert not {None} & {values(given)[0.0, "none", name] for name in stratified}
@@ -168,12 +168,10 @@ def test_strata_and_the_model_are_there_for_metrics_that_need_them(tmp_path: Pat
 def test_other_strata_are_scored_again_and_nothing_else(tmp_path: Path, path: Path) -> None:
     wanted = ("label_conditional_disparity",)
     with Store(path) as store:
-        compute(world(tmp_path, *wanted), store, engine=LocalEngine(1))
+        compute(world(tmp_path, *wanted), store, engine=InProcess(1))
         found = []
         for column in ("sex", "age_cat"):
-            there = compute(
-                world(tmp_path, *wanted, more=f'strata = "{column}"'), store, engine=LocalEngine(1)
-            )
+            there = compute(world(tmp_path, *wanted, more=f'strata = "{column}"'), store, engine=InProcess(1))
             assert there.computed == 0
             found.append(values(there)[0.0, "none", *wanted])
     assert None not in found
@@ -182,11 +180,11 @@ def test_other_strata_are_scored_again_and_nothing_else(tmp_path: Path, path: Pa
 
 def test_what_the_model_was_not_asked_is_asked_later(tmp_path: Path, path: Path) -> None:
     with Store(path) as store:
-        assert compute(world(tmp_path, "auc"), store, engine=LocalEngine(1)).computed == 4
-        later = compute(world(tmp_path, "auc", "alternation"), store, engine=LocalEngine(1))
+        assert compute(world(tmp_path, "auc"), store, engine=InProcess(1)).computed == 4
+        later = compute(world(tmp_path, "auc", "alternation"), store, engine=InProcess(1))
         assert later.computed == 4
         assert values(later)[0.0, "none", "alternation_gap"] is not None
-        assert compute(world(tmp_path, "alternation"), store, engine=LocalEngine(1)).computed == 0
+        assert compute(world(tmp_path, "alternation"), store, engine=InProcess(1)).computed == 0
 
 
 def test_a_metric_that_hides_what_it_needs_finds_it_neither_now_nor_later(
@@ -197,7 +195,7 @@ def test_a_metric_that_hides_what_it_needs_finds_it_neither_now_nor_later(
     )
     monkeypatch.setitem(metric_base._REGISTRY._items, "hidden", hidden)
     with Store(path) as store:
-        stored = values(compute(world(tmp_path, "hidden"), store, engine=LocalEngine(1)))
+        stored = values(compute(world(tmp_path, "hidden"), store, engine=InProcess(1)))
     scene = (found := world(tmp_path, "hidden")).scenes["compas"]
     now = Scorer(scene.test, ["hidden"]).score(Answers(scene.test.y))
     assert {value for (_, _, name), value in stored.items() if name == "hidden"} == {None}
@@ -228,7 +226,7 @@ def test_the_headline_is_what_tables_and_figures_show(tmp_path: Path) -> None:
 def test_a_folder_holds_all_metrics_and_its_tables_those_of_the_headline(tmp_path: Path, path: Path) -> None:
     found = world(tmp_path, "paper", "rates", "demographic_parity_ratio")
     with Store(path) as store:
-        outcome = compute(found, store, engine=LocalEngine(1))
+        outcome = compute(found, store, engine=InProcess(1))
     folder = write_run_folder(tmp_path / "out", found, outcome, figures=False)
     assert set(folder.results["metric"]) == {
         "discrimination", "accuracy", "overestimation", "underestimation",
@@ -252,7 +250,7 @@ def test_a_folder_holds_all_metrics_and_its_tables_those_of_the_headline(tmp_pat
 def test_a_compressed_copy_of_the_results_is_kept_current(tmp_path: Path, path: Path) -> None:
     found = world(tmp_path, "paper")
     with Store(path) as store:
-        outcome = compute(found, store, engine=LocalEngine(1))
+        outcome = compute(found, store, engine=InProcess(1))
     out = tmp_path / "out"
     write_run_folder(out, found, outcome, figures=False)
     plain, packed = out / "results.csv", out / "results.csv.xz"

@@ -204,6 +204,7 @@ def rename(package: Path, old: str, new: str) -> None:
             path.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_keys_outlive_new_files_and_renamed_ones_and_change_with_their_own_code(tmp_path: Path) -> None:
     package = tmp_path / "benchmark"
     shutil.copytree(versions.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))

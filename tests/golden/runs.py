@@ -15,11 +15,14 @@ import platform
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
 from benchmark.cli import main
+from benchmark.experiment import engine
 from benchmark.experiment.versions import processor
+from tests.experiment.test_merge import InProcess
 
 __all__ = [
     "CELL",
@@ -84,8 +87,15 @@ def _command(*words: str) -> str:
     return said.getvalue()
 
 
-def _run(*words: str) -> None:
-    _command("run", *words, "--offline", "--no-figures", "--workers", "1")
+class _AsOneWorker(InProcess):
+    """Computes in this process, on which the numbers do not depend, under the name of one worker."""
+
+    name = engine.LocalEngine(1).name
+
+
+def _run(*words: str) -> str:
+    with patch.object(engine, "LocalEngine", _AsOneWorker):
+        return _command("run", *words, "--offline", "--no-figures")
 
 
 def cells(folder: Path) -> Path:
@@ -105,12 +115,11 @@ def paper(folder: Path, data_dir: Path) -> Path:
     return output
 
 
-def smoke_on_real_data(folder: Path, data_dir: Path) -> Path:
-    """Run all of ``smoke`` on the real data; return its folder."""
+def smoke_on_real_data(folder: Path, data_dir: Path) -> tuple[Path, str]:
+    """Run all of ``smoke`` on the real data; return its folder and what it printed."""
     output = folder / "real_smoke"
     where = ("--require-real-data", "--data-dir", str(data_dir), "--output", str(output))
-    _run("--experiment", "smoke", *where)
-    return output
+    return output, _run("--experiment", "smoke", *where)
 
 
 def smoke(folder: Path) -> Path:

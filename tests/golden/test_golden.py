@@ -88,7 +88,9 @@ def test_smoke_on_the_real_data_has_the_values_of_version_e5f630d(data_dir: Path
     none of them is in ``smoke``: there is no exception.
     """
     key = [*runs.CELL, "metric"]
-    output = runs.smoke_on_real_data(tmp_path, data_dir)
+    output, said = runs.smoke_on_real_data(tmp_path, data_dir)
+    assert "EMBEDDED" not in said
+    assert all(json.loads((output / "manifest.json").read_text(encoding="utf-8"))["real_data"].values())
     now = pd.read_csv(output / "results.csv", dtype=str, keep_default_na=False)
     then = pd.read_csv(runs.GOLDEN / "smoke_e5f630d.csv", dtype=str, keep_default_na=False)
     now = now[now["metric"].isin(then["metric"])]

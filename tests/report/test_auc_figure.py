@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 
 from benchmark.data.source import Sources
 from benchmark.errors import ReportError
-from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.export import failures_frame, results_frame
 from benchmark.experiment.plan import load_experiment
 from benchmark.experiment.run import compute
@@ -28,6 +27,7 @@ from benchmark.runs.frames import scenarios
 from benchmark.runs.manifest import describe_run
 from benchmark.runs.summary import summarise
 from benchmark.text.files import FORMATS
+from tests.experiment.test_merge import InProcess
 from tests.report.figure_checks import cut_off, overlapping, texts_of
 
 TITLE = "Made-up data by sex and race"
@@ -191,7 +191,7 @@ def test_a_run_that_measured_auc_draws_it(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "small.toml").write_text(RUN)
     world = build_world(load_experiment(tmp_path / "small.toml"), Sources(offline=True))
     with Store(tmp_path / "s.sqlite") as store:
-        outcome = compute(world, store, engine=LocalEngine(1))
+        outcome = compute(world, store, engine=InProcess(1))
     names = metric_names(world.experiment.metrics)
     results, failures = results_frame(outcome.cells, names), failures_frame(outcome.cells, names)
     description = describe_run(world)

@@ -32,6 +32,7 @@ from benchmark.data.card import (
     list_cards,
 )
 from benchmark.declarations import list_declarations
+from benchmark.experiment import engine
 from benchmark.experiment.plan import (
     BiasEntry,
     ClassifierEntry,
@@ -42,6 +43,7 @@ from benchmark.experiment.plan import (
 )
 from benchmark.metrics import list_metrics
 from benchmark.techniques import list_techniques
+from tests.experiment.test_merge import InProcess
 from website.docstrings import in_markdown
 from website.formulas import with_mathml
 from website.links import linked_files, site_address, with_site_links
@@ -64,6 +66,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     with FileLock(f"{folder}.lock"):
         if not folder.exists():
             environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "XDG_CACHE_HOME": f"{folder}.cache"}
+            environment["SITE_SEARCH"] = "false"
             environment.pop("BETABENCH_DATA", None)
             command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
             run = subprocess.run(
@@ -256,7 +259,8 @@ def blocks(page: Path) -> Iterator[tuple[str, str, str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", HOW_TO, ids=lambda p: p.stem)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are written, Python is run, commands are given, from top to bottom."""
+    """Files are written, Python is run, commands are given, from top to bottom; cells need no processes."""
+    monkeypatch.setattr(engine, "LocalEngine", InProcess)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BETABENCH_DATA", raising=False)
     names: dict[str, Any] = {}

@@ -109,7 +109,7 @@ class Slow(PreProcessing):
     name, reference, summary, version = "slow", "none", "Wait longer, and change nothing", "1"
 
     def _prepare(self, train, tools):
-        time.sleep(1)
+        time.sleep(float(os.environ["SLOW_SECONDS"]))
         return Prepared(train)
 '''
 
@@ -237,12 +237,12 @@ class Bench:
 
     @functools.cached_property
     def long_block(self) -> Path:
-        """Experiment of one block whose cells take about a second each; its whole run is beside it."""
+        """Experiment of one block whose cells take about a second each; its whole run lies there."""
         names = [f"slow_{number}" for number in range(self.n_long - N_TECHNIQUES)]
         entries = "".join(f'[[techniques]]\ntechnique = "slow"\nname = "{name}"\n' for name in names)
         one = {**WHOLE, "repetitions": 1, "betas": [0.5], "more": entries}
         path = self.write("long.toml", EXPERIMENT.format(**one))
-        ended(self.start(self.folder / "long", experiment=path))
+        ended(self.start(self.folder / "long", experiment=path, slow_seconds=0))
         return path
 
     def write(self, name: str, text: str) -> Path:
@@ -258,8 +258,12 @@ class Bench:
         experiment: Path | None = None,
         where: Sequence[str | Path] = ("--workers", "2"),
         file_limit: int | None = None,
+        slow_seconds: float = 1,
     ) -> subprocess.Popen[str]:
-        """Start a run in a session of its own; no file of it may grow beyond a limit of bytes, if any."""
+        """Start a run in a session of its own; no file of it may grow beyond a limit of bytes, if any.
+
+        The cells of a long block wait for some seconds each, on which no number depends.
+        """
         kept = {name: value for name, value in os.environ.items() if not name.startswith("BETABENCH_")}
 
         def limit() -> None:
@@ -280,6 +284,7 @@ class Bench:
                 "COLUMNS": "100",
                 "BETABENCH_CACHE": str(self.folder / "cache"),
                 "FINISHED": str(notes_beside(output)),
+                "SLOW_SECONDS": str(slow_seconds),
                 "PYTHONPATH": str(ROOT),
             },
             start_new_session=True,
@@ -304,8 +309,8 @@ class Bench:
         experiment: Path | None = None,
         where: Sequence[str | Path] = ("--workers", "1"),  # their number changes nothing
     ) -> None:
-        """Run to the end."""
-        process = self.start(output, *more, experiment=experiment, where=where)
+        """Run to the end, without any waiting: nothing disturbs it."""
+        process = self.start(output, *more, experiment=experiment, where=where, slow_seconds=0)
         out, err = process.communicate(timeout=600)
         assert process.returncode == 0, f"the run did not come to its end: {out}{err}"
 
