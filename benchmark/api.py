@@ -21,25 +21,13 @@ from benchmark.errors import UnknownNameError
 from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.foreseen import foreseen
-from benchmark.experiment.plan import (
-    WHOLE,
-    Experiment,
-    Shard,
-    default_edits,
-    narrow,
-    plan_blocks,
-)
+from benchmark.experiment.plan import WHOLE, Experiment, Shard, default_edits, narrow, plan_blocks
 from benchmark.experiment.run import STORE_NAME, Outcome, compute
 from benchmark.experiment.sample_files import draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world, learned_network, load_plugins
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
-from benchmark.runs.analysis import (
-    RunStatistics,
-    baselines_of,
-    folder_statistics,
-    results_answers,
-)
+from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics, results_answers
 from benchmark.runs.finished import FinishedRun, read_results, read_run
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.manifests import other_experiment
@@ -173,11 +161,7 @@ def run(
     part.of(plan_blocks(chosen))
     require_writable(Path(output) if output is not None else Path("results") / chosen.name)
     world = build_world(
-        chosen,
-        Sources(data_dir, offline),
-        require_real_data=require_real_data,
-        plugins=files,
-        say=say,
+        chosen, Sources(data_dir, offline), require_real_data=require_real_data, plugins=files, say=say
     )
     folder = (
         Path(output)

@@ -29,10 +29,7 @@ def command(commands: Any, name: str, run: Any, text: str, example: str) -> argp
         A whole command line that works.
     """
     parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=text,
-        description=text[0].upper() + text[1:] + ".",
-        epilog=f"example: {example}",
+        name, help=text, description=text[0].upper() + text[1:] + ".", epilog=f"example: {example}"
     )
     parser.set_defaults(command=run)
     return parser
@@ -41,10 +38,7 @@ def command(commands: Any, name: str, run: Any, text: str, example: str) -> argp
 def add_data_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where source files are."""
     parser.add_argument(
-        "--data-dir",
-        type=Path,
-        metavar="DIR",
-        help="look for source files here (or set BETABENCH_DATA)",
+        "--data-dir", type=Path, metavar="DIR", help="look for source files here (or set BETABENCH_DATA)"
     )
     parser.add_argument("--offline", action="store_true", help="never download")
 

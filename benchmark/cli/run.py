@@ -33,17 +33,8 @@ def add(commands: Any) -> None:
     option("--betas", nargs="+", type=float, metavar="BETA", help="these levels of bias, each from 0 to 1")
     option("--repetitions", type=int, metavar="N", help="this many samples of each kind")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="number of processes; default: one per core",
-    )
-    where.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="compute on the cluster of this Dask scheduler",
-    )
+    where.add_argument("--workers", type=int, metavar="N", help="number of processes; default: one per core")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="compute on the cluster of this Dask scheduler")
     where.add_argument(
         "--cluster",
         type=Path,

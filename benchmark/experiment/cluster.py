@@ -6,15 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from pydantic import (
-    BaseModel,
-    Field,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
-    ValidationError,
-)
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
 
 from benchmark.errors import ExperimentError
 from benchmark.models import STRICT

@@ -32,14 +32,7 @@ from benchmark.experiment.versions import optional_versions, source_digest
 from benchmark.experiment.world import Scene, World
 from benchmark.metrics import MetricResults
 from benchmark.seeding import axis_seed, generator
-from benchmark.techniques import (
-    Convergence,
-    Technique,
-    Tools,
-    get_technique,
-    list_techniques,
-    load_plugin,
-)
+from benchmark.techniques import Convergence, Technique, Tools, get_technique, list_techniques, load_plugin
 from benchmark.techniques._checks import checked_decision, checked_score
 from benchmark.techniques.base import one_class
 

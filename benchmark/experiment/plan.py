@@ -10,14 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    Field,
-    StrictInt,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, Field, StrictInt, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from benchmark.bias import BiasKind, make_bias

@@ -23,14 +23,7 @@ from benchmark.experiment.evaluate import (
     describe_technique,
     metric_values,
 )
-from benchmark.experiment.plan import (
-    PAPER_METRICS,
-    WHOLE,
-    Block,
-    Experiment,
-    Shard,
-    plan_blocks,
-)
+from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard, plan_blocks
 from benchmark.experiment.pool import Finished, Limits, Task
 from benchmark.experiment.score import Scorer, scoring_digest
 from benchmark.experiment.store import CellResult, LastRun, Store, Stored
@@ -39,13 +32,7 @@ from benchmark.experiment.world import World, cell_key
 from benchmark.metrics import FAILING, get_metric, metric_names
 from benchmark.techniques import Technique
 
-__all__ = [
-    "STORE_NAME",
-    "Outcome",
-    "Progress",
-    "compute",
-    "headline_metrics",
-]
+__all__ = ["STORE_NAME", "Outcome", "Progress", "compute", "headline_metrics"]
 
 STORE_NAME = "results.sqlite"
 

@@ -41,16 +41,7 @@ _PLUGGED_IN = ("bias", "classifiers", "techniques", "metrics", "experiment/score
 # Packages whose versions can change any cell's numbers. Techniques name those that they alone need.
 _COMPUTING = ("numpy", "scipy", "scikit-learn", "numba")
 
-_MANIFEST = (
-    "betabench",
-    *_COMPUTING,
-    "fairlearn",
-    "pandas",
-    "matplotlib",
-    "networkx",
-    "pgmpy",
-    "pydantic",
-)
+_MANIFEST = ("betabench", *_COMPUTING, "fairlearn", "pandas", "matplotlib", "networkx", "pgmpy", "pydantic")
 
 
 @functools.cache

@@ -356,10 +356,7 @@ def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, i
         return read_bif(path, card.schema()), card.rows, f"embedded network {path.name}"
     dataset = load_dataset(card, sources)
     network = learn_network(
-        dataset.table,
-        card.network,
-        required_edges=card.required_edges,
-        forbidden_edges=card.forbidden_edges,
+        dataset.table, card.network, required_edges=card.required_edges, forbidden_edges=card.forbidden_edges
     )
     return network, len(dataset.table), f"learned from {dataset.source}"
 

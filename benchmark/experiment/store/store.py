@@ -244,8 +244,7 @@ class Store:
             for table in _OF_A_CELL:
                 self._connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
             self._connection.executemany(
-                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                heads,
+                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", heads
             )
             self._connection.executemany(
                 "INSERT INTO results VALUES (?, ?, ?, ?)",
