@@ -53,7 +53,7 @@ def _alternation(options: argparse.Namespace) -> int:
         write_atomically(output / "summary.csv", csv_text(outcome.summary)),
         write_json(output / "manifest.json", facts),
     ]
-    if not options.no_figures:
+    if options.figures:
         from benchmark.figures.alternation import draw_figures
         from benchmark.figures.files import write_figures
 

@@ -1,7 +1,4 @@
-"""``betabench audit``: anybody's table of predictions, and which metrics matter.
-
-Modules that compute are imported inside the commands, so that ``--help`` answers at once.
-"""
+"""``betabench audit``: any table of predictions, and which metrics matter."""
 
 from __future__ import annotations
 
@@ -71,32 +68,21 @@ def _audit(options: argparse.Namespace) -> int:
         return _guide()
     for needed, what in (("file", "a table of predictions"), ("sensitive", "--sensitive COLUMN,...")):
         if getattr(options, needed) is None:
-            raise ExperimentError(
-                "There is nothing to audit",
-                expected=what,
-                got="none",
-                remedy="betabench audit --help shows an example; --guide says which metrics matter",
-            )
-
+            remedy = "betabench audit --help shows an example; --guide says which metrics matter"
+            raise ExperimentError("There is nothing to audit", expected=what, got="none", remedy=remedy)
     from rich.console import Console
 
     from benchmark.audit.predictions import Columns, read_predictions
     from benchmark.audit.table_audit import audit_predictions
     from benchmark.report.audit_text import print_audit
 
+    same = ("label", "prediction", "score", "weight", "strata", "favorable", "threshold", "intersections")
     columns = Columns(
         sensitive=_names(options.sensitive),
-        label=options.label,
-        prediction=options.prediction,
-        score=options.score,
-        weight=options.weight,
-        strata=options.strata,
         features=[] if options.features is None else _names(options.features),
-        favorable=options.favorable,
-        threshold=options.threshold,
         k=options.top_k,
         percent=options.top_percent,
-        intersections=options.intersections,
+        **{name: getattr(options, name) for name in same},
     )
     result = audit_predictions(
         read_predictions(options.file),
@@ -146,9 +132,6 @@ def _reference(text: str) -> str | dict[str, str]:
             got=repr(text),
         )
     return {attribute.strip(): group.strip() for attribute, _, group in pairs}
-
-
-# ----------------------------------------------------------------------------------------------- guide
 
 
 def _guide() -> int:

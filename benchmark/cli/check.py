@@ -61,8 +61,9 @@ def _check(options: argparse.Namespace) -> int:
     from benchmark.classifiers import make_classifier
     from benchmark.experiment.examine import VERDICTS, Examiner, examine, techniques_of
     from benchmark.experiment.pool import Limits
-    from benchmark.report.examination import print_examination, say
+    from benchmark.report.examination import print_examination
     from benchmark.techniques import get_technique, list_techniques, load_plugin
+    from benchmark.text.console import say
 
     files = tuple(str(Path(target).resolve()) for target in options.targets if target.endswith(".py"))
     names = [target for target in options.targets if not target.endswith(".py")]

@@ -13,20 +13,10 @@ EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
 def command(commands: Any, name: str, run: Any, text: str, example: str) -> argparse.ArgumentParser:
-    """Add a command to the command line and return its parser.
+    """Add a command to the subparsers of the command line and return its parser.
 
-    Parameters
-    ----------
-    commands : object
-        Subparsers of the command line.
-    name : str
-        The command's name.
-    run : callable(Namespace) -> int
-        Does it, and returns the exit code.
-    text : str
-        What it does, in small letters.
-    example : str
-        A whole command line that works.
+    ``run`` takes the parsed options and returns the exit code; ``text`` says what it does, in small letters;
+    ``example`` is a whole command line that works.
     """
     parser: argparse.ArgumentParser = commands.add_parser(
         name, help=text, description=text[0].upper() + text[1:] + ".", epilog=f"example: {example}"
@@ -44,22 +34,26 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_figure_options(parser: argparse.ArgumentParser, *, without: str = "write no figures") -> None:
-    """Add the options that say whether figures are written, and in which formats.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        Of the command.
-    without : str, optional
-        What the command does with ``--no-figures``.
-    """
-    parser.add_argument("--no-figures", action="store_true", help=without)
+    """Add ``--no-figures``, with what the command does without them, and ``--formats``."""
+    parser.add_argument("--no-figures", dest="figures", action="store_false", help=without)
     parser.add_argument(
         "--formats",
         default="png",
         metavar="FORMATS",
         help="of figures, with commas between them: png, pdf, svg; pages show png; default: %(default)s",
     )
+
+
+def add_dataset_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names a card."""
+    parser.add_argument(
+        "--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own"
+    )
+
+
+def add_plugin_option(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add the option that names files of plugins, as ``plugins``."""
+    parser.add_argument("--plugin", dest="plugins", action="append", default=[], metavar="FILE", help=text)
 
 
 def sources_of(options: argparse.Namespace) -> Sources:

@@ -64,6 +64,6 @@ def _compare(options: argparse.Namespace) -> int:
         experiment=load_experiment(options.experiment) if options.experiment else None,
         allow_embedded=options.allow_embedded,
     )
-    written = write_comparison(options.folder, comparison, figures=not options.no_figures, formats=formats)
+    written = write_comparison(options.folder, comparison, figures=options.figures, formats=formats)
     print_comparison(Console(), comparison, output_dir=options.folder, written=written)
     return EXIT_OK

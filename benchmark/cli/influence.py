@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, command, sources_of
+from benchmark.cli.common import EXIT_OK, add_data_options, add_dataset_option, command, sources_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
         "betabench influence --dataset adult --classifier c45 --out results/influence",
     )
     option = parser.add_argument
-    option("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
+    add_dataset_option(parser)
     option("--classifier", default="c45", metavar="NAME|PATH", help="short name or class; default: c45")
     option("--technique", default="none", metavar="NAME", help="trains the model; default: none")
     option(
@@ -48,6 +48,7 @@ def _influence(options: argparse.Namespace) -> int:
     from benchmark.runs.summary import csv_text
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique
+    from benchmark.text.console import say
     from benchmark.text.files import write_atomically
     from benchmark.text.words import file_name
 
@@ -77,7 +78,7 @@ def _influence(options: argparse.Namespace) -> int:
         (f"{n_train:,} rows to train {model}, {len(table) - n_train:,} to measure it on", ""),
     ):
         if line:
-            console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+            say(console, line, style)
     _print_ranking(console, audit)
     if options.out is not None:
         parts = [card.name, *(["embedded"] if embedded else []), options.classifier, technique.name]

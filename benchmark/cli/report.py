@@ -7,7 +7,7 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_figure_options, command
+from benchmark.cli.common import EXIT_OK, add_figure_options, add_plugin_option, command
 
 
 def add(commands: Any) -> None:
@@ -41,25 +41,15 @@ def add(commands: Any) -> None:
         metavar="DIFFERENCE",
         help="difference up to which two techniques are practically equivalent; default: %(default)s",
     )
-    option(
-        "--alpha",
-        type=float,
-        default=0.05,
-        metavar="LEVEL",
-        help="level of significance; default: %(default)s",
-    )
+    option("--alpha", type=float, default=0.05, metavar="LEVEL", help="level of significance; default: 0.05")
     option(
         "--output",
         type=Path,
         metavar="DIR",
         help="write tables and page here, not to FOLDER/statistics and FOLDER",
     )
-    option(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="file that registers metrics of this run; without it, no value of them is better than another",
+    add_plugin_option(
+        parser, "file that registers metrics of this run; without it, no value of them is better than another"
     )
     add_figure_options(parser, without="write no figures; the page draws its own")
 
@@ -73,35 +63,30 @@ def _report(options: argparse.Namespace) -> int:
     from benchmark.runs.analysis import folder_statistics
     from benchmark.runs.manifests import unfinished_run
     from benchmark.techniques import load_plugin
+    from benchmark.text.console import say
     from benchmark.text.files import figure_formats
 
     with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
-        for plugin in options.plugin:
+        for plugin in options.plugins:
             load_plugin(plugin)
     formats = figure_formats(options.formats)
     warning = unfinished_run(options.folder)
     console = Console()
 
-    def say(step: str) -> None:
-        console.print(f"{step} ...", style="dim", highlight=False, markup=False, soft_wrap=True)
+    def step(name: str) -> None:
+        say(console, f"{name} ...", "dim")
 
-    statistics = folder_statistics(
-        options.folder,
-        baseline=options.baseline,
-        metrics=options.metrics,
-        alpha=options.alpha,
-        rope=options.rope,
-        say=say,
-    )
+    asked = {name: getattr(options, name) for name in ("baseline", "metrics", "alpha", "rope")}
+    statistics = folder_statistics(options.folder, **asked, say=step)
     output = options.output or options.folder / "statistics"
-    written = write_statistics(output, statistics, figures=not options.no_figures, formats=formats, say=say)
-    say("writing the page")
+    written = write_statistics(output, statistics, figures=options.figures, formats=formats, say=step)
+    step("writing the page")
     # The page comes last, because it links what lies beside it.
     page = write_page(options.output or options.folder, statistics)
     print_statistics(console, statistics, output=output, written=written)
     if warning:
-        console.print(warning, style="yellow", highlight=False, markup=False, soft_wrap=True)
-    console.print(f"The interactive page: {page}", highlight=False, markup=False, soft_wrap=True)
+        say(console, warning, "yellow")
+    say(console, f"The interactive page: {page}")
     if index := refresh_index(page.parent.absolute().parent):
-        console.print(f"All runs beside it: {index}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"All runs beside it: {index}")
     return EXIT_OK

@@ -8,7 +8,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_OK, add_data_options, add_figure_options, command
+from benchmark.cli.common import (
+    EXIT_FAILED,
+    EXIT_OK,
+    add_data_options,
+    add_figure_options,
+    add_plugin_option,
+    command,
+)
 
 
 def add(commands: Any) -> None:
@@ -54,12 +61,9 @@ def add(commands: Any) -> None:
         "or results/EXPERIMENT_embedded where embedded networks stand in for real data, "
         "followed by _shard_I_of_N for a shard",
     )
-    option(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="file that registers techniques, metrics, classifiers or kinds of bias, beside those that the "
+    add_plugin_option(
+        parser,
+        "file that registers techniques, metrics, classifiers or kinds of bias, beside those that the "
         "experiment file names",
     )
     option("--fresh", action="store_true", help="start a new store; the old one is renamed, not lost")
@@ -75,37 +79,19 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.api import run
     from benchmark.experiment.run import STORE_NAME
     from benchmark.report.console import print_report
+    from benchmark.text.console import say
     from benchmark.text.files import figure_formats
 
     started = time.perf_counter()
     console = Console()
-    finished = run(
-        options.experiment,
-        datasets=options.datasets,
-        techniques=options.techniques,
-        classifiers=options.classifiers,
-        betas=options.betas,
-        repetitions=options.repetitions,
-        plugins=options.plugin,
-        output=options.output,
-        workers=options.workers,
-        scheduler=options.scheduler,
-        cluster=options.cluster,
-        shard=options.shard,
-        fresh=options.fresh,
-        retry_failed=options.retry_failed,
-        figures=not options.no_figures,
-        formats=figure_formats(options.formats),
-        data_dir=options.data_dir,
-        offline=options.offline,
-        require_real_data=options.require_real_data,
-        console=console,
-    )
+    # All other options are called as the parameters of the function are.
+    asked = {name: value for name, value in vars(options).items() if name not in ("command", "formats")}
+    finished = run(**asked, formats=figure_formats(options.formats), console=console)
     outcome, made = finished.outcome, finished.made
     assert outcome is not None
     if made is None:
         text = f"{finished.folder} has shard {options.shard}; 'betabench merge' joins it with the others"
-        console.print(text, highlight=False, soft_wrap=True)
+        say(console, text)
     else:
         print_report(
             console,
@@ -119,10 +105,8 @@ def _run(options: argparse.Namespace) -> int:
         ((reason, number),) = Counter(cell.reason for cell in outcome.cells).most_common(1)
         often = f"{number:,} of {len(outcome.cells):,}"
         text = f"No cell has a result. The most frequent reason, in {often}: {reason}"
-        console.print(text, style="bold red", highlight=False, markup=False, soft_wrap=True)
-    console.print(
-        f"{len(outcome.cells):,} cells, {outcome.computed:,} of them computed now in {outcome.seconds:.1f} s "
-        f"on {outcome.engine}; {time.perf_counter() - started:.1f} s in all",
-        highlight=False,
-    )
+        say(console, text, "bold red")
+    computed = f"{outcome.computed:,} of them computed now in {outcome.seconds:.1f} s on {outcome.engine}"
+    in_all = f"{time.perf_counter() - started:.1f} s in all"
+    console.print(f"{len(outcome.cells):,} cells, {computed}; {in_all}", highlight=False)
     return EXIT_OK if outcome.ok else EXIT_FAILED

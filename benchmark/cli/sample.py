@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, command, sources_of
-
-if TYPE_CHECKING:
-    from benchmark.bias.edits import BiasEdit
-    from benchmark.network.model import Network
+from benchmark.cli.common import EXIT_OK, add_data_options, add_dataset_option, command, sources_of
 
 
 def add(commands: Any) -> None:
@@ -23,7 +19,7 @@ def add(commands: Any) -> None:
         "betabench sample --dataset adult --beta 0.5 --rows 50000 --seed 1 --out biased.csv",
     )
     option = parser.add_argument
-    option("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
+    add_dataset_option(parser)
     option("--beta", type=float, default=0.0, metavar="BETA", help="planted bias, from 0 (default) to 1")
     option("--rows", type=int, metavar="N", help="number of rows; default: as the real data")
     option("--seed", type=int, default=0, metavar="N", help="seed of the sample; default: 0")
@@ -46,21 +42,11 @@ def _sample(options: argparse.Namespace) -> int:
     from benchmark.experiment.world import learned_network
 
     card = load_card(options.dataset)
-    edits: tuple[BiasEdit, ...] = tuple(map(parse_edit, options.edit))
-    if not edits:
-        edits = default_edits(card, options.experiment)
-    network: Network
+    edits = tuple(map(parse_edit, options.edit)) or default_edits(card, options.experiment)
     network, real_rows, source = learned_network(card, sources_of(options))
-    facts = write_sample(
-        options.out,
-        card,
-        network,
-        edits=edits,
-        beta=options.beta,
-        rows=options.rows if options.rows is not None else real_rows or 0,
-        seed=options.seed,
-        network_source=source,
-    )
+    rows = options.rows if options.rows is not None else real_rows or 0
+    asked: Any = {"edits": edits, "beta": options.beta, "rows": rows, "seed": options.seed}
+    facts = write_sample(options.out, card, network, **asked, network_source=source)
     print(f"{facts['rows']:,} rows written to {options.out}, how they were made to {facts['sidecar']}")
     print(
         f"discrimination of the network {facts['network_discrimination']:.4f}, "
