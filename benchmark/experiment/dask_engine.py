@@ -43,13 +43,7 @@ _BATCH = 1000
 
 
 class DaskEngine:
-    """A Dask cluster.
-
-    Parameters
-    ----------
-    client : Client
-        Connected to its scheduler. Scheduler and workers need the same software as this process.
-    """
+    """A Dask cluster, whose scheduler and workers need the same software as this process."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -68,9 +62,7 @@ class DaskEngine:
     def run(
         self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
     ) -> Iterator[list[Finished]]:
-        """Run tasks on the workers that there are and that join.
-
-        See :class:`benchmark.experiment.engine.Engine` for what goes in and comes out.
+        """Run tasks on the workers that there are and that join; see :class:`~.engine.Engine`.
 
         A task is suspected when Dask has given it up because worker after worker was lost with it. What waits
         or runs beside a culprit is lost as well, so at the end the suspects are computed again, cell by cell
@@ -299,18 +291,7 @@ def _compute(name: str, number: int, task: Task) -> None:
 
 @contextlib.contextmanager
 def connected(scheduler: Any) -> Iterator[DaskEngine]:
-    """Connect to a scheduler that is running.
-
-    Parameters
-    ----------
-    scheduler : str or cluster object
-        Its address, such as ``tcp://host:8786``, or a Dask cluster of this process.
-
-    Raises
-    ------
-    ExperimentError
-        If there is none.
-    """
+    """Connect to a running scheduler by its address, such as ``tcp://host:8786``, or by its cluster."""
     try:
         client = Client(scheduler, set_as_default=False)
     except (OSError, ValueError, ImportError) as error:
@@ -326,18 +307,7 @@ def connected(scheduler: Any) -> Iterator[DaskEngine]:
 
 @contextlib.contextmanager
 def started(declared: Cluster) -> Iterator[DaskEngine]:
-    """Start a cluster, and end it and its jobs with the context.
-
-    Parameters
-    ----------
-    declared : Cluster
-        Content of a cluster file.
-
-    Raises
-    ------
-    ExperimentError
-        If the class does not take its arguments, or its jobs cannot be submitted.
-    """
+    """Start a cluster, and end it and its jobs with the context."""
     try:
         make = getattr(importlib.import_module(declared.module), declared.cluster)
     except ModuleNotFoundError as error:

@@ -41,19 +41,11 @@ _LONGEST_REASON = 2000
 
 @dataclass(frozen=True)
 class Cell:
-    """One technique with one classifier on the sample of a block.
-
-    Attributes
-    ----------
-    technique, classifier : str
-        Names in the experiment.
-    key : str
-        Identity in the store.
-    """
+    """One technique with one classifier on the sample of a block, by their names in the experiment."""
 
     technique: str
     classifier: str
-    key: str
+    key: str  # identity in the store
 
 
 def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Technique]:
@@ -108,15 +100,7 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
 
 
 def classifier_mismatch(technique: Technique, factory: ClassifierFactory) -> str | None:
-    """Return why a technique cannot work with a classifier, whatever the table, or None if it can.
-
-    Parameters
-    ----------
-    technique : Technique
-        The technique, which declares what it needs.
-    factory : ClassifierFactory
-        A classifier that can be built.
-    """
+    """Return why a technique cannot work with a classifier, whatever the table, or None if it can."""
     classifier = factory.estimator_class.__name__
     if technique.needs_weights and not factory.takes_weights:
         return f"{technique.name} weights rows, and the fit of {classifier} takes no sample_weight"
@@ -134,13 +118,7 @@ def cell_result(
 
 
 class Evaluator:
-    """Computes the cells of one block after another.
-
-    Parameters
-    ----------
-    world : World
-        Data, networks and the experiment.
-    """
+    """Computes the cells of one block after another."""
 
     def __init__(self, world: World) -> None:
         for plugin in world.plugins:

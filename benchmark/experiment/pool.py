@@ -1,12 +1,12 @@
 """Worker processes that survive techniques which hang, crash, eat memory or leave a mess behind.
 
 Standard pools cannot end a task that hangs in compiled code, nor tell which task took its process down, so
-each worker here is a process of its own behind a pipe: it says which cell it starts and what came out, and
-whoever exceeds its time or memory or takes the process down costs one cell and a new process.
+each worker here is a process of its own behind a pipe: it says which cell it starts and what came out. A
+technique that exceeds its time or memory or takes the process down costs one cell and a new process.
 
 Cells that share a process could disturb one another. Between two cells a worker puts back what can be put
 back (working directory, environment, standard streams, alarms); one that is left with threads or processes
-still running is replaced. A crash convicts a cell only in a process that served no other cell before;
+still running is replaced. A crash counts against a cell only in a process that served no other cell before;
 otherwise the cell is tried again in a new one. What a technique changes inside the modules it shares with
 others, such as functions of NumPy that it replaces, is not noticed.
 
@@ -41,42 +41,25 @@ DELIVERY = 1.0
 # Compiled libraries read these when they are loaded. One thread each: the blocks already use all cores, and
 # the order of floating-point sums must not depend on the machine's number of cores.
 _THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"),
     "VECLIB_MAXIMUM_THREADS",
-    "NUMBA_NUM_THREADS",
 )
-
 # Held by the thread that has changed the environment for a process that it starts.
 _ENVIRONMENT = threading.Lock()
-
 # How often a working process is weighed, in seconds: between two looks a technique can fill some hundred MiB.
 _WEIGHING = 0.1
-
 # Share of a core that may be spent on looking who has started whom.
 _LOOKING = 0.01
-
 _MESSAGES = ("refused", "ready", "start", "result")
-
 # Exit code of a worker in which the script that it imports would have started the run once more.
 _UNGUARDED = 75
-
 # How many workers in a row may be killed while they start before it is taken for a rule.
 _STARTS = 3
 
 
 @dataclass(frozen=True)
 class Task:
-    """A block's cells that one worker computes in a row.
-
-    Attributes
-    ----------
-    block : object
-        What the cells share; the handler makes it once.
-    cells : tuple
-        What is left to do.
-    """
+    """A block's cells that one worker computes in a row; what they share, the handler makes once."""
 
     block: Any
     cells: tuple[Any, ...]
@@ -84,18 +67,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one cell may take before its process is killed.
-
-    Parameters
-    ----------
-    seconds : float
-        Time.
-    mebibytes : float, default inf
-        Memory that the process may hold while it works on the cell, that of Python and its libraries included
-        (about 400) and that of processes that it starts.
-    """
+    """What one cell may take before its process is killed."""
 
     seconds: float
+    # Memory that its process may hold, that of Python and its libraries (about 400) and of processes that it
+    # starts included.
     mebibytes: float = math.inf
 
 
@@ -159,7 +135,7 @@ class _Worker:
     ready: bool = False
     sent: bool = False  # whether it knows its task
     lost: bool = False
-    stillborn: int | None = None  # exit code, if it ended before it was ready
+    startup_exit_code: int | None = None  # if it ended before it was ready
     served: int = 0  # results since its process started
     cell_started: float | None = None
     weighed: float = 0.0
@@ -185,14 +161,8 @@ class _Worker:
 class Pool:
     """Worker processes that stay from one run of tasks to the next.
 
-    Parameters
-    ----------
-    make_handler : callable
-        Called once in each worker; must be picklable, and so must its handler's results.
-    n_workers : int
-        Number of processes; each starts when there is work for it.
-    limits : Limits
-        What one cell may take.
+    ``make_handler`` is called once in each worker; it must be picklable, and so must its handler's results. A
+    process starts when there is work for it.
     """
 
     def __init__(self, make_handler: Callable[[], Handler], *, n_workers: int, limits: Limits) -> None:
@@ -203,7 +173,7 @@ class Pool:
         self._workers: list[_Worker] = []
         self._scales = _Scales()
         self._stopped = False
-        self._stillborn = 0  # workers in a row
+        self._failed_starts = 0  # in a row
 
     def __enter__(self) -> Pool:
         return self
@@ -214,22 +184,9 @@ class Pool:
     def run(self, tasks: Iterable[Task]) -> Iterator[list[Finished]]:
         """Run tasks and yield what is finished, about every :data:`DELIVERY` seconds.
 
-        Whoever leaves before the last one ends the workers.
-
-        Parameters
-        ----------
-        tasks : iterable of Task
-            What to do.
-
-        Yields
-        ------
-        list of Finished
-            The cells that were finished since the last time, at least one; those of a task in order.
-
-        Raises
-        ------
-        BetabenchError
-            If a worker cannot start: the handler's own error, or one that says so.
+        Cells that were finished since the last time come together, at least one, those of a task in order.
+        Leaving before the last one ends the workers. A BetabenchError says that a worker cannot start: the
+        handler's own error, or one of :meth:`_raise_if_start_failed`.
         """
         pending = deque(task for task in tasks if task.cells)
         workers = self._workers
@@ -242,19 +199,18 @@ class Pool:
                 for worker in workers:
                     _assign(worker, pending)
                 if self._stopped:
-                    raise ExperimentError(
-                        "The workers were stopped from outside", remedy="start the run again"
-                    )
+                    what = "The workers were stopped from outside"
+                    raise ExperimentError(what, remedy="start the run again")
                 _await(workers, self._limits, due if finished else math.inf)
                 for worker in workers[:]:
                     was_ready = worker.ready
                     _listen(worker, self._limits)
                     if worker.ready and not was_ready:
-                        self._stillborn = 0
+                        self._failed_starts = 0
                     if worker.lost:
                         workers.remove(worker)
                         _end(worker)
-                        self._mourn(worker)
+                        self._raise_if_start_failed(worker)
                     finished += worker.finished
                     worker.finished = []
                     if worker.task is None:
@@ -286,22 +242,23 @@ class Pool:
         while self._workers:
             _end(self._workers.pop())
 
-    def _mourn(self, worker: _Worker) -> None:
+    def _raise_if_start_failed(self, worker: _Worker) -> None:
         """Raise an error if workers end while they start: by themselves, or killed again and again."""
-        if worker.stillborn is None:
+        code = worker.startup_exit_code
+        if code is None:
             return
-        if worker.stillborn == _UNGUARDED:
+        if code == _UNGUARDED:
             raise ExperimentError(
                 "The script that started this run would start it again in each of its worker processes",
                 expected='what it does below the line if __name__ == "__main__":',
                 got="a script that does it when it is imported, as worker processes do",
                 remedy="put that line before it, and indent what follows",
             )
-        self._stillborn += 1
-        if worker.stillborn >= 0 or self._stillborn == _STARTS:
+        self._failed_starts += 1
+        if code >= 0 or self._failed_starts == _STARTS:
             raise ExperimentError(
                 "A worker process could not start",
-                got=f"{_exit_text(worker.stillborn)}; its own message, if there is one, is above",
+                got=f"{_exit_text(code)}; its own message, if there is one, is above",
                 remedy="run with --workers 1 and look for the first error above this one",
             )
 
@@ -322,8 +279,8 @@ def leave_if_imported_by_a_worker() -> None:
     """End this process if it is a worker that has only come here by importing the user's script.
 
     Python imports the main script into each process that is started, so that a script which starts a run
-    without asking whether it is the main program would do so in every worker. Whoever waits for the worker
-    says what to do.
+    without asking whether it is the main program would do so in every worker. The process that waits for the
+    worker says what to do.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         os._exit(_UNGUARDED)
@@ -369,11 +326,10 @@ def _listen(worker: _Worker, limits: Limits) -> None:
         except (EOFError, OSError):
             code = _exit_code(worker.process)
             if worker.ready:
-                _lose(
-                    worker, Failure("crashed", f"the worker process ended with {_exit_text(code)}", elapsed)
-                )
+                reason = f"the worker process ended with {_exit_text(code)}"
+                _lose(worker, Failure("crashed", reason, elapsed))
             else:
-                worker.lost, worker.stillborn = True, 0 if code is None else code
+                worker.lost, worker.startup_exit_code = True, code or 0
             return
         except Exception:  # a technique, or a library of it, has written into the pipe
             _lose(worker, Failure("crashed", "it wrote into the pipe of its worker process", elapsed))
@@ -453,7 +409,7 @@ def _kill(worker: _Worker) -> None:
 
 @contextlib.contextmanager
 def _sigint_ignored() -> Iterator[None]:
-    """Let a process started inside be born deaf to Ctrl-C, which is the parent's to handle."""
+    """Start child processes with SIGINT ignored; the parent handles Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():  # only there can signals be set
         yield
         return
@@ -561,7 +517,7 @@ class _Room:
     def _tidy(self) -> None:
         os.dup2(self._nowhere, 1)
         os.dup2(self._errors, 2)
-        with contextlib.suppress(OSError):  # somebody has removed it
+        with contextlib.suppress(OSError):  # it was removed
             os.chdir(self._folder)
         if os.environ != self._environment:
             os.environ.clear()

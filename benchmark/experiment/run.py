@@ -44,7 +44,7 @@ _MIXED = (
 _BATCH = 100  # cells whose predictions are in memory together
 
 Progress = Callable[[int, int, float], None]
-"""Told how many cells are finished, of how many, and the seconds since this run began its first."""
+"""Takes how many cells are finished, of how many, and the seconds since this run began its first."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Outcome:
     def ok(self) -> bool:
         """Whether every cell has a result or a reason that belongs to the technique, not to an accident.
 
-        A technique may decline, and an optimisation may not converge; both are findings. A metric that fails
+        A technique may decline, and an optimization may not converge; both are findings. A metric that fails
         is an accident.
         """
         broken = any(
@@ -109,20 +109,17 @@ def compute(
 
     Parameters
     ----------
-    world : World
-        Experiment, data and networks.
-    store : Store
-        Where finished cells are, and go.
-    engine : Engine
-        What computes them; the results do not depend on it.
+    world, store, engine
+        Experiment and data, where finished cells are and go, and what computes them; no result depends
+        on the last.
     shard : Shard, default all
         Plan this part of the experiment only.
     retry_failed : bool, default False
         Compute cells again that failed, crashed or took too long.
     progress : callable(int, int, float)
-        Told how many cells are finished, of how many, and for how long cells have been computed now.
+        Takes how many cells are finished, of how many, and for how many seconds cells have been computed now.
     say : callable(str)
-        Told, in a sentence, that workers have processors of several kinds.
+        Takes a sentence if workers have processors of several kinds.
 
     Returns
     -------
@@ -249,19 +246,14 @@ def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tupl
         where: {"entry": where[1], **describe_technique(technique)}
         for where, technique in configured_techniques(experiment).items()
     }
-    classifiers = {
-        entry.name: {"entry": entry.name, **describe_classifier(entry)} for entry in experiment.classifiers
-    }
-    return [
-        (
-            block,
-            tuple(
-                Cell(t, c, cell_key(world, block, techniques[block.dataset, t], classifiers[c]))
-                for t, c in block.cells
-            ),
-        )
-        for block in shard.of(plan_blocks(experiment))
-    ]
+    classifiers = {e.name: {"entry": e.name, **describe_classifier(e)} for e in experiment.classifiers}
+
+    def cell(block: Block, technique: str, classifier: str) -> Cell:
+        described = techniques[block.dataset, technique], classifiers[classifier]
+        return Cell(technique, classifier, cell_key(world, block, *described))
+
+    blocks = shard.of(plan_blocks(experiment))
+    return [(block, tuple(cell(block, *names) for names in block.cells)) for block in blocks]
 
 
 def _plan_digest(planned: Iterable[tuple[Block, Sequence[Cell]]]) -> str:
@@ -285,12 +277,8 @@ def _cell_results(world: World, finished: Iterable[Finished]) -> Iterator[CellRe
 def headline_metrics(experiment: Experiment) -> tuple[str, ...]:
     """Return the metrics that tables and figures show.
 
-    Raises
-    ------
-    UnknownNameError
-        If a metric is unknown.
-    ExperimentError
-        If one is asked for that is not computed, or that has one value for each group.
+    An UnknownNameError says that a metric is unknown, an ExperimentError that one is asked for which is not
+    computed, or which has one value for each group.
     """
     computed = metric_names(experiment.metrics)
     for name in metric_names(experiment.headline):
@@ -299,7 +287,7 @@ def headline_metrics(experiment: Experiment) -> tuple[str, ...]:
         elif get_metric(name).compare == "each_group":
             got = "it has a value for each group"
             remedy = (
-                "take it out of 'headline'; its values are in metrics.csv, and 'betabench report' shows them"
+                "take it out of 'headline'; metrics.csv has its values, and 'betabench report' shows them"
             )
         else:
             continue

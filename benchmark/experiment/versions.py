@@ -103,12 +103,7 @@ def _indices(folders: Iterable[Path]) -> set[Path]:
 def closure_digest(always: Iterable[Path], *files: Path) -> str:
     """Return the digest of the code of files and of what they import from their own folders.
 
-    Parameters
-    ----------
-    always : iterable of Path
-        Files that count whatever imports them.
-    *files : Path
-        Files whose imports count as well, as far as these lie in the files' own folders.
+    ``always`` are files that count whatever imports them.
     """
     folders = tuple({file.parent for file in files})
     return code_digest({*always, *_imported(files, folders)})
@@ -181,20 +176,10 @@ def _files_of_parts(parts: Iterable[str]) -> list[Path]:
 
 
 def software(plugins: Iterable[str], packages: Iterable[str]) -> dict[str, str]:
-    """Return all that the machines of a run must have in common for the same numbers.
+    """Return all that the machines of a run must have in common for the same numbers, by name.
 
-    Parameters
-    ----------
-    plugins : iterable of str
-        The user's files.
-    packages : iterable of str
-        Packages that the run's techniques need.
-
-    Returns
-    -------
-    dict of str to str
-        Digests of files and versions of packages, by their names. Files count as they are, words and layout
-        included: that is quickly known, and they should be the same.
+    These are digests of files, the user's plugins among them, and versions of packages. Files count as they
+    are, words and layout included: that is quickly known, and they should be the same.
     """
     files = {
         file.relative_to(PACKAGE.parent).as_posix(): file
@@ -217,12 +202,9 @@ def package_versions() -> dict[str, str]:
 def processor() -> Mapping[str, Any]:
     """Return by what of a processor, and by which libraries' use of it, last digits of numbers can differ.
 
-    Returns
-    -------
-    dict
-        ``machine`` and ``cpu``, the architecture and LLVM's name of the processor; ``numba``, the processor
-        that loops are compiled for; ``numpy``, the instruction sets that its loops use; and ``blas``, the
-        libraries of linear algebra with the kind of processor that each has chosen its code for.
+    ``machine`` and ``cpu`` are the architecture and LLVM's name of the processor; ``numba`` the processor
+    that loops are compiled for; ``numpy`` the instruction sets that its loops use; ``blas`` the libraries of
+    linear algebra with the kind of processor that each has chosen its code for.
     """
     import llvmlite.binding
     import numpy

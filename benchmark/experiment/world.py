@@ -131,7 +131,7 @@ class World:
         return any(scene.embedded for scene in self.scenes.values())
 
     def training_sample(self, block: Block) -> Table:
-        """Return the rows that the techniques of a block are trained on: the very same, whoever asks."""
+        """Return the rows that the techniques of a block are trained on, the same at every call."""
         return draw_training_sample(self.scenes[block.dataset], block, self.experiment.seed)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -157,10 +157,7 @@ def _loaded(plugins: tuple[str, ...]) -> tuple[str, ...]:
 def load_plugins(experiment: Experiment, more: Iterable[str] = ()) -> tuple[str, ...]:
     """Load the plugins that an experiment names, and more; return their absolute paths, each once.
 
-    Raises
-    ------
-    PluginError
-        If a file is missing, fails on import or registers nothing.
+    A PluginError says that a file is missing, fails on import or registers nothing.
     """
     paths = (str(Path(plugin).expanduser().resolve()) for plugin in (*experiment.plugins, *more))
     plugins = tuple(dict.fromkeys(paths))
@@ -241,9 +238,8 @@ def _build_scene(
     forbidden = changes.pop("forbidden_edges", card.forbidden_edges)
     settings = merge_settings(card.network, changes)
     relearn = (settings, required, forbidden) != (card.network, card.required_edges, card.forbidden_edges)
-    found = find_rows(
-        card, sources, generator(experiment.seed, purpose="test", dataset=entry.name), require_real_data
-    )
+    rng = generator(experiment.seed, purpose="test", dataset=entry.name)
+    found = find_rows(card, sources, rng, require_real_data)
     test, network = found.table, found.network
     if network is None:
         network = learn_network(test, settings, required_edges=required, forbidden_edges=forbidden)
@@ -286,27 +282,13 @@ def _build_scene(
 
 @dataclass(frozen=True, eq=False)
 class FoundRows:
-    """Rows of a dataset: real ones, or a sample of its embedded network.
-
-    Attributes
-    ----------
-    table : Table
-        The rows.
-    source : str
-        Where they come from, for readers.
-    notes : tuple of str
-        What readers should know of them, as sentences.
-    network : Network or None
-        The embedded network that stands in for real data.
-    missing : str
-        Why there are no real data; else empty.
-    """
+    """Rows of a dataset: real ones, or a sample of its embedded network."""
 
     table: Table
-    source: str
-    notes: tuple[str, ...]
-    network: Network | None = None
-    missing: str = ""
+    source: str  # where they come from, for readers
+    notes: tuple[str, ...]  # what readers should know of them, as sentences
+    network: Network | None = None  # the embedded one that stands in for real data
+    missing: str = ""  # why there are no real data; else empty
 
 
 def find_rows(
@@ -328,11 +310,8 @@ def find_rows(
             raise
         path = embedded_network_path(card)
         if path is None or card.rows is None:
-            raise ExperimentError(
-                f"There is neither real data nor an embedded network for {card.name!r}",
-                got=missing.what,
-                remedy=missing.remedy,
-            ) from missing
+            what = f"There is neither real data nor an embedded network for {card.name!r}"
+            raise ExperimentError(what, got=missing.what, remedy=missing.remedy) from missing
         network = read_bif(path, card.schema())
         table = sample(network, card.rows, rng)
         source = f"a sample of the embedded network {path.name}"
@@ -343,21 +322,16 @@ def find_rows(
 def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, int | None, str]:
     """Return a card's network, the number of rows that it was learned from, and where it comes from.
 
-    A shipped network is taken as it is, because learning it again gives the same; for a card without one
-    the data are loaded and the network is learned.
-
-    Raises
-    ------
-    DataError, NetworkError
-        If there is no shipped network and the data cannot be had, or the file is damaged.
+    A shipped network is taken as it is, because learning it again gives the same; for a card without one the
+    data are loaded and the network is learned. DataError and NetworkError say that there is no shipped
+    network and the data cannot be had, or that the file is damaged.
     """
     path = embedded_network_path(card)
     if path is not None:
         return read_bif(path, card.schema()), card.rows, f"embedded network {path.name}"
     dataset = load_dataset(card, sources)
-    network = learn_network(
-        dataset.table, card.network, required_edges=card.required_edges, forbidden_edges=card.forbidden_edges
-    )
+    edges = {"required_edges": card.required_edges, "forbidden_edges": card.forbidden_edges}
+    network = learn_network(dataset.table, card.network, **edges)
     return network, len(dataset.table), f"learned from {dataset.source}"
 
 
@@ -375,21 +349,10 @@ def describe_bias(kind: BiasKind) -> dict[str, str]:
 
 
 def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
-    """Return the identity of a cell in the store.
+    """Return the identity of a cell in the store: the SHA-256 of everything that can change its predictions.
 
-    Parameters
-    ----------
-    world : World
-        Data and networks.
-    block : Block
-        Where the training sample stands in the experiment.
-    technique, classifier : mapping
-        Their canonical descriptions: name, parameters, digest of the code.
-
-    Returns
-    -------
-    str
-        SHA-256 of everything that can change the cell's predictions, in hexadecimal.
+    ``block`` says where the training sample stands in the experiment; ``technique`` and ``classifier`` are
+    canonical descriptions: name, parameters, digest of the code.
     """
     scene = world.scenes[block.dataset]
     identity = {
@@ -399,10 +362,7 @@ def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifie
         "network": scene.planted(block.bias, block.beta)[1],
         "train_rows": scene.n_train,
         "seed": world.experiment.seed,
-        "dataset": scene.name,
-        "bias": block.bias,
-        "beta": block.beta,
-        "repetition": block.repetition,
+        **{"dataset": scene.name, "bias": block.bias, "beta": block.beta, "repetition": block.repetition},
         "technique": technique,
         "classifier": classifier,
     }

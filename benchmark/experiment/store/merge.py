@@ -34,21 +34,9 @@ LIMIT 1
 
 
 def take_over(connection: sqlite3.Connection, path: Path, others: Sequence[Path]) -> int:
-    """Add the cells of other stores within a transaction; see :meth:`Store.merge`.
+    """Add the cells of other stores to the one of a connection and a file; return how many of them are new.
 
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        To the store that takes them.
-    path : Path
-        Its file.
-    others : sequence of Path
-        Files of the others.
-
-    Returns
-    -------
-    int
-        Number of cells that are new.
+    It is done within a transaction; see :meth:`Store.merge`.
     """
     new = 0
     for number, other_path in enumerate(others):

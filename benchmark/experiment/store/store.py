@@ -10,8 +10,8 @@ import sqlite3
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import filelock
@@ -41,26 +41,14 @@ _HEAD = ("key", "dataset", "bias", "beta", "repetition", "technique", "classifie
 
 
 class Store:
-    """Finished cells of one experiment folder, held by one process at a time.
+    """Finished cells of one experiment folder, in an SQLite file that one process holds at a time.
 
-    Parameters
-    ----------
-    path : Path
-        The SQLite file; it is made if it does not exist.
-    fresh : bool, default False
-        Begin with an empty store. One that is there is renamed, never deleted.
+    With ``fresh``, it begins empty, and one that is there is renamed, never deleted. ``aside`` is the new
+    name of the store that was there before, if a fresh one was asked for or it was damaged; ``news`` says
+    what was found damaged when it was opened, and what became of it, and is empty if nothing was.
 
-    Attributes
-    ----------
-    aside : Path or None
-        New name of the store that was there before, if a fresh one was asked for or it was damaged.
-    news : str
-        What was found damaged when it was opened, and what became of it; empty if nothing was.
-
-    Raises
-    ------
-    StoreError
-        If another run holds the store, the file is no store, or another format wrote it.
+    A StoreError says that another run holds the store, that the file is no store, or that another format
+    wrote it.
     """
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
@@ -190,9 +178,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -206,29 +192,19 @@ class Store:
 
     def statuses(self) -> dict[str, Stored]:
         """Return what is known of every stored cell by key."""
-        scorings = {
-            number: (digest, frozenset(metrics.split()))
-            for number, digest, metrics in self._connection.execute(
-                "SELECT id, digest, metrics FROM scorings"
-            )
-        }
-        rows = self._connection.execute(
-            "SELECT key, status, seconds, scoring FROM cells LEFT JOIN scored USING (key)"
-        )
+        known = self._connection.execute("SELECT id, digest, metrics FROM scorings")
+        scorings = {number: (digest, frozenset(metrics.split())) for number, digest, metrics in known}
+        query = "SELECT key, status, seconds, scoring FROM cells LEFT JOIN scored USING (key)"
+        rows = self._connection.execute(query)
         return {
             key: Stored(status, seconds, *scorings.get(scoring, ("", frozenset())))
             for key, status, seconds, scoring in rows
         }
 
     def write(self, cells: Iterable[CellResult], run: LastRun | None = None) -> None:
-        """Store cells in one transaction; a cell that is there already is replaced.
+        """Store cells in one transaction, and how far the run that writes has come with them.
 
-        Parameters
-        ----------
-        cells : iterable of CellResult
-            What is finished.
-        run : LastRun, optional
-            How far the run that writes has come with them.
+        A cell that is there already is replaced.
         """
         cells = list(cells)
         heads = [
@@ -238,68 +214,41 @@ class Store:
             )
             for c in cells
         ]
+        scorings = [(c.scoring, c.metric_names) for c in cells]
+        rows: dict[str, list[tuple[Any, ...]]] = {
+            "cells": heads,
+            "results": [(c.key, m.metric, m.value, m.reason) for c in cells for m in c.metrics],
+            "convergence": [(c.key, *astuple(c.convergence)) for c in cells if c.convergence is not None],
+            "predictions": [(c.key, c.rows) for c in cells if c.rows is not None],
+            "checks": [
+                (c.key, _checksum(head, c), None if c.rows is None else zlib.crc32(c.rows))
+                for head, c in zip(heads, cells, strict=True)
+            ],
+        }
         with self._transaction():
+            many = self._connection.executemany
             if run is not None:
                 self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('last_run', ?)", (run.text(),))
             for table in _OF_A_CELL:
-                self._connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
-            self._connection.executemany(
-                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", heads
-            )
-            self._connection.executemany(
-                "INSERT INTO results VALUES (?, ?, ?, ?)",
-                [(c.key, m.metric, m.value, m.reason) for c in cells for m in c.metrics],
-            )
-            self._connection.executemany(
-                "INSERT INTO convergence VALUES (?, ?, ?, ?)",
-                [
-                    (c.key, c.convergence.steps, c.convergence.residual, c.convergence.tolerance)
-                    for c in cells
-                    if c.convergence is not None
-                ],
-            )
-            scorings = [(c.scoring, c.metric_names) for c in cells]
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO scorings (digest, metrics) VALUES (?, ?)", sorted(set(scorings))
-            )
-            self._connection.executemany(
+                many(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
+            for table, own in rows.items():
+                if own:
+                    many(f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(own[0]))})", own)
+            many("INSERT OR IGNORE INTO scorings (digest, metrics) VALUES (?, ?)", sorted(set(scorings)))
+            many(
                 "INSERT INTO scored SELECT ?, id FROM scorings WHERE digest = ? AND metrics = ?",
                 [(cell.key, *scoring) for cell, scoring in zip(cells, scorings, strict=True)],
             )
-            self._connection.executemany(
-                "INSERT INTO predictions VALUES (?, ?)",
-                [(c.key, c.rows) for c in cells if c.rows is not None],
-            )
-            self._connection.executemany(
-                "INSERT INTO checks VALUES (?, ?, ?)",
-                [
-                    (c.key, _checksum(head, c), None if c.rows is None else zlib.crc32(c.rows))
-                    for head, c in zip(heads, cells, strict=True)
-                ],
-            )
 
     def merge(self, others: Sequence[Path]) -> int:
-        """Take over what other stores have and this one has not: all of it, or nothing.
+        """Take over what other stores have and this one has not, all of it or nothing; return how many cells.
 
         The others are only read, and never held in memory. What is stored already is kept, and so of a cell
         that several stores have, the first.
 
-        Parameters
-        ----------
-        others : sequence of Path
-            Their files.
-
-        Returns
-        -------
-        int
-            Number of cells that are new here.
-
-        Raises
-        ------
-        StoreError
-            If a file is no store or of another format, or another run holds it; or if two stores contradict
-            each other: the same cell with another status, other counts, or another value that the same code
-            computed. How long a cell took, and what it said when it failed, may differ.
+        A StoreError says that a file is no store or of another format, that another run holds it, or that two
+        stores contradict each other: the same cell with another status, other counts, or another value that
+        the same code computed. How long a cell took, and what it said when it failed, may differ.
         """
         with self._transaction():
             return take_over(self._connection, self.path, others)
@@ -307,14 +256,8 @@ class Store:
     def read(self, keys: Sequence[str], *, counts: bool = True) -> list[CellResult]:
         """Return the stored cells among ``keys``, in that order, without the predictions of their rows.
 
-        Metrics come sorted by name. Cells that do not match their checksums are left out.
-
-        Parameters
-        ----------
-        keys : sequence of str
-            Cells that are wanted.
-        counts : bool, default True
-            Whether to read their counts, which take half of the memory; they are empty otherwise.
+        Metrics come sorted by name. Cells that do not match their checksums are left out. Counts, which take
+        half of the memory, are empty unless they are asked for.
         """
         cells: dict[str, CellResult] = {}
         for start in range(0, len(keys), _ASKED_AT_ONCE):
@@ -373,13 +316,9 @@ def _interned(value: Any) -> Any:
 
 
 def _checksum(head: Sequence[Any], cell: CellResult) -> int:
-    told = cell.convergence
-    return checksum(
-        head,
-        [(m.metric, m.value, m.reason) for m in cell.metrics],
-        None if told is None else (told.steps, told.residual, told.tolerance),
-        cell.scoring,
-    )
+    metrics = [(m.metric, m.value, m.reason) for m in cell.metrics]
+    convergence = None if cell.convergence is None else astuple(cell.convergence)
+    return checksum(head, metrics, convergence, cell.scoring)
 
 
 def _rescued(found: Mapping[str, Any]) -> CellResult:
