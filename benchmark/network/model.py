@@ -54,9 +54,7 @@ class Network:
                 got=f"{len(self.parents)} lists of parents, {len(self.cpts)} tables",
             )
         if len(self.topological_order) != n_columns:
-            in_cycle = [
-                self.schema.names[i] for i in range(n_columns) if i not in set(self.topological_order)
-            ]
+            in_cycle = [n for i, n in enumerate(self.schema.names) if i not in self.topological_order]
             raise NetworkError("The graph has a cycle", got="a cycle through " + ", ".join(in_cycle))
         for i, cpt in enumerate(self.cpts):
             shape = (self.n_configurations(i), int(self.schema.cardinalities[i]))
@@ -77,20 +75,10 @@ class Network:
     def topological_order(self) -> tuple[int, ...]:
         """Column positions, parents before children; among the possible ones the smallest first."""
         order: list[int] = []
-        placed = [False] * len(self.parents)
-        while len(order) < len(self.parents):
-            ready = next(
-                (
-                    i
-                    for i, parents in enumerate(self.parents)
-                    if not placed[i] and all(placed[p] for p in parents)
-                ),
-                None,
-            )
-            if ready is None:
-                break
-            placed[ready] = True
-            order.append(ready)
+        left = dict(enumerate(self.parents))
+        while ready := [i for i, parents in left.items() if left.keys().isdisjoint(parents)]:
+            order.append(ready[0])
+            del left[ready[0]]
         return tuple(order)
 
     @property
@@ -115,13 +103,7 @@ class Network:
         return Network(self.schema, self.parents, tuple(cpts))
 
     def to_pgmpy(self) -> DiscreteBayesianNetwork:
-        """Return the same network as a pgmpy model, with column and state names.
-
-        Returns
-        -------
-        pgmpy.models.DiscreteBayesianNetwork
-            A new model that shares nothing with this one.
-        """
+        """Return the same network as a new pgmpy model, with column and state names."""
         from pgmpy.factors.discrete import TabularCPD
         from pgmpy.models import DiscreteBayesianNetwork
 
@@ -147,21 +129,10 @@ class Network:
 def parent_configurations(
     codes: NDArray[np.int16], parents: tuple[int, ...], cardinalities: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Compute the number of each row's parent configuration.
+    """Return the number of each row's parent configuration, in mixed radix, last parent fastest.
 
-    Parameters
-    ----------
-    codes : ndarray of int16, shape (n_rows, n_columns)
-        Code matrix.
-    parents : tuple of int
-        Parent positions.
-    cardinalities : ndarray of int64, shape (n_columns,)
-        Number of states of every column.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_rows,)
-        Mixed-radix number of the configuration, last parent fastest; zeros without parents.
+    ``codes`` have shape (n_rows, n_columns), ``cardinalities``, numbers of states, (n_columns,), and the
+    result (n_rows,); it is zero without parents.
     """
     configuration = np.zeros(codes.shape[0], dtype=np.int64)
     for p in parents:
