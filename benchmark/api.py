@@ -176,7 +176,10 @@ def run(
         ) as engine,
         Store(folder / STORE_NAME, fresh=fresh) as store,
     ):
-        for line in (store.news, f"The old store is kept as {store.aside}" if store.aside else ""):
+        for line in (
+            store.recovery_message,
+            f"The old store is kept as {store.backup_path}" if store.backup_path else "",
+        ):
             if line:
                 say(line)
         if note := other_experiment(folder, chosen):

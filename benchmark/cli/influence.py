@@ -49,6 +49,7 @@ def _influence(options: argparse.Namespace) -> int:
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique
     from benchmark.text.console import say
+    from benchmark.text.embedded import NOT_REAL_LOUD
     from benchmark.text.files import write_atomically
     from benchmark.text.words import file_name
 
@@ -57,9 +58,7 @@ def _influence(options: argparse.Namespace) -> int:
     rng = generator(options.seed, purpose="influence rows", dataset=card.name)
     found = find_rows(card, sources_of(options), rng)
     table, embedded = found.table, found.network is not None
-    source = (
-        f"EMBEDDED NETWORK, NOT REAL DATA: {found.source}" if embedded else f"real data from {found.source}"
-    )
+    source = f"{NOT_REAL_LOUD}: {found.source}" if embedded else f"real data from {found.source}"
     order = generator(options.seed, purpose="influence", dataset=card.name).permutation(len(table))
     n_train = 2 * len(table) // 3
     audit = audit_features(

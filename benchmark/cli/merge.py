@@ -40,8 +40,8 @@ def _merge(options: argparse.Namespace) -> int:
     for path in paths:  # before a store is made for them
         require_store(path)
     with Store(options.output / STORE_NAME) as store:
-        if store.news:
-            print(f"{store.news}. The old one is kept as {store.aside}")
+        if store.recovery_message:
+            print(f"{store.recovery_message}. The old one is kept as {store.backup_path}")
         new = store.merge(paths)
         print(f"{store.path} has {len(store):,} cells, {new:,} of them new")
     for warning in unlike_shards([path.parent for path in paths]):

@@ -158,7 +158,12 @@ def _read_csv(text: str, source: Source, file: SourceFile, location: str) -> tup
         return source.column_names, rows
     header = next(rows, None)
     if header is None:
-        raise DataError(f"The source file {location} is empty", expected="a header line and rows")
+        raise DataError(
+            f"The source file {location} is empty",
+            expected="a header line and rows",
+            got=f"no line after the first {file.skip_lines}" if file.skip_lines else "no line",
+            remedy="get the file again, or correct 'skip_lines' in the card",
+        )
     return _number_repeats(header[1]), rows
 
 

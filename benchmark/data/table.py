@@ -161,7 +161,12 @@ class Schema(_Columns):
                 remedy="merge states, or cut numbers into bins",
             )
         if self.label == self.sensitive_feature:
-            raise DataError("The label cannot be its own sensitive feature", got=repr(self.label))
+            raise DataError(
+                "The label cannot be its own sensitive feature",
+                expected="two columns",
+                got=repr(self.label),
+                remedy="correct 'label' or 'sensitive_feature' in the dataset card",
+            )
         if self.column(self.label).cardinality != 2:
             raise DataError(
                 f"The label {self.label!r} is not binary",

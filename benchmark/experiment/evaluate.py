@@ -28,7 +28,7 @@ from benchmark.experiment.draws import axes, observe_test_rows
 from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
 from benchmark.experiment.score import Answers, Scorer, pack, scoring_digest
 from benchmark.experiment.store import CellResult, MetricValue, Status
-from benchmark.experiment.versions import optional_versions, source_digest
+from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.experiment.world import Scene, World
 from benchmark.metrics import MetricResults
 from benchmark.seeding import axis_seed, generator
@@ -70,7 +70,7 @@ def describe_technique(technique: Technique) -> dict[str, Any]:
         "parameters": technique.parameters,
         "version": technique.version,
         "source": source_digest(type(technique)),
-        "packages": optional_versions(technique.packages),
+        "packages": versions_of(technique.packages),
     }
 
 
@@ -137,7 +137,7 @@ class Evaluator:
         self._warm_up()
 
     def _warm_up(self) -> None:
-        """Compile what the first cell would compile, which is nobody's time but the harness's."""
+        """Compile what the first cell would compile, so that no technique's time includes it."""
         X, y = np.array([[0], [1]] * 4, dtype=np.int16), np.array([0, 1] * 4)
         for factory in self.classifiers.values():
             # What cannot train on eight rows will say so where it counts.
@@ -170,22 +170,14 @@ class Evaluator:
             )
             # Tables of its own for each: what a table derives from its codes can be written to.
             own_train, own_test = (Table(table.schema, table.codes) for table in (train, hidden))
-            yield self._cell(scene, block, cell, technique, own_train, own_test, tools)
+            started = time.perf_counter()
+            content = self._cell(block, cell, technique, own_train, own_test, tools)
+            yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
     def _cell(
-        self,
-        scene: Scene,
-        block: Block,
-        cell: Cell,
-        technique: Technique,
-        train: Table,
-        test: Table,
-        tools: Tools,
-    ) -> CellResult:
-        def result(status: Status, reason: str = "", **content: Any) -> CellResult:
-            content = {"seconds": time.perf_counter() - started, **content}
-            return cell_result(scene, block, cell, status, reason, **content)
-
+        self, block: Block, cell: Cell, technique: Technique, train: Table, test: Table, tools: Tools
+    ) -> dict[str, Any]:
+        """Return the fields of a cell's result; the seconds are those before scoring."""
         started = time.perf_counter()
         scorer = self.scorers[block.dataset]
         try:
@@ -197,29 +189,28 @@ class Evaluator:
                     declined = technique.skip(train)
                 if declined is not None:
                     if not (isinstance(declined, str) and declined.strip()):
-                        return result(
-                            "failed", f"its skip() returned {declined!r} in place of a reason or None"
-                        )
-                    return result("skipped", _storable(declined))
+                        reason = f"its skip() returned {declined!r} in place of a reason or None"
+                        return {"status": "failed", "reason": reason}
+                    return {"status": "skipped", "reason": _storable(declined)}
                 answers, convergence = _answers(technique, train, test, scorer, tools)
         except NotConvergedError as error:
-            return result("not_converged", _in_words(error))
+            return {"status": "not_converged", "reason": _in_words(error)}
         except DeclinedError as error:
-            return result("skipped", _in_words(error))
+            return {"status": "skipped", "reason": _in_words(error)}
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
-            return result("failed", _in_words(error))
+            return {"status": "failed", "reason": _in_words(error)}
         seconds = time.perf_counter() - started
         scores = scorer.score(answers)
-        return result(
-            "ok",
-            metrics=metric_values(scores),
-            counts=scores.counts.rows.tolist(),
-            convergence=convergence,
-            rows=pack(answers) if scorer.needs_rows else None,
-            scoring=self.scoring[block.dataset],
-            seconds=seconds,
-        )
+        return {
+            "status": "ok",
+            "metrics": metric_values(scores),
+            "counts": scores.counts.rows.tolist(),
+            "convergence": convergence,
+            "rows": pack(answers) if scorer.needs_rows else None,
+            "scoring": self.scoring[block.dataset],
+            "seconds": seconds,
+        }
 
 
 def metric_values(results: MetricResults) -> tuple[MetricValue, ...]:
@@ -254,22 +245,20 @@ def _answers(
     figures = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
     finite = bool(np.isfinite([figures.residual, figures.tolerance]).all())
     if not (finite and 0 <= figures.steps < 2**63):  # what the store can keep
-        raise TechniqueError(
-            f"{technique.name} reported figures that are not finite, or steps that are no count",
-            got=str(figures),
-        )
+        what = f"{technique.name} reported figures that are not finite, or steps that are no count"
+        raise TechniqueError(what, got=str(figures))
     return answers, figures
 
 
 def _sealed(table: Table) -> Table:
-    """Return a copy of a table whose codes nobody can make writeable again."""
+    """Return a copy of a table with codes that cannot be made writeable again."""
     for schema in (table.schema, table.feature_schema):
         schema.cardinalities.flags.writeable = False
     return Table(table.schema, _read_only(table.codes))
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    # An array that owns its numbers can be made writeable by whoever holds it; one on top of bytes cannot.
+    # An array that owns its numbers can be made writeable by its user; one on top of bytes cannot.
     return np.frombuffer(array.tobytes(order="F"), array.dtype).reshape(array.shape, order="F")
 
 

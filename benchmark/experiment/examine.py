@@ -19,7 +19,7 @@ from benchmark.experiment.pool import Failure, Limits, Task, run_tasks
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques, load_plugin
 
 VERDICTS = {"failed": "breaks rules", "passed": "keeps the rules", "not applicable": "could not be checked"}
-"""What is said of a technique, by the weightiest status that one of its checks has."""
+"""What is said of a technique, by the worst status that one of its checks has."""
 
 _ROWS, _COLUMNS = 50_000, 12
 

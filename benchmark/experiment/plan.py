@@ -60,7 +60,7 @@ PAPER_METRICS = ("discrimination", "accuracy", "overestimation", "underestimatio
 
 ALWAYS_MEASURED = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
 """Metrics of every cell, whatever the experiment names: they show whether a classifier that looks
-fair answers nearly everybody the same."""
+fair gives nearly all rows the same answer."""
 
 
 class _Strict(BaseModel):
@@ -247,7 +247,7 @@ class PublishedEntry(_Strict):
     Attributes
     ----------
     title : str
-        Whose numbers they are, for headings.
+        The authors of the numbers, for headings.
     file : str
         CSV file, relative to the folder of the shipped experiments, or absolute.
     baseline : str or None
@@ -447,9 +447,9 @@ def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, 
             if edits:
                 return tuple(edit.to_edit() for edit in edits)
     if experiment is not None:
+        remedy = "name the bias edits with --edit, or another experiment"
         raise ExperimentError(
-            f"The experiment {experiment!r} does not have the dataset {card.name!r}",
-            remedy="name the bias edits with --edit, or another experiment",
+            f"The experiment {experiment!r} does not have the dataset {card.name!r}", remedy=remedy
         )
     return (BiasEdit(card.sensitive_feature, card.deprived_group),)
 

@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TextIO
+from typing import Any, Literal, NamedTuple, TextIO
 
 import psutil
 
@@ -46,10 +46,10 @@ _THREAD_VARIABLES = (
 )
 # Held by the thread that has changed the environment for a process that it starts.
 _ENVIRONMENT = threading.Lock()
-# How often a working process is weighed, in seconds: between two looks a technique can fill some hundred MiB.
-_WEIGHING = 0.1
+# Seconds between two looks at the memory of a working process; a technique can fill some hundred MiB meanwhile.
+_MEMORY_CHECK = 0.1
 # Share of a core that may be spent on looking who has started whom.
-_LOOKING = 0.01
+_CHECK_SHARE = 0.01
 _MESSAGES = ("refused", "ready", "start", "result")
 # Exit code of a worker in which the script that it imports would have started the run once more.
 _UNGUARDED = 75
@@ -92,14 +92,11 @@ class Finished(NamedTuple):
     result: Any
 
 
-class Handler(Protocol):
-    """What a worker runs: yields one result per cell of the task, in order."""
-
-    def __call__(self, block: Any, cells: tuple[Any, ...]) -> Iterator[Any]:
-        """Yield a result for each cell."""
+Handler = Callable[[Any, tuple[Any, ...]], Iterator[Any]]
+"""What a worker runs: takes a block and its cells, and yields one result per cell, in order."""
 
 
-class _Scales:
+class _MemoryMeter:
     """Say how much memory workers hold, those processes included that they have started.
 
     Who has started whom is known only from a look at every process of the machine, which takes milliseconds
@@ -115,7 +112,7 @@ class _Scales:
         if time.monotonic() >= self._due:
             started = time.thread_time()
             self._descendants = _descendants_of_children()
-            self._due = time.monotonic() + max(_WEIGHING, (time.thread_time() - started) / _LOOKING)
+            self._due = time.monotonic() + max(_MEMORY_CHECK, (time.thread_time() - started) / _CHECK_SHARE)
         held = 0
         with contextlib.suppress(psutil.Error):
             held = psutil.Process(pid).memory_info().rss
@@ -129,7 +126,7 @@ class _Scales:
 class _Worker:
     process: Any
     connection: Connection
-    scales: _Scales
+    meter: _MemoryMeter
     task: Task | None = None  # with the cells that are left to do
     finished: list[Finished] = field(default_factory=list)
     ready: bool = False
@@ -138,7 +135,7 @@ class _Worker:
     startup_exit_code: int | None = None  # if it ended before it was ready
     served: int = 0  # results since its process started
     cell_started: float | None = None
-    weighed: float = 0.0
+    measured: float = 0.0
 
     def finish(self, result: Any) -> None:
         """Take a result for that of the first cell that is left."""
@@ -150,12 +147,12 @@ class _Worker:
     def overdue(self, time_limit: float) -> bool:
         return self.cell_started is not None and time.monotonic() - self.cell_started >= time_limit
 
-    def too_heavy(self, memory_limit: float) -> bool:
+    def over_memory(self, memory_limit: float) -> bool:
         now = time.monotonic()
-        if self.cell_started is None or now - self.weighed < _WEIGHING:
+        if self.cell_started is None or now - self.measured < _MEMORY_CHECK:
             return False
-        self.weighed = now
-        return self.scales.held(self.process.pid) > memory_limit
+        self.measured = now
+        return self.meter.held(self.process.pid) > memory_limit
 
 
 class Pool:
@@ -171,7 +168,7 @@ class Pool:
         self._n_workers = n_workers
         self._limits = limits
         self._workers: list[_Worker] = []
-        self._scales = _Scales()
+        self._meter = _MemoryMeter()
         self._stopped = False
         self._failed_starts = 0  # in a row
 
@@ -272,7 +269,7 @@ class Pool:
         # waits forever where these are long and the process is killed before it has read them.
         with contextlib.suppress(OSError):  # noticed by the listener
             here.send(self._make_handler)
-        self._workers.append(_Worker(process, here, self._scales, task))
+        self._workers.append(_Worker(process, here, self._meter, task))
 
 
 def leave_if_imported_by_a_worker() -> None:
@@ -307,11 +304,11 @@ def _assign(worker: _Worker, pending: deque[Task]) -> None:
 
 
 def _await(workers: list[_Worker], limits: Limits, due: float) -> None:
-    """Wait until a worker says something, has run out of time or is to be weighed, but not beyond a time."""
+    """Wait until a worker says something, has run out of time or may hold too much, but not beyond a time."""
     started = [w.cell_started for w in workers if w.cell_started is not None]
     patience = min([due, *(start + limits.seconds for start in started)]) - time.monotonic()
     if started and math.isfinite(limits.mebibytes):
-        patience = min(patience, _WEIGHING)
+        patience = min(patience, _MEMORY_CHECK)
     wait([w.connection for w in workers], max(0.0, patience) if math.isfinite(patience) else None)
 
 
@@ -348,7 +345,7 @@ def _listen(worker: _Worker, limits: Limits) -> None:
     elif worker.overdue(limits.seconds):
         reason = f"it took longer than its time limit of {limits.seconds:g} seconds"
         _lose(worker, Failure("timeout", reason, max(elapsed, limits.seconds)))
-    elif worker.too_heavy(limits.mebibytes):
+    elif worker.over_memory(limits.mebibytes):
         reason = f"it took more memory than its limit of {limits.mebibytes:g} MiB (memory_limit)"
         _lose(worker, Failure("crashed", reason, elapsed))
 
@@ -477,13 +474,13 @@ def _work(connection: Connection) -> None:
         results = handler(task.block, task.cells)
         for _ in task.cells:
             connection.send(("start", None))
-            with room.lent():
+            with room.guarded():
                 result = next(results)
             if os.getpid() != home:  # a technique's fork has come back here
                 os._exit(1)
-            spoiled = room.spoiled()
-            connection.send(("result", (result, spoiled)))
-            if spoiled:
+            leftovers = room.left_behind()
+            connection.send(("result", (result, leftovers)))
+            if leftovers:
                 return
 
 
@@ -504,7 +501,7 @@ class _Room:
         self._filters = list(warnings.filters)
 
     @contextlib.contextmanager
-    def lent(self) -> Iterator[None]:
+    def guarded(self) -> Iterator[None]:
         """Let a cell in, with streams of its own, and tidy up after it."""
         self._tidy()
         with _stream(1) as out, _stream(2) as err:
@@ -525,7 +522,7 @@ class _Room:
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def spoiled(self) -> bool:
+    def left_behind(self) -> bool:
         """Return whether something was left behind that only the end of the process removes."""
         return (
             not self._threads.issuperset(threading.enumerate())

@@ -211,30 +211,26 @@ def _score_again(
 
     These are cells whose predictions were not kept, or not all that a metric needs, because none needed it.
     """
-    experiment = world.experiment
-    wanted = set(metric_names(experiment.measured))
-    stale: dict[str, list[str]] = {}
+    measured = world.experiment.measured
+    wanted = set(metric_names(measured))
     lost: set[str] = set()
-    digests = {n: scoring_digest(wanted, scene.strata) for n, scene in world.scenes.items()}
-    for block, cells in planned:
-        for key in (c.key for c in cells if c.key in stored):
-            cell = stored[key]
-            current = cell.scoring == digests[block.dataset] and wanted <= cell.metrics
-            if cell.status == "ok" and not current:
-                stale.setdefault(block.dataset, []).append(key)
-    for dataset, keys in stale.items():
-        scene = world.scenes[dataset]
-        scorer = Scorer(scene.test, experiment.measured, scene.strata)
-        for start in range(0, len(keys), _BATCH):
+    for dataset, scene in world.scenes.items():
+        digest = scoring_digest(wanted, scene.strata)
+        own = [cell.key for block, cells in planned if block.dataset == dataset for cell in cells]
+        finished = [(key, stored[key]) for key in own if key in stored and stored[key].status == "ok"]
+        stale = [key for key, old in finished if old.scoring != digest or not wanted <= old.metrics]
+        scorer = Scorer(scene.test, measured, scene.strata) if stale else None
+        for start in range(0, len(stale), _BATCH):
+            assert scorer is not None
             updated = []
-            for old in store.read(keys[start : start + _BATCH]):
+            for old in store.read(stale[start : start + _BATCH]):
                 rows = store.rows(old.key)
                 results = scorer.score_again(old.counts, rows)
                 if results is None:
                     lost.add(old.key)
                 else:
                     found = metric_values(results)
-                    updated.append(replace(old, metrics=found, scoring=digests[dataset], rows=rows))
+                    updated.append(replace(old, metrics=found, scoring=digest, rows=rows))
             store.write(updated)
     return lost
 
@@ -287,7 +283,7 @@ def headline_metrics(experiment: Experiment) -> tuple[str, ...]:
         elif get_metric(name).compare == "each_group":
             got = "it has a value for each group"
             remedy = (
-                "take it out of 'headline'; metrics.csv has its values, and 'betabench report' shows them"
+                "take it out of 'headline'; its values are in metrics.csv, and 'betabench report' shows them"
             )
         else:
             continue

@@ -92,12 +92,9 @@ def source_digest(item: type) -> str:
     own = Path(inspect.getfile(item)).resolve()
     folders = {own.parent, *(file.parent for file in files if file.is_relative_to(PACKAGE))}
     # Which names a registry knows, and what a package shows of its modules, makes no number.
-    return code_digest(_imported(files, tuple(folders)) - _indices(folders))
-
-
-def _indices(folders: Iterable[Path]) -> set[Path]:
-    names = ("__init__.py", "registry.py")
-    return {folder / name for folder in folders if folder.is_relative_to(PACKAGE) for name in names}
+    shipped = [folder for folder in folders if folder.is_relative_to(PACKAGE)]
+    indices = {folder / name for folder in shipped for name in ("__init__.py", "registry.py")}
+    return code_digest(_imported(files, tuple(folders)) - indices)
 
 
 def closure_digest(always: Iterable[Path], *files: Path) -> str:
@@ -181,21 +178,19 @@ def software(plugins: Iterable[str], packages: Iterable[str]) -> dict[str, str]:
     These are digests of files, the user's plugins among them, and versions of packages. Files count as they
     are, words and layout included: that is quickly known, and they should be the same.
     """
-    files = {
-        file.relative_to(PACKAGE.parent).as_posix(): file
-        for file in _files_of_parts((*HARNESS, *_PLUGGED_IN))
-    }
+    own = _files_of_parts((*HARNESS, *_PLUGGED_IN))
+    files = {file.relative_to(PACKAGE.parent).as_posix(): file for file in own}
     files |= {Path(plugin).name: Path(plugin) for plugin in plugins}
     return {
         "python": platform.python_version(),
-        **{name: _version(name) for name in (*_COMPUTING, *packages)},
+        **versions_of((*_COMPUTING, *packages)),
         **{name: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for name, file in files.items()},
     }
 
 
 def package_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that results depend on."""
-    return {"python": platform.python_version(), **{name: _version(name) for name in _MANIFEST}}
+    return {"python": platform.python_version(), **versions_of(_MANIFEST)}
 
 
 @functools.cache
@@ -227,8 +222,8 @@ def processor() -> Mapping[str, Any]:
     }
 
 
-def optional_versions(packages: Iterable[str]) -> dict[str, str]:
-    """Return the versions of packages that only some techniques need, where they are installed."""
+def versions_of(packages: Iterable[str]) -> dict[str, str]:
+    """Return the versions of packages, where they are installed."""
     return {name: _version(name) for name in packages}
 
 

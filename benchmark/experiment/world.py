@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +29,9 @@ from benchmark.network.model import Network
 from benchmark.network.sample import sample
 from benchmark.registry import load_plugin
 from benchmark.seeding import generator
+from benchmark.text.embedded import REAL, SAMPLED, SUFFIX
 
 __all__ = [
-    "EMBEDDED_SUFFIX",
     "Scene",
     "World",
     "build_world",
@@ -43,9 +43,6 @@ __all__ = [
     "load_plugins",
     "network_digest",
 ]
-
-EMBEDDED_SUFFIX = ":embedded"
-"""Marks, in every result, a dataset whose real data were not at hand."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +85,12 @@ class Scene:
     @property
     def title(self) -> str:
         """What the dataset is called for readers, its provenance apart."""
-        return self.card.title_as(self.name.removesuffix(EMBEDDED_SUFFIX))
+        return self.card.title_as(self.name.removesuffix(SUFFIX))
 
     @property
-    def test_data(self) -> Literal["real data", "sample of the learned network"]:
+    def test_data(self) -> str:
         """What the test data are, in the words that tables and the manifest use."""
-        return "sample of the learned network" if self.embedded else "real data"
+        return SAMPLED if self.embedded else REAL
 
     def planted(self, bias: str, beta: float) -> tuple[Planted, str]:
         """Return the network with bias planted, and the digest of what rows are drawn from; made once."""
@@ -268,7 +265,7 @@ def _build_scene(
     for bias in biases.values():
         bias.plant(network, 1.0)  # so that what cannot be planted is known before anything is computed
     return Scene(
-        name=entry.name + (EMBEDDED_SUFFIX if found.network else ""),
+        name=entry.name + (SUFFIX if found.network else ""),
         card=card,
         embedded=found.network is not None,
         network=network,

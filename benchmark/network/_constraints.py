@@ -96,7 +96,10 @@ def _parent_masks(
             )
         if parent == child:
             raise NetworkError(
-                f"A {kind} edge leads from a column to itself", got=f"{column_label(child, names)}"
+                f"A {kind} edge leads from a column to itself",
+                expected="edges between two columns",
+                got=column_label(child, names),
+                remedy="take the edge out",
             )
         masks[child] |= 1 << int(parent)
     return masks

@@ -27,7 +27,12 @@ def merge_settings(settings: NetworkSettings, changes: Mapping[str, Any]) -> Net
         return NetworkSettings.model_validate({**settings.model_dump(), **asked})
     except ValidationError as error:
         flaws = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}, not {e['input']!r}" for e in error.errors())
-        raise NetworkError("The network settings are invalid", got="; ".join(flaws)) from None
+        raise NetworkError(
+            "The network settings are invalid",
+            expected="values that the card's section [network] takes",
+            got="; ".join(flaws),
+            remedy="correct the option or the section 'network'; docs/adding/dataset.md explains it",
+        ) from None
 
 
 def learn_network(

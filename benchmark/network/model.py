@@ -68,6 +68,7 @@ class Network:
                 raise NetworkError(
                     f"A row of the probability table of {self.schema.names[i]!r} is not a distribution",
                     expected=f"non-negative numbers that sum to 1 (within {_SUM_TOLERANCE:g})",
+                    got=f"numbers from {cpt.min():g}, sums from {cpt.sum(1).min():g} to {cpt.sum(1).max():g}",
                 )
             cpt.flags.writeable = False
 
@@ -153,11 +154,6 @@ def fit_network(table: Table, parents: tuple[tuple[int, ...], ...], *, pseudo_co
     pseudo_count : float, default 0
         Added to each cell's count; 0 is maximum likelihood. A configuration without any count gets the
         uniform distribution.
-
-    Returns
-    -------
-    Network
-        Network over the table's schema.
 
     Raises
     ------

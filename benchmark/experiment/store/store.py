@@ -43,9 +43,10 @@ _HEAD = ("key", "dataset", "bias", "beta", "repetition", "technique", "classifie
 class Store:
     """Finished cells of one experiment folder, in an SQLite file that one process holds at a time.
 
-    With ``fresh``, it begins empty, and one that is there is renamed, never deleted. ``aside`` is the new
-    name of the store that was there before, if a fresh one was asked for or it was damaged; ``news`` says
-    what was found damaged when it was opened, and what became of it, and is empty if nothing was.
+    With ``fresh``, it begins empty, and one that is there is renamed, never deleted. ``backup_path`` is the
+    new name of the store that was there before, if a fresh one was asked for or it was damaged.
+    ``recovery_message`` says what was found damaged when it was opened, and what became of it; it is empty if
+    nothing was.
 
     A StoreError says that another run holds the store, that the file is no store, or that another format
     wrote it.
@@ -53,8 +54,8 @@ class Store:
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path = path
-        self.aside: Path | None = None
-        self.news = ""
+        self.backup_path: Path | None = None
+        self.recovery_message = ""
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = filelock.FileLock(lock_path(path))
         try:
@@ -63,7 +64,7 @@ class Store:
             raise held(path) from None
         try:
             if fresh and path.exists():
-                self.aside = _set_aside(path)
+                self.backup_path = _set_aside(path)
             try:
                 self._connection = self._open(path)
                 self._check()
@@ -100,16 +101,18 @@ class Store:
             self.write(map(_rescued, batch))
             n_rescued += len(batch)
         self._connection.close()
-        self.aside = _free_name(self.path)
-        shutil.copy2(self.path, self.aside)  # so that there is a store at every moment, whatever is killed
+        self.backup_path = _free_name(self.path)
+        shutil.copy2(
+            self.path, self.backup_path
+        )  # so that there is a store at every moment, whatever is killed
         journal = _journal(self.path)
         if journal.exists():  # it would be played into the new store
-            shutil.copy2(journal, _journal(self.aside))
+            shutil.copy2(journal, _journal(self.backup_path))
             journal.unlink()
         part.replace(self.path)
         self._connection = self._open(self.path)
         damage = " ".join(damage.split())  # SQLite quotes whole declarations
-        self.news = (
+        self.recovery_message = (
             f"The store was damaged ({damage}): {n_rescued:,} cell(s) were rescued, others are computed again"
         )
 
