@@ -22,45 +22,43 @@ _CHOSEN = ("majority", "minimum")
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "audit",
         _audit,
         "audit a table of predictions: rates of groups, all metrics that apply, disparities and verdicts",
         "betabench audit predictions.csv --label y --prediction yhat --sensitive sex,race --html audit.html",
     )
-    option = parser.add_argument
-    option("file", nargs="?", type=Path, metavar="FILE", help="predictions: .csv, .csv.gz or .parquet")
-    option("--label", metavar="COLUMN", help="what was true; without it only who is selected is compared")
-    option("--prediction", metavar="COLUMN", help="what was predicted")
-    option("--score", metavar="COLUMN", help="numbers, higher for those more likely to be favorable")
-    option("--threshold", type=float, metavar="SCORE", help="without predictions: select from this score on")
-    option("--top-k", type=int, metavar="K", help="or the K highest scores")
-    option("--top-percent", type=float, metavar="P", help="or the highest P percent of the scores")
-    option("--sensitive", metavar="COLUMN,...", help="columns whose values are the groups")
-    option("--intersections", action="store_true", help="audit the cross of all sensitive columns, too")
-    option("--favorable", metavar="VALUE", help="favorable label and prediction; default: 1, true or yes")
-    option("--weight", metavar="COLUMN", help="weight of each row")
-    option("--strata", metavar="COLUMN", help="column to stratify by, for conditional metrics")
-    option("--features", metavar="COLUMN,...", help="numbers, for metrics that look for similar rows")
+    option("file FILE", "predictions: .csv, .csv.gz or .parquet", nargs="?", type=Path)
+    option("--label COLUMN", "what was true; without it only who is selected is compared")
+    option("--prediction COLUMN", "what was predicted")
+    option("--score COLUMN", "numbers, higher for those more likely to be favorable")
+    option("--threshold SCORE", "without predictions: select from this score on", type=float)
+    option("--top-k K", "or the K highest scores", type=int)
+    option("--top-percent P", "or the highest P percent of the scores", type=float)
+    option("--sensitive COLUMN,...", "columns whose values are the groups")
+    option("--intersections", "audit the cross of all sensitive columns, too")
+    option("--favorable VALUE", "favorable label and prediction; default: 1, true or yes")
+    option("--weight COLUMN", "weight of each row")
+    option("--strata COLUMN", "column to stratify by, for conditional metrics")
+    option("--features COLUMN,...", "numbers, for metrics that look for similar rows")
     option(
-        "--reference",
-        default="majority",
-        metavar="GROUPS",
-        help="group to compare with: majority (default: the largest), minimum (in which a rate is smallest), "
+        "--reference GROUPS",
+        "group to compare with: majority (default: the largest), minimum (in which a rate is smallest), "
         "or COLUMN=GROUP,...",
+        default="majority",
     )
-    option("--tau", type=float, default=0.8, metavar="T", help="smallest ratio that is fair; default: 0.8")
-    option("--metrics", metavar="NAME,...", help="metrics or families to compute; default: all that apply")
+    option("--tau T", "smallest ratio that is fair; default: 0.8", type=float, default=0.8)
+    option("--metrics NAME,...", "metrics or families to compute; default: all that apply")
     option(
         "--conventions",
+        "whose answer to take where a denominator is zero; default: betabench (none, with a reason)",
         choices=("betabench", "clarify", "aequitas"),
         default="betabench",
-        help="whose answer to take where a denominator is zero; default: betabench (none, with a reason)",
     )
-    option("--out", type=Path, metavar="DIR", help="write the numbers here, as tidy CSV, and facts.json")
-    option("--html", type=Path, metavar="FILE", help="write one self-contained page")
-    option("--guide", action="store_true", help="ask a few questions, and say which metrics matter")
+    option("--out DIR", "write the numbers here, as tidy CSV, and facts.json", type=Path)
+    option("--html FILE", "write one self-contained page", type=Path)
+    option("--guide", "ask a few questions, and say which metrics matter")
 
 
 def _audit(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, add_dataset_option, command, sources_of
+from benchmark.cli.common import EXIT_OK, command, sources_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,27 +15,25 @@ if TYPE_CHECKING:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "influence",
         _influence,
         "rank features by their influence on a model, directly and through other columns",
         "betabench influence --dataset adult --classifier c45 --out results/influence",
     )
-    option = parser.add_argument
-    add_dataset_option(parser)
-    option("--classifier", default="c45", metavar="NAME|PATH", help="short name or class; default: c45")
-    option("--technique", default="none", metavar="NAME", help="trains the model; default: none")
+    option.dataset()
+    option("--classifier NAME|PATH", "short name or class; default: c45", default="c45")
+    option("--technique NAME", "trains the model; default: none", default="none")
     option(
-        "--levels",
+        "--levels LEVEL",
+        "how far to obscure each feature, each from 0 to 1; default: 0 0.25 0.5 0.75 1",
         nargs="+",
         type=float,
-        metavar="LEVEL",
-        help="how far to obscure each feature, each from 0 to 1; default: 0 0.25 0.5 0.75 1",
     )
-    option("--seed", type=int, default=0, metavar="N", help="of the split and of the repair; default: 0")
-    option("--out", type=Path, metavar="DIR", help="write the numbers of all levels here, as CSV")
-    add_data_options(parser)
+    option("--seed N", "of the split and of the repair; default: 0", type=int, default=0)
+    option("--out DIR", "write the numbers of all levels here, as CSV", type=Path)
+    option.data()
 
 
 def _influence(options: argparse.Namespace) -> int:

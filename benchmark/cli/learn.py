@@ -6,30 +6,29 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, add_dataset_option, command, sources_of
+from benchmark.cli.common import EXIT_OK, command, sources_of
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "learn",
         _learn,
         "learn a dataset's Bayesian network and write it as a BIF file",
         "betabench learn --dataset adult --algorithm exact --out adult.bif",
     )
-    option = parser.add_argument
-    add_dataset_option(parser)
-    option("--algorithm", choices=("hill_climbing", "tabu", "exact"), help="search; default: the card's")
-    option("--score", choices=("bic", "bdeu"), help="score; default: the card's")
-    option("--max-indegree", type=int, metavar="N", help="most parents per column")
-    option("--restarts", type=int, metavar="N", help="random restarts")
-    option("--pseudo-count", type=float, metavar="X", help="added to each count; 0 is maximum likelihood")
+    option.dataset()
+    option("--algorithm", "search; default: the card's", choices=("hill_climbing", "tabu", "exact"))
+    option("--score", "score; default: the card's", choices=("bic", "bdeu"))
+    option("--max-indegree N", "most parents per column", type=int)
+    option("--restarts N", "random restarts", type=int)
+    option("--pseudo-count X", "added to each count; 0 is maximum likelihood", type=float)
     edge: Any = {"nargs": 2, "action": "append", "default": [], "metavar": ("PARENT", "CHILD")}
-    option("--require", **edge, help="require an edge")
-    option("--forbid", **edge, help="forbid an edge")
-    option("--out", type=Path, metavar="FILE", help="file to write; default: NAME.bif")
-    add_data_options(parser)
+    option("--require", "require an edge", **edge)
+    option("--forbid", "forbid an edge", **edge)
+    option("--out FILE", "file to write; default: NAME.bif", type=Path)
+    option.data()
 
 
 def _learn(options: argparse.Namespace) -> int:

@@ -21,15 +21,15 @@ _OF_A_METRIC = ("ideal", "direction", "needs", "compare", "source", "note")
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "list",
         _list,
         "list what can be named in experiments and on the command line",
         "betabench list techniques",
     )
-    parser.add_argument("kind", choices=list(_LISTINGS), help="what to list")
-    parser.add_argument("--json", action="store_true", help="machine-readable, with more detail")
+    option("kind", "what to list", choices=list(_LISTINGS))
+    option("--json", "machine-readable, with more detail")
 
 
 def _list(options: argparse.Namespace) -> int:

@@ -7,12 +7,12 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_figure_options, add_plugin_option, command
+from benchmark.cli.common import EXIT_OK, command
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "report",
         _report,
@@ -20,38 +20,29 @@ def add(commands: Any) -> None:
         "as tables and as one interactive page, FOLDER/report.html; and list it in index.html beside FOLDER",
         "betabench report results/paper",
     )
-    option = parser.add_argument
-    option("folder", type=Path, metavar="FOLDER", help="folder of a finished run")
+    option("folder FOLDER", "folder of a finished run", type=Path)
     option(
-        "--baseline",
-        metavar="TECHNIQUE",
-        help="compare with this technique, not with the baseline that the run declares for each dataset",
+        "--baseline TECHNIQUE",
+        "compare with this technique, not with the baseline that the run declares for each dataset",
     )
     option(
-        "--metrics",
+        "--metrics METRIC",
+        "only these, in this order, also of metrics.csv; by default all of results.csv",
         nargs="+",
-        metavar="METRIC",
         default=(),
-        help="only these, in this order, also of metrics.csv; by default all of results.csv",
     )
     option(
-        "--rope",
+        "--rope DIFFERENCE",
+        "difference up to which two techniques are practically equivalent; default: %(default)s",
         type=float,
         default=0.01,
-        metavar="DIFFERENCE",
-        help="difference up to which two techniques are practically equivalent; default: %(default)s",
     )
-    option("--alpha", type=float, default=0.05, metavar="LEVEL", help="level of significance; default: 0.05")
-    option(
-        "--output",
-        type=Path,
-        metavar="DIR",
-        help="write tables and page here, not to FOLDER/statistics and FOLDER",
+    option("--alpha LEVEL", "level of significance; default: 0.05", type=float, default=0.05)
+    option("--output DIR", "write tables and page here, not to FOLDER/statistics and FOLDER", type=Path)
+    option.plugins(
+        "file that registers metrics of this run; without it, no value of them is better than another"
     )
-    add_plugin_option(
-        parser, "file that registers metrics of this run; without it, no value of them is better than another"
-    )
-    add_figure_options(parser, without="write no figures; the page draws its own")
+    option.figures(without="write no figures; the page draws its own")
 
 
 def _report(options: argparse.Namespace) -> int:

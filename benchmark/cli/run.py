@@ -8,69 +8,52 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import (
-    EXIT_FAILED,
-    EXIT_OK,
-    add_data_options,
-    add_figure_options,
-    add_plugin_option,
-    command,
-)
+from benchmark.cli.common import EXIT_FAILED, EXIT_OK, command
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "run",
         _run,
         "run an experiment, or go on with one, and write its results",
         "betabench run --experiment paper --datasets adult --techniques none massaging --betas 0 0.5 1",
     )
-    option = parser.add_argument
-    option(
-        "--experiment",
-        default="paper",
-        metavar="NAME|FILE",
-        help="shipped experiment or a TOML file; default: paper",
-    )
-    option("--datasets", nargs="+", metavar="NAME", help="only these of its datasets")
-    option("--techniques", nargs="+", metavar="NAME", help="only these, or others with their defaults")
-    option("--classifiers", nargs="+", metavar="NAME|PATH", help="only these, or others with their defaults")
-    option("--betas", nargs="+", type=float, metavar="BETA", help="these levels of bias, each from 0 to 1")
-    option("--repetitions", type=int, metavar="N", help="this many samples of each kind")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--workers", type=int, metavar="N", help="number of processes; default: one per core")
-    where.add_argument("--scheduler", metavar="ADDRESS", help="compute on the cluster of this Dask scheduler")
-    where.add_argument(
-        "--cluster",
+    option("--experiment NAME|FILE", "shipped experiment or a TOML file; default: paper", default="paper")
+    option("--datasets NAME", "only these of its datasets", nargs="+")
+    option("--techniques NAME", "only these, or others with their defaults", nargs="+")
+    option("--classifiers NAME|PATH", "only these, or others with their defaults", nargs="+")
+    option("--betas BETA", "these levels of bias, each from 0 to 1", nargs="+", type=float)
+    option("--repetitions N", "this many samples of each kind", type=int)
+    alternatively = option.alternatives()
+    alternatively("--workers N", "number of processes; default: one per core", type=int)
+    alternatively("--scheduler ADDRESS", "compute on the cluster of this Dask scheduler")
+    alternatively(
+        "--cluster FILE",
+        "start the Dask cluster that a TOML file declares, and compute there (docs/cluster.md)",
         type=Path,
-        metavar="FILE",
-        help="start the Dask cluster that a TOML file declares, and compute there (docs/cluster.md)",
     )
     option(
-        "--shard",
-        metavar="I/N",
-        help="compute only part I of N of the experiment, into a store of its own for 'betabench merge'",
+        "--shard I/N",
+        "compute only part I of N of the experiment, into a store of its own for 'betabench merge'",
     )
     option(
-        "--output",
-        type=Path,
-        metavar="DIR",
-        help="folder of the results; default: results/EXPERIMENT, "
+        "--output DIR",
+        "folder of the results; default: results/EXPERIMENT, "
         "or results/EXPERIMENT_embedded where embedded networks stand in for real data, "
         "followed by _shard_I_of_N for a shard",
+        type=Path,
     )
-    add_plugin_option(
-        parser,
+    option.plugins(
         "file that registers techniques, metrics, classifiers or kinds of bias, beside those that the "
-        "experiment file names",
+        "experiment file names"
     )
-    option("--fresh", action="store_true", help="start a new store; the old one is renamed, not lost")
-    option("--retry-failed", action="store_true", help="compute failed, crashed and timed-out cells again")
-    option("--require-real-data", action="store_true", help="stop rather than use embedded networks")
-    add_figure_options(parser)
-    add_data_options(parser)
+    option("--fresh", "start a new store; the old one is renamed, not lost")
+    option("--retry-failed", "compute failed, crashed and timed-out cells again")
+    option("--require-real-data", "stop rather than use embedded networks")
+    option.figures()
+    option.data()
 
 
 def _run(options: argparse.Namespace) -> int:

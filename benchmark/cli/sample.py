@@ -6,33 +6,31 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, add_dataset_option, command, sources_of
+from benchmark.cli.common import EXIT_OK, command, sources_of
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "sample",
         _sample,
         "write a biased sample of a dataset's network for a pipeline of your own",
         "betabench sample --dataset adult --beta 0.5 --rows 50000 --seed 1 --out biased.csv",
     )
-    option = parser.add_argument
-    add_dataset_option(parser)
-    option("--beta", type=float, default=0.0, metavar="BETA", help="planted bias, from 0 (default) to 1")
-    option("--rows", type=int, metavar="N", help="number of rows; default: as the real data")
-    option("--seed", type=int, default=0, metavar="N", help="seed of the sample; default: 0")
-    option("--out", type=Path, required=True, metavar="FILE", help="file to write: .csv, .parquet or .arff")
-    option("--experiment", metavar="NAME|FILE", help="whose bias edits to use; default: paper")
+    option.dataset()
+    option("--beta BETA", "planted bias, from 0 (default) to 1", type=float, default=0.0)
+    option("--rows N", "number of rows; default: as the real data", type=int)
+    option("--seed N", "seed of the sample; default: 0", type=int, default=0)
+    option("--out FILE", "file to write: .csv, .parquet or .arff", type=Path, required=True)
+    option("--experiment NAME|FILE", "whose bias edits to use; default: paper")
     option(
-        "--edit",
+        "--edit ATTRIBUTE=GROUP[:deprive|:favor]",
+        "a bias edit of your own, in place of the experiment's; may be repeated",
         action="append",
         default=[],
-        metavar="ATTRIBUTE=GROUP[:deprive|:favor]",
-        help="a bias edit of your own, in place of the experiment's; may be repeated",
     )
-    add_data_options(parser)
+    option.data()
 
 
 def _sample(options: argparse.Namespace) -> int:

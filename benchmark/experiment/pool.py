@@ -46,7 +46,7 @@ _THREAD_VARIABLES = (
 )
 # Held by the thread that has changed the environment for a process that it starts.
 _ENVIRONMENT = threading.Lock()
-# Seconds between two looks at the memory of a working process; a technique can fill some hundred MiB meanwhile.
+# Seconds between two looks at the memory of a working process, which can fill some hundred MiB meanwhile.
 _MEMORY_CHECK = 0.1
 # Share of a core that may be spent on looking who has started whom.
 _CHECK_SHARE = 0.01
