@@ -82,12 +82,8 @@ def open_engine(
         from benchmark.experiment.dask_engine import connected, started
     except ModuleNotFoundError as error:
         raise missing_extra(error) from error
-    if declared is not None:
-        with started(declared) as engine:
-            yield engine
-    elif scheduler is not None:
-        with connected(scheduler) as engine:
-            yield engine
+    with connected(scheduler) if declared is None else started(declared) as engine:
+        yield engine
 
 
 def missing_extra(error: ModuleNotFoundError) -> ExperimentError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import math
 import time
@@ -32,7 +33,7 @@ from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.experiment.world import Scene, World
 from benchmark.metrics import MetricResults
 from benchmark.seeding import axis_seed, generator
-from benchmark.techniques import Convergence, Technique, Tools, get_technique, list_techniques, load_plugin
+from benchmark.techniques import Convergence, Technique, Tools, get_technique, list_techniques
 from benchmark.techniques._checks import checked_decision, checked_score
 from benchmark.techniques.base import one_class
 
@@ -121,8 +122,6 @@ class Evaluator:
     """Computes the cells of one block after another."""
 
     def __init__(self, world: World) -> None:
-        for plugin in world.plugins:
-            load_plugin(plugin)
         self.world = world
         self.techniques = configured_techniques(world.experiment)
         self.classifiers = {
@@ -157,13 +156,13 @@ class Evaluator:
             reason = f"the training sample could not be drawn: {_in_words(error)}"
             yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
             return
-        ranker = _Ranker(train)
+        ranker, classifier_seed = _Ranker(train), axis_seed(seed, purpose="classifier", **own_axes)
         for cell in cells:
             technique = self.techniques[block.dataset, cell.technique]
             factory = self.classifiers[cell.classifier]
             own = json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
             tools = Tools(
-                classifier=_Builder(factory, axis_seed(seed, purpose="classifier", **own_axes)),
+                classifier=functools.partial(factory.build, seed=classifier_seed),
                 ranker=ranker,
                 # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
                 rng=generator(seed, purpose="technique", technique=own, **own_axes),
@@ -293,12 +292,3 @@ class _Ranker:
         if self._scores is None:
             self._scores = _read_only(naive_bayes_ranker(table))
         return self._scores
-
-
-@dataclass(frozen=True)
-class _Builder:
-    factory: ClassifierFactory
-    seed: int
-
-    def __call__(self, cardinalities: NDArray[np.int64]) -> Any:
-        return self.factory.build(cardinalities, self.seed)

@@ -121,43 +121,20 @@ class NetworkEntry(NetworkSettings):
 
 
 class DatasetEntry(_Strict):
-    """A dataset of the experiment.
+    """A dataset of the experiment; docs/adding/experiment.md explains the fields."""
 
-    Attributes
-    ----------
-    card : str
-        Its card: a shipped name, or the path of a TOML file, relative to the experiment file.
-    name : str
-        Its name in results; that of the card unless given.
-    bias : tuple of BiasEntry
-        How bias is planted in it.
-    baseline : str
-        The technique entry that counts as doing nothing, for the paper's Tables 2 and 5.
-    train_rows : int, "data" or None
-        Size of its training samples, where it is not that of the experiment.
-    network : NetworkEntry
-        Changes of how its network is learned.
-    columns : dict of str to dict
-        Columns that are read in another way than the card says, in the card's own words: other bins, merged
-        states. They need real data.
-    techniques : tuple of str
-        Names of the technique entries to run on it; all unless given.
-    parameters : dict of str to dict
-        Parameters of techniques that differ for this dataset, by the technique's registered name.
-    strata : str or None
-        Column to stratify by, for metrics that need one.
-    """
-
-    card: str
-    name: Identifier = ""
+    card: str  # a shipped name, or the path of a TOML file, relative to the experiment file
+    name: Identifier = ""  # in results; that of the card unless given
     bias: tuple[BiasEntry, ...] = Field(min_length=1)
-    baseline: Identifier = "none"
-    train_rows: TrainRows | None = None
+    baseline: Identifier = (
+        "none"  # the technique that counts as doing nothing, for the paper's Tables 2 and 5
+    )
+    train_rows: TrainRows | None = None  # where it is not that of the experiment
     network: NetworkEntry = NetworkEntry()
-    columns: dict[str, dict[str, Any]] = {}
-    techniques: tuple[Identifier, ...] = ()
-    parameters: dict[str, Parameters] = {}
-    strata: str | None = None
+    columns: dict[str, dict[str, Any]] = {}  # other bins, merged states: in the card's words, of real data
+    techniques: tuple[Identifier, ...] = ()  # the entries to run on it; all unless given
+    parameters: dict[str, Parameters] = {}  # that differ for it, by the technique's registered name
+    strata: str | None = None  # column to stratify by, for metrics that need one
 
     @model_validator(mode="before")
     @classmethod
@@ -243,31 +220,15 @@ class PublishedEntry(_Strict):
     """Published numbers that the experiment repeats; they are compared with, and change nothing.
 
     A dataset or technique that is not mentioned has the same name in both.
-
-    Attributes
-    ----------
-    title : str
-        The authors of the numbers, for headings.
-    file : str
-        CSV file, relative to the folder of the shipped experiments, or absolute.
-    baseline : str or None
-        The published technique that is each dataset's ``baseline``.
-    techniques : dict of str to str
-        Entry by published technique, where names differ.
-    datasets : tuple of PublishedDataset
-        Where the datasets' counterparts are, if not under the same name.
-    groups : dict of str to tuple of int
-        Tables that are summarised together, by heading.
-    variants : dict of str to tuple of PublishedVariant
-        Different ways of repeating a published dataset, by its published name; each is summarised on its own.
     """
 
-    title: str
-    file: str
-    baseline: str | None = None
-    techniques: dict[str, Identifier] = {}
-    datasets: tuple[PublishedDataset, ...] = ()
-    groups: dict[str, tuple[int, ...]] = {}
+    title: str  # the authors of the numbers, for headings
+    file: str  # CSV, relative to the folder of the shipped experiments, or absolute
+    baseline: str | None = None  # the published technique that is each dataset's ``baseline``
+    techniques: dict[str, Identifier] = {}  # entry by published technique, where names differ
+    datasets: tuple[PublishedDataset, ...] = ()  # where their counterparts are, if not under the same name
+    groups: dict[str, tuple[int, ...]] = {}  # tables that are summarized together, by heading
+    # Ways of repeating a published dataset, by its published name; each is summarized on its own.
     variants: dict[str, tuple[PublishedVariant, ...]] = {}
 
     @field_validator("datasets")
@@ -564,26 +525,10 @@ def narrow(
 ) -> Experiment:
     """Return the experiment with parts chosen on the command line, in the experiment's order.
 
-    Parameters
-    ----------
-    datasets : sequence of str, optional
-        Keep these.
-    techniques, classifiers : sequence of str, optional
-        Keep these; one that the file does not list is added with its default parameters, if it is a technique
-        that the registry knows, or by the classifier's name or the path of its class.
-    betas : sequence of float, optional
-        Use these levels in place of the file's.
-    repetitions : int, optional
-        Use this many in place of the file's.
-    known_techniques : sequence of str
-        Names in the registry.
-
-    Raises
-    ------
-    UnknownNameError
-        If a dataset is not in the experiment or a technique is known nowhere.
-    ExperimentError
-        If a level or the number of repetitions is out of range.
+    A technique that the file does not list but the registry knows is added with its default parameters; so is
+    a classifier, by its name or the path of its class. An UnknownNameError says that a dataset is not in the
+    experiment or a technique is known nowhere, an ExperimentError that a level or the number of repetitions
+    is out of range.
     """
     changes: dict[str, Any] = {}
     kept = experiment.datasets

@@ -49,33 +49,15 @@ Progress = Callable[[int, int, float], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment gave.
+    """What an experiment gave."""
 
-    Attributes
-    ----------
-    cells : list of CellResult
-        All cells of the plan, in its order, without their counts.
-    computed : int
-        How many of them this run computed; the others were in the store.
-    seconds : float
-        Wall time of this run's computing.
-    engine : str
-        What computed them.
-    shard : Shard
-        Which part of the experiment the plan is.
-    plan : str
-        Digest of the cells' keys.
-    processors : tuple of mapping
-        Kinds of processors that this run computed on.
-    """
-
-    cells: list[CellResult]
-    computed: int
-    seconds: float
-    engine: str
-    shard: Shard = WHOLE
-    plan: str = ""
-    processors: tuple[Mapping[str, Any], ...] = ()
+    cells: list[CellResult]  # all of the plan, in its order, without their counts
+    computed: int  # how many of them this run computed; the others were in the store
+    seconds: float  # wall time of this run's computing
+    engine: str  # what computed them
+    shard: Shard = WHOLE  # which part of the experiment the plan is
+    plan: str = ""  # digest of the cells' keys
+    processors: tuple[Mapping[str, Any], ...] = ()  # kinds of them that this run computed on
 
     @property
     def failures(self) -> Counter[str]:
@@ -105,26 +87,10 @@ def compute(
     progress: Progress = lambda _done, _planned, _seconds: None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
-    """Compute the cells that the store lacks, writing each soon after it is finished.
+    """Compute the cells that the store lacks, write each soon after it is finished; return all of the plan.
 
-    Parameters
-    ----------
-    world, store, engine
-        Experiment and data, where finished cells are and go, and what computes them; no result depends
-        on the last.
-    shard : Shard, default all
-        Plan this part of the experiment only.
-    retry_failed : bool, default False
-        Compute cells again that failed, crashed or took too long.
-    progress : callable(int, int, float)
-        Takes how many cells are finished, of how many, and for how many seconds cells have been computed now.
-    say : callable(str)
-        Takes a sentence if workers have processors of several kinds.
-
-    Returns
-    -------
-    Outcome
-        Every cell of the plan.
+    Results do not depend on the engine. With ``retry_failed``, cells that failed, crashed or took too long
+    are computed again. ``say`` gets a sentence if workers have processors of several kinds.
 
     Raises
     ------

@@ -58,19 +58,10 @@ def write_sample(
     """Draw a sample of a biased network, write it, and write beside it how it was made.
 
     The ending of ``path`` chooses the format: ``.csv``, ``.parquet`` or ``.arff``. ``network`` is the learned
-    one, and ``network_source`` says for the sidecar where it comes from.
-
-    Returns
-    -------
-    dict
-        What the sidecar ``<path>.json`` holds, and its path under ``sidecar``.
-
-    Raises
-    ------
-    ExperimentError
-        If the ending is unknown, or pyarrow is missing for ``.parquet``.
-    BiasError, NetworkError
-        If an edit, beta or the number of rows is invalid.
+    one, and ``network_source`` says for the sidecar where it comes from. Returns what the sidecar
+    ``<path>.json`` holds, and its path under ``sidecar``. An ExperimentError says that the ending is unknown,
+    or that pyarrow is missing for ``.parquet``; BiasError and NetworkError, that an edit, beta or the number
+    of rows is invalid.
     """
     writers = {".csv": _write_csv, ".parquet": _write_parquet, ".arff": _write_arff}
     writer = writers.get(path.suffix.lower())

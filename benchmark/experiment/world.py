@@ -47,39 +47,17 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """One dataset of an experiment, ready to be sampled and tested on.
+    """One dataset of an experiment, ready to be sampled and tested on."""
 
-    Attributes
-    ----------
-    name : str
-        As results show it: the entry's name, marked where the embedded network stands in for real data.
-    card : Card
-        The dataset's card.
-    embedded : bool
-        Whether the test data are a sample of the embedded network.
-    network : Network
-        The learned network, nothing planted.
-    test : Table
-        What techniques are scored on.
-    n_train : int
-        Rows of each training sample.
-    biases : mapping of str to BiasKind
-        By the name of the bias.
-    strata : str or None
-        Column to stratify by, for metrics that need one.
-    notes : tuple of str
-        What readers should know of the test data, as sentences.
-    """
-
-    name: str
+    name: str  # in results: the entry's, marked where the embedded network stands in for real data
     card: Card
-    embedded: bool
-    network: Network
-    test: Table
-    n_train: int
-    biases: Mapping[str, BiasKind]
-    strata: str | None = None
-    notes: tuple[str, ...] = ()
+    embedded: bool  # whether the test data are a sample of the embedded network
+    network: Network  # the learned one, nothing planted
+    test: Table  # what techniques are scored on
+    n_train: int  # rows of each training sample
+    biases: Mapping[str, BiasKind]  # by the name of the bias
+    strata: str | None = None  # column to stratify by, for metrics that need one
+    notes: tuple[str, ...] = ()  # what readers should know of the test data, as sentences
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
 
     @property
@@ -106,21 +84,11 @@ class Scene:
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """An experiment with its data: all that a worker needs.
-
-    Attributes
-    ----------
-    experiment : Experiment
-        What is to be done.
-    scenes : mapping of str to Scene
-        By the dataset's name in the experiment.
-    plugins : tuple of str
-        Files that register techniques of the user's own.
-    """
+    """An experiment with its data: all that a worker needs."""
 
     experiment: Experiment
-    scenes: Mapping[str, Scene]
-    plugins: tuple[str, ...] = ()
+    scenes: Mapping[str, Scene]  # by the dataset's name in the experiment
+    plugins: tuple[str, ...] = ()  # files that register techniques of the user's own
 
     @property
     def embedded(self) -> bool:
@@ -182,18 +150,9 @@ def build_world(
 ) -> World:
     """Load or embed every dataset of an experiment, learn its network, and check its bias edits.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        Names the datasets.
-    sources : Sources, optional
-        Where source files may come from.
-    require_real_data : bool, default False
-        Stop where real data cannot be had; otherwise the embedded network stands in.
-    plugins : tuple of str
-        Files that register techniques, beside those that the experiment names; loaded.
-    say : callable(str)
-        Called with each line of what is going on, downloads included.
+    Where real data are not required, the embedded network stands in if they cannot be had. ``plugins`` are
+    loaded beside those that the experiment names. ``say`` gets each line of what is going on, downloads
+    included.
 
     Raises
     ------
@@ -293,12 +252,8 @@ def find_rows(
 ) -> FoundRows:
     """Return a dataset's real rows or, where they cannot be had, as many of its embedded network.
 
-    Raises
-    ------
-    DataNotFoundError
-        If real data are required and cannot be had.
-    ExperimentError
-        If there is no embedded network either.
+    A DataNotFoundError says that real data are required and cannot be had, an ExperimentError that there is
+    no embedded network either.
     """
     try:
         dataset = load_dataset(card, sources)

@@ -31,16 +31,10 @@ def link_to(path: Path, folder: Path, root: Path) -> str | None:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: int | None = None) -> str:
-    """Return a table.
+    """Return a table of headings and rows of cells, all of them Markdown already.
 
-    Parameters
-    ----------
-    head : sequence of str
-        Headings; like all cells they are Markdown already.
-    rows : iterable of sequence of str
-        Its rows.
-    named : int, optional
-        Number of columns of names, which come first; the others are numbers and aligned to the right.
+    Of the columns, the first ``named`` hold names; the others are numbers and aligned to the right. Without
+    it, none is aligned.
     """
     rule = ["---"] * len(head) if named is None else [":--"] * named + ["--:"] * (len(head) - named)
     lines = [head, rule, *([re.sub(r"(?<!\\)\|", r"\|", cell) for cell in row] for row in rows)]

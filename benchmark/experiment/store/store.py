@@ -90,7 +90,7 @@ class Store:
                 raise _DamagedError(f"{n:,} cell(s) do not match their checksums")
 
     def _rescue(self, damage: str) -> None:
-        """Set a damaged store aside, in favour of a new one with what can still be read of it."""
+        """Set a damaged store aside, in favor of a new one with what can still be read of it."""
         part = self.path.with_name(self.path.name + ".rescue")
         part.unlink(missing_ok=True)  # of a rescue that was interrupted
         self._connection = self._open(part)
@@ -285,8 +285,9 @@ class Store:
         cells = {}
         for *head, counts, seconds in rows("SELECT * FROM cells"):
             key = head[0]
+            shared: list[Any] = [sys.intern(value) if type(value) is str else value for value in head]
             cell = CellResult(
-                **dict(zip(_HEAD, map(_interned, head), strict=True)),
+                **dict(zip(_HEAD, shared, strict=True)),
                 metrics=tuple(metrics.get(key, ())),
                 counts=json.loads(counts) if with_counts else (),
                 seconds=seconds,
@@ -312,10 +313,6 @@ def _has_format(connection: sqlite3.Connection) -> bool:
 
 class _DamagedError(Exception):
     """A file that is a store, but not all of it can be read."""
-
-
-def _interned(value: Any) -> Any:
-    return sys.intern(value) if type(value) is str else value
 
 
 def _checksum(head: Sequence[Any], cell: CellResult) -> int:
