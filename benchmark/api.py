@@ -32,6 +32,7 @@ from benchmark.runs.finished import FinishedRun, read_results, read_run
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.manifests import other_experiment
 from benchmark.techniques import list_techniques
+from benchmark.text.console import say as print_line
 from benchmark.text.files import FORMATS_WRITTEN, require_writable
 from benchmark.text.progress import show_progress
 
@@ -136,8 +137,7 @@ def run(
     console = console or Console(quiet=not progress)
 
     def say(line: str) -> None:
-        warned = line.startswith(("Note", "Warning"))
-        console.print(line, style="yellow" if warned else "", highlight=False, markup=False, soft_wrap=True)
+        print_line(console, line, "yellow" if line.startswith(("Note", "Warning")) else "")
 
     # Everything that can be wrong with the input is found before a store is made or set aside.
     part = WHOLE if shard is None else Shard.parse(shard)
@@ -159,20 +159,17 @@ def run(
     for note in foreseen(chosen):
         say(f"Note: {note}")
     part.of(plan_blocks(chosen))
-    require_writable(Path(output) if output is not None else Path("results") / chosen.name)
+    require_writable(Path("results", chosen.name) if output is None else Path(output))
     world = build_world(
         chosen, Sources(data_dir, offline), require_real_data=require_real_data, plugins=files, say=say
     )
-    folder = (
-        Path(output)
-        if output is not None
-        else _default_folder(chosen.name, world.embedded, None if shard is None else part)
-    )
+    own = None if shard is None else part
+    folder = _default_folder(chosen.name, world.embedded, own) if output is None else Path(output)
     with (
         open_engine(
             workers=(os.cpu_count() or 1) if workers is None else workers,
             scheduler=scheduler,
-            cluster=_path(cluster),
+            cluster=None if cluster is None else Path(cluster),
         ) as engine,
         Store(folder / STORE_NAME, fresh=fresh) as store,
     ):
@@ -402,7 +399,3 @@ def _default_folder(name: str, embedded: bool, shard: Shard | None) -> Path:
     if shard is not None:
         suffix += f"_shard_{shard.number}_of_{shard.count}"
     return Path("results") / (name + suffix)
-
-
-def _path(path: str | Path | None) -> Path | None:
-    return None if path is None else Path(path)

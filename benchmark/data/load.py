@@ -68,7 +68,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.card import MISSING_VALUES, Card, CategoricalColumn, NumericColumn, load_card
 from benchmark.data.raw import Records, as_number, read_records
-from benchmark.data.source import ANYWHERE, SourceBytes, Sources, read_sources
+from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError
 from benchmark.text.words import few
@@ -155,7 +155,9 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE) -> Datase
         raise _unknown_values(card, unknown)
     table = Table(card.schema(), np.concatenate(codes))
     _check_rows(card, table)
-    return Dataset(card, table, _describe(files), tuple(dict.fromkeys(unused)))
+    groups = itertools.groupby(files, key=lambda file: file.kind)
+    places = (f"{kind}: {', '.join(file.location for file in group)}" for kind, group in groups)
+    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)))
 
 
 def group_notes(table: Table) -> tuple[str, ...]:
@@ -181,11 +183,6 @@ def _unused_note(unused: Sequence[str]) -> Iterator[str]:
             f"{columns} not used: {few(unused, _MOST_NAMED, 'others')}. Name them under [columns], or under "
             "[[dropped]] with a reason."
         )
-
-
-def _describe(files: Sequence[SourceBytes]) -> str:
-    groups = itertools.groupby(files, key=lambda file: file.kind)
-    return "; ".join(f"{kind}: {', '.join(file.location for file in group)}" for kind, group in groups)
 
 
 def _check_rows(card: Card, table: Table) -> None:

@@ -61,7 +61,7 @@ class DaskEngine:
     def run(
         self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
     ) -> Iterator[list[Finished]]:
-        """Run tasks on the workers that there are and that join; see :class:`~.engine.Engine`.
+        """Run tasks on the workers that there are and that join, as :class:`.Engine` says.
 
         A task is suspected when Dask has given it up because worker after worker was lost with it. What waits
         or runs beside a culprit is lost as well, so at the end the suspects are computed again, cell by cell

@@ -109,9 +109,10 @@ def compute(
         for block, cells in planned
         if (left := tuple(c for c in cells if c.key in lost or _is_missing(stored.get(c.key), again, limit)))
     ]
-    total = sum(len(cells) for _, cells in planned)
-    to_do = sum(len(task.cells) for task in missing)
-    last_run = LastRun(world.experiment.name, _plan_digest(planned), total - to_do, total)
+    keys = [cell.key for _, cells in planned for cell in cells]
+    plan = hashlib.sha256("".join(keys).encode()).hexdigest()
+    total, to_do = len(keys), sum(len(task.cells) for task in missing)
+    last_run = LastRun(world.experiment.name, plan, total - to_do, total)
     store.write((), last_run)
     progress(last_run.finished, total, 0.0)
     started, began, mixed = time.perf_counter(), math.inf, False
@@ -130,7 +131,6 @@ def compute(
             mixed = True
             say(_MIXED)
     seconds = time.perf_counter() - started
-    keys = [cell.key for _, cells in planned for cell in cells]
     cells = store.read(keys, counts=False)
     if len(cells) != len(keys):
         raise StoreError(
@@ -139,7 +139,7 @@ def compute(
             got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
-    return Outcome(cells, to_do, seconds, engine.name, shard, last_run.plan, tuple(engine.processors))
+    return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors))
 
 
 def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
@@ -216,14 +216,6 @@ def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tupl
 
     blocks = shard.of(plan_blocks(experiment))
     return [(block, tuple(cell(block, *names) for names in block.cells)) for block in blocks]
-
-
-def _plan_digest(planned: Iterable[tuple[Block, Sequence[Cell]]]) -> str:
-    h = hashlib.sha256()
-    for _, cells in planned:
-        for cell in cells:
-            h.update(cell.key.encode())
-    return h.hexdigest()
 
 
 def _cell_results(world: World, finished: Iterable[Finished]) -> Iterator[CellResult]:

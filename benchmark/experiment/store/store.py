@@ -34,6 +34,7 @@ from benchmark.experiment.store.schema import (
 )
 from benchmark.techniques.base import Convergence
 
+_FORMAT_ASKED = "SELECT 1 FROM meta WHERE name = 'format'"
 _OF_A_CELL = ("results", "convergence", "scored", "predictions", "checks")
 _ASKED_AT_ONCE = 500  # SQLite takes as many parameters anywhere
 _RESCUED_AT_ONCE = 1000
@@ -163,7 +164,7 @@ class Store:
                 connection.executescript(
                     f"BEGIN; {TABLES} INSERT INTO meta VALUES ('format', '{FORMAT}'); COMMIT;"
                 )
-            elif "cells" in tables and not _has_format(connection):
+            elif "cells" in tables and not connection.execute(_FORMAT_ASKED).fetchone():
                 raise sqlite3.DatabaseError("its format is not there")
             check_format(connection, path)
         except UNREADABLE as error:
@@ -305,10 +306,6 @@ class Store:
             (key,),
         ).fetchone()
         return found[0] if found is not None and zlib.crc32(found[0]) == found[1] else None
-
-
-def _has_format(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM meta WHERE name = 'format'").fetchone() is not None
 
 
 class _DamagedError(Exception):
