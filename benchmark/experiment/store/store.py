@@ -35,7 +35,7 @@ from benchmark.experiment.store.schema import (
 from benchmark.techniques.base import Convergence
 
 _FORMAT_ASKED = "SELECT 1 FROM meta WHERE name = 'format'"
-_OF_A_CELL = ("results", "convergence", "scored", "predictions", "checks")
+_OF_A_CELL = ("cells", "results", "convergence", "scored", "predictions", "checks")
 _ASKED_AT_ONCE = 500  # SQLite takes as many parameters anywhere
 _RESCUED_AT_ONCE = 1000
 _HEAD = ("key", "dataset", "bias", "beta", "repetition", "technique", "classifier", "status", "reason")
@@ -237,7 +237,7 @@ class Store:
                 many(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
             for table, own in rows.items():
                 if own:
-                    many(f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(own[0]))})", own)
+                    many(f"INSERT INTO {table} VALUES ({', '.join('?' * len(own[0]))})", own)
             many("INSERT OR IGNORE INTO scorings (digest, metrics) VALUES (?, ?)", sorted(set(scorings)))
             many(
                 "INSERT INTO scored SELECT ?, id FROM scorings WHERE digest = ? AND metrics = ?",
