@@ -11,18 +11,10 @@ UNREADABLE = (sqlite3.Error, TypeError, ValueError, OverflowError)
 """What reading a damaged file raises: SQLite's errors, and Python's where a value is not what it was."""
 
 # What a sound file meets, too: another process, a full disk, missing rights. All else speaks of damage.
-_NO_DAMAGE = frozenset(
-    {
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_NOMEM,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_INTERRUPT,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_CANTOPEN,
-    }
+_NO_DAMAGE = (
+    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM),
+    *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR),
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN),
 )
 
 _CELLS = """

@@ -17,21 +17,12 @@ from typing import Any
 import filelock
 
 from benchmark.errors import StoreError
+from benchmark.experiment.store import schema
 from benchmark.experiment.store.cell import CellResult, MetricValue, Stored
 from benchmark.experiment.store.checks import UNREADABLE, add_checks, checksum, count_damaged, is_damage
 from benchmark.experiment.store.last_run import LastRun
 from benchmark.experiment.store.merge import take_over
 from benchmark.experiment.store.rescue import is_store, read_damaged
-from benchmark.experiment.store.schema import (
-    CHECKS,
-    FORMAT,
-    LATER_TABLES,
-    TABLES,
-    check_format,
-    held,
-    lock_path,
-    not_a_store,
-)
 from benchmark.techniques.base import Convergence
 
 _FORMAT_ASKED = "SELECT 1 FROM meta WHERE name = 'format'"
@@ -58,11 +49,11 @@ class Store:
         self.backup_path: Path | None = None
         self.recovery_message = ""
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = filelock.FileLock(lock_path(path))
+        self._lock = filelock.FileLock(schema.lock_path(path))
         try:
             self._lock.acquire(timeout=0)
         except filelock.Timeout:
-            raise held(path) from None
+            raise schema.held(path) from None
         try:
             if fresh and path.exists():
                 self.backup_path = _set_aside(path)
@@ -81,10 +72,10 @@ class Store:
             (state,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
             if state != "ok":
                 raise _DamagedError(state.rpartition("\n")[2])
-            self._connection.executescript(LATER_TABLES)
+            self._connection.executescript(schema.LATER_TABLES)
             if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checks'").fetchone():
                 with self._transaction():
-                    self._connection.execute(CHECKS)
+                    self._connection.execute(schema.CHECKS)
                     add_checks(self._connection)
             if n := count_damaged(self._connection):
                 # One damaged key is enough to have cells written in vain, so none is mended in place.
@@ -162,18 +153,18 @@ class Store:
                 if 0 < path.stat().st_size < 512:  # SQLite takes it for a new one
                     raise sqlite3.DatabaseError("file is not a database")
                 connection.executescript(
-                    f"BEGIN; {TABLES} INSERT INTO meta VALUES ('format', '{FORMAT}'); COMMIT;"
+                    f"BEGIN; {schema.TABLES} INSERT INTO meta VALUES ('format', '{schema.FORMAT}'); COMMIT;"
                 )
             elif "cells" in tables and not connection.execute(_FORMAT_ASKED).fetchone():
                 raise sqlite3.DatabaseError("its format is not there")
-            check_format(connection, path)
+            schema.check_format(connection, path)
         except UNREADABLE as error:
             connection.close()
             if not is_damage(error):
                 raise
             if is_store(path):
                 raise _DamagedError(str(error)) from error
-            raise not_a_store(path, error) from error
+            raise schema.not_a_store(path, error) from error
         except BaseException:
             connection.close()
             raise
@@ -287,11 +278,9 @@ class Store:
         for *head, counts, seconds in rows("SELECT * FROM cells"):
             key = head[0]
             shared: list[Any] = [sys.intern(value) if type(value) is str else value for value in head]
-            cell = CellResult(
-                **dict(zip(_HEAD, shared, strict=True)),
+            cell = _cell(
+                (*shared, counts if with_counts else "", seconds),
                 metrics=tuple(metrics.get(key, ())),
-                counts=json.loads(counts) if with_counts else (),
-                seconds=seconds,
                 convergence=convergence.get(key),
                 scoring=scorings.get(key, ""),
             )
@@ -318,13 +307,17 @@ def _checksum(head: Sequence[Any], cell: CellResult) -> int:
     return checksum(head, metrics, convergence, cell.scoring)
 
 
+def _cell(row: Sequence[Any], **others: Any) -> CellResult:
+    """Return a cell from its row in the table ``cells``, counts or none, and what other tables say of it."""
+    *head, counts, seconds = row
+    named = dict(zip(_HEAD, head, strict=True))
+    return CellResult(**named, counts=json.loads(counts) if counts else (), seconds=seconds, **others)
+
+
 def _rescued(found: Mapping[str, Any]) -> CellResult:
-    *head, counts, seconds = found["cell"]
-    return CellResult(
-        **dict(zip(_HEAD, head, strict=True)),
+    return _cell(
+        found["cell"],
         metrics=tuple(MetricValue(*metric) for metric in found["metrics"]),
-        counts=json.loads(counts),
-        seconds=seconds,
         convergence=None if found["convergence"] is None else Convergence(*found["convergence"]),
         rows=found["rows"],
         scoring=found["scoring"],
