@@ -179,35 +179,31 @@ class ClassifierEntry(_Strict):
         return data
 
 
-class _Counterpart(_Strict):
-    """Name of the experiment's dataset that repeats a published one.
-
-    Names of its bias and of the classifier are only needed where the experiment has several.
-    """
-
-    name: str
-    entry: str
-    bias: Identifier | None = None
-    classifier: Identifier | None = None
-
-
-class PublishedDataset(_Counterpart):
+class PublishedDataset(_Strict):
     """Which of the experiment's datasets repeats the published numbers of one.
 
     ``name`` is the dataset's published name, and ``techniques`` are the published names of the techniques
     that this holds for; empty for all that no other entry names.
     """
 
+    name: str
     techniques: tuple[str, ...] = ()
+    entry: str
+    bias: Identifier | None = None  # only needed where the experiment has several, as is the classifier
+    classifier: Identifier | None = None
 
 
-class PublishedVariant(_Counterpart):
+class PublishedVariant(_Strict):
     """One way in which the experiment repeats a published dataset; in a file, a name alone stands for both.
 
     ``name`` is its name in the summary of the variants, and ``techniques`` names the entry by published
     technique where this variant says that another one repeats it.
     """
 
+    name: str
+    entry: str
+    bias: Identifier | None = None
+    classifier: Identifier | None = None
     techniques: dict[str, Identifier] = {}
 
     @model_validator(mode="before")
