@@ -1,12 +1,9 @@
-"""Text, code, links and tables as Markdown, whatever characters they hold."""
+"""Text, code and tables as Markdown, whatever characters they hold."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from urllib.parse import quote
 
 
 def plain(text: str) -> str:
@@ -22,12 +19,6 @@ def code(value: object) -> str:
         return f"`{text}`"
     fence = "`" * (max(map(len, re.findall("`+", text))) + 1)
     return f"{fence} {text} {fence}"
-
-
-def link_to(path: Path, folder: Path, root: Path) -> str | None:
-    """Return a link from a folder to a file, or None if the folder lies outside of the source tree."""
-    start = folder.resolve()
-    return quote(Path(os.path.relpath(path, start)).as_posix()) if start.is_relative_to(root) else None
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: int | None = None) -> str:
