@@ -21,29 +21,18 @@ from benchmark.errors import UnknownNameError
 from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.foreseen import foreseen
-from benchmark.experiment.plan import (
-    WHOLE,
-    Experiment,
-    Shard,
-    default_edits,
-    narrow,
-    plan_blocks,
-)
+from benchmark.experiment.plan import WHOLE, Experiment, Shard, default_edits, narrow, plan_blocks
 from benchmark.experiment.run import STORE_NAME, Outcome, compute
 from benchmark.experiment.sample_files import draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world, learned_network, load_plugins
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
-from benchmark.runs.analysis import (
-    RunStatistics,
-    baselines_of,
-    folder_statistics,
-    results_answers,
-)
+from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics, results_answers
 from benchmark.runs.finished import FinishedRun, read_results, read_run
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.manifests import other_experiment
 from benchmark.techniques import list_techniques
+from benchmark.text.console import say as print_line
 from benchmark.text.files import FORMATS_WRITTEN, require_writable
 from benchmark.text.progress import show_progress
 
@@ -148,8 +137,7 @@ def run(
     console = console or Console(quiet=not progress)
 
     def say(line: str) -> None:
-        warned = line.startswith(("Note", "Warning"))
-        console.print(line, style="yellow" if warned else "", highlight=False, markup=False, soft_wrap=True)
+        print_line(console, line, "yellow" if line.startswith(("Note", "Warning")) else "")
 
     # Everything that can be wrong with the input is found before a store is made or set aside.
     part = WHOLE if shard is None else Shard.parse(shard)
@@ -171,28 +159,24 @@ def run(
     for note in foreseen(chosen):
         say(f"Note: {note}")
     part.of(plan_blocks(chosen))
-    require_writable(Path(output) if output is not None else Path("results") / chosen.name)
+    require_writable(Path("results", chosen.name) if output is None else Path(output))
     world = build_world(
-        chosen,
-        Sources(data_dir, offline),
-        require_real_data=require_real_data,
-        plugins=files,
-        say=say,
+        chosen, Sources(data_dir, offline), require_real_data=require_real_data, plugins=files, say=say
     )
-    folder = (
-        Path(output)
-        if output is not None
-        else _default_folder(chosen.name, world.embedded, None if shard is None else part)
-    )
+    own = None if shard is None else part
+    folder = _default_folder(chosen.name, world.embedded, own) if output is None else Path(output)
     with (
         open_engine(
             workers=(os.cpu_count() or 1) if workers is None else workers,
             scheduler=scheduler,
-            cluster=_path(cluster),
+            cluster=None if cluster is None else Path(cluster),
         ) as engine,
         Store(folder / STORE_NAME, fresh=fresh) as store,
     ):
-        for line in (store.news, f"The old store is kept as {store.aside}" if store.aside else ""):
+        for line in (
+            store.recovery_message,
+            f"The old store is kept as {store.backup_path}" if store.backup_path else "",
+        ):
             if line:
                 say(line)
         if note := other_experiment(folder, chosen):
@@ -415,7 +399,3 @@ def _default_folder(name: str, embedded: bool, shard: Shard | None) -> Path:
     if shard is not None:
         suffix += f"_shard_{shard.number}_of_{shard.count}"
     return Path("results") / (name + suffix)
-
-
-def _path(path: str | Path | None) -> Path | None:
-    return None if path is None else Path(path)

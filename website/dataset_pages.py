@@ -16,7 +16,8 @@ from benchmark.network.bif import read_bif
 from benchmark.network.inference import group_rates
 from benchmark.network.model import Network
 from benchmark.runs.descriptions import DatasetDescription
-from benchmark.text.markdown import code, link_to, plain, table
+from benchmark.text.markdown import code, plain, table
+from website.links import link_to
 
 __all__ = ["DATASETS_PAGE", "dataset_figures", "dataset_page", "dataset_pages"]
 

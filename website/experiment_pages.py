@@ -11,7 +11,8 @@ from benchmark.bias import make_bias
 from benchmark.data.card import load_card
 from benchmark.declarations import list_declarations
 from benchmark.experiment.plan import BiasEntry, DatasetEntry, Experiment, load_experiment, plan_blocks
-from benchmark.text.markdown import code, link_to, plain, table
+from benchmark.text.markdown import code, plain, table
+from website.links import link_to
 
 __all__ = ["EXPERIMENTS_PAGE", "experiment_page", "experiment_pages"]
 

@@ -6,13 +6,14 @@ only what pages link to is there.
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
 
-__all__ = ["SHOWN", "linked_files", "site_address", "with_site_links"]
+__all__ = ["SHOWN", "link_to", "linked_files", "site_address", "with_site_links"]
 
 SHOWN = (".md", ".png", ".svg", ".pdf", ".csv", ".json", ".toml", ".bif", ".cff", ".ipynb")
 """Endings of files that the site takes in where a page links to them; code is in the reference instead."""
@@ -21,6 +22,12 @@ _FENCED = re.compile(r"(?ms)^(`{3,}).*?^\1`*$\n?")
 # The text is taken whole or not at all: tables of intervals have thousands of brackets that begin no link.
 _TEXT = r"(?P<text>[^\[\]\\]*+(?:\\.[^\[\]\\]*+)*+)"
 _LINK = re.compile(rf"(?P<image>!?)\[{_TEXT}\]\((?P<target>[^()\s]+)\)")
+
+
+def link_to(path: Path, folder: Path, root: Path) -> str | None:
+    """Return a link from a folder to a file, or None if the folder lies outside of the source tree."""
+    start = folder.resolve()
+    return quote(Path(os.path.relpath(path, start)).as_posix()) if start.is_relative_to(root) else None
 
 
 def site_address(path: str) -> str:

@@ -20,7 +20,8 @@ from benchmark.errors import ReportError
 from benchmark.techniques import Technique, list_techniques
 from benchmark.techniques._checks import parameter_rules
 from benchmark.techniques.base import Stage
-from benchmark.text.markdown import code, link_to, plain, table
+from benchmark.text.markdown import code, plain, table
+from website.links import link_to
 
 __all__ = ["Figures", "documentation_flaws", "technique_page", "technique_pages"]
 

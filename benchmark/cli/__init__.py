@@ -6,6 +6,7 @@ Modules that compute are imported inside the commands, so that ``--help`` answer
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import os
 import sqlite3
@@ -13,20 +14,6 @@ import sys
 from collections.abc import Sequence
 
 from benchmark import __version__
-from benchmark.cli import (
-    alternation,
-    audit,
-    check,
-    compare,
-    influence,
-    learn,
-    listing,
-    merge,
-    new_technique,
-    report,
-    run,
-    sample,
-)
 from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from benchmark.errors import BetabenchError
 from benchmark.experiment.pool import leave_if_imported_by_a_worker
@@ -34,25 +21,17 @@ from benchmark.experiment.pool import leave_if_imported_by_a_worker
 __all__ = ["main"]
 
 COMMANDS = (
-    *(run, merge, listing, learn, sample, compare, report),
-    *(audit, alternation, check, new_technique, influence),
+    *("run", "merge", "listing", "learn", "sample", "compare", "report"),
+    *("audit", "alternation", "check", "new_technique", "influence"),
 )
-"""Modules with a function ``add(commands)`` that adds their command, in the order of the help."""
+"""Modules of this package, each with a function ``add(commands)``, in the order of the help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
+    """Run the command line, by default with the arguments of the process, and return the exit code.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Words after the program's name; those of the process unless given.
-
-    Returns
-    -------
-    int
-        0 when all went well, 1 when cells of a run or checks failed, 2 when the input was at fault, 130
-        when interrupted.
+    It is 0 when all went well, 1 when cells of a run or checks failed, 2 when the input was at fault, and 130
+    when interrupted.
     """
     leave_if_imported_by_a_worker()
     for stream in (sys.stdout, sys.stderr):
@@ -69,11 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except (OSError, MemoryError, sqlite3.Error) as error:
-        print(
-            f"betabench: The machine refused: {type(error).__name__}: {error}. What to do: check the path, "
-            "its permissions, and the room on disk and in memory.",
-            file=sys.stderr,
-        )
+        refused = f"The machine refused: {type(error).__name__}: {error}"
+        remedy = "What to do: check the path, its permissions, and the room on disk and in memory."
+        print(f"betabench: {refused}. {remedy}", file=sys.stderr)
         return EXIT_USAGE
     except KeyboardInterrupt as stop:
         print(f"\nbetabench: {stop if stop.args else 'interrupted'}", file=sys.stderr)
@@ -89,6 +66,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"betabench {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in COMMANDS:
-        module.add(commands)
+    for name in COMMANDS:
+        importlib.import_module(f"{__name__}.{name}").add(commands)
     return parser

@@ -6,29 +6,27 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, add_figure_options, command, sources_of
+from benchmark.cli.common import EXIT_OK, command, sources_of
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "alternation",
         _alternation,
         "exchange two values of an attribute and measure how predictions move (Alelyani 2021)",
         "betabench alternation",
     )
-    option = parser.add_argument
     option(
-        "experiment",
+        "experiment EXPERIMENT",
+        "shipped experiment or a TOML file of kind alternation; default: %(default)s",
         nargs="?",
         default="alternation",
-        metavar="EXPERIMENT",
-        help="shipped experiment or a TOML file of kind alternation; default: %(default)s",
     )
-    option("--output", type=Path, metavar="DIR", help="folder of the results; default: results/EXPERIMENT")
-    add_figure_options(parser)
-    add_data_options(parser)
+    option("--output DIR", "folder of the results; default: results/EXPERIMENT", type=Path)
+    option.figures()
+    option.data()
 
 
 def _alternation(options: argparse.Namespace) -> int:
@@ -53,7 +51,7 @@ def _alternation(options: argparse.Namespace) -> int:
         write_atomically(output / "summary.csv", csv_text(outcome.summary)),
         write_json(output / "manifest.json", facts),
     ]
-    if not options.no_figures:
+    if options.figures:
         from benchmark.figures.alternation import draw_figures
         from benchmark.figures.files import write_figures
 

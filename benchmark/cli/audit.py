@@ -1,7 +1,4 @@
-"""``betabench audit``: anybody's table of predictions, and which metrics matter.
-
-Modules that compute are imported inside the commands, so that ``--help`` answers at once.
-"""
+"""``betabench audit``: any table of predictions, and which metrics matter."""
 
 from __future__ import annotations
 
@@ -25,45 +22,43 @@ _CHOSEN = ("majority", "minimum")
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "audit",
         _audit,
         "audit a table of predictions: rates of groups, all metrics that apply, disparities and verdicts",
         "betabench audit predictions.csv --label y --prediction yhat --sensitive sex,race --html audit.html",
     )
-    option = parser.add_argument
-    option("file", nargs="?", type=Path, metavar="FILE", help="predictions: .csv, .csv.gz or .parquet")
-    option("--label", metavar="COLUMN", help="what was true; without it only who is selected is compared")
-    option("--prediction", metavar="COLUMN", help="what was predicted")
-    option("--score", metavar="COLUMN", help="numbers, higher for those more likely to be favorable")
-    option("--threshold", type=float, metavar="SCORE", help="without predictions: select from this score on")
-    option("--top-k", type=int, metavar="K", help="or the K highest scores")
-    option("--top-percent", type=float, metavar="P", help="or the highest P percent of the scores")
-    option("--sensitive", metavar="COLUMN,...", help="columns whose values are the groups")
-    option("--intersections", action="store_true", help="audit the cross of all sensitive columns, too")
-    option("--favorable", metavar="VALUE", help="favorable label and prediction; default: 1, true or yes")
-    option("--weight", metavar="COLUMN", help="weight of each row")
-    option("--strata", metavar="COLUMN", help="column to stratify by, for conditional metrics")
-    option("--features", metavar="COLUMN,...", help="numbers, for metrics that look for similar rows")
+    option("file FILE", "predictions: .csv, .csv.gz or .parquet", nargs="?", type=Path)
+    option("--label COLUMN", "what was true; without it only who is selected is compared")
+    option("--prediction COLUMN", "what was predicted")
+    option("--score COLUMN", "numbers, higher for those more likely to be favorable")
+    option("--threshold SCORE", "without predictions: select from this score on", type=float)
+    option("--top-k K", "or the K highest scores", type=int)
+    option("--top-percent P", "or the highest P percent of the scores", type=float)
+    option("--sensitive COLUMN,...", "columns whose values are the groups")
+    option("--intersections", "audit the cross of all sensitive columns, too")
+    option("--favorable VALUE", "favorable label and prediction; default: 1, true or yes")
+    option("--weight COLUMN", "weight of each row")
+    option("--strata COLUMN", "column to stratify by, for conditional metrics")
+    option("--features COLUMN,...", "numbers, for metrics that look for similar rows")
     option(
-        "--reference",
-        default="majority",
-        metavar="GROUPS",
-        help="group to compare with: majority (default: the largest), minimum (in which a rate is smallest), "
+        "--reference GROUPS",
+        "group to compare with: majority (default: the largest), minimum (in which a rate is smallest), "
         "or COLUMN=GROUP,...",
+        default="majority",
     )
-    option("--tau", type=float, default=0.8, metavar="T", help="smallest ratio that is fair; default: 0.8")
-    option("--metrics", metavar="NAME,...", help="metrics or families to compute; default: all that apply")
+    option("--tau T", "smallest ratio that is fair; default: 0.8", type=float, default=0.8)
+    option("--metrics NAME,...", "metrics or families to compute; default: all that apply")
     option(
         "--conventions",
+        "whose answer to take where a denominator is zero; default: betabench (none, with a reason)",
         choices=("betabench", "clarify", "aequitas"),
         default="betabench",
-        help="whose answer to take where a denominator is zero; default: betabench (none, with a reason)",
     )
-    option("--out", type=Path, metavar="DIR", help="write the numbers here, as tidy CSV, and facts.json")
-    option("--html", type=Path, metavar="FILE", help="write one self-contained page")
-    option("--guide", action="store_true", help="ask a few questions, and say which metrics matter")
+    option("--out DIR", "write the numbers here, as tidy CSV, and facts.json", type=Path)
+    option("--html FILE", "write one self-contained page", type=Path)
+    option("--guide", "ask a few questions, and say which metrics matter")
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -71,32 +66,21 @@ def _audit(options: argparse.Namespace) -> int:
         return _guide()
     for needed, what in (("file", "a table of predictions"), ("sensitive", "--sensitive COLUMN,...")):
         if getattr(options, needed) is None:
-            raise ExperimentError(
-                "There is nothing to audit",
-                expected=what,
-                got="none",
-                remedy="betabench audit --help shows an example; --guide says which metrics matter",
-            )
-
+            remedy = "betabench audit --help shows an example; --guide says which metrics matter"
+            raise ExperimentError("There is nothing to audit", expected=what, got="none", remedy=remedy)
     from rich.console import Console
 
     from benchmark.audit.predictions import Columns, read_predictions
     from benchmark.audit.table_audit import audit_predictions
     from benchmark.report.audit_text import print_audit
 
+    same = ("label", "prediction", "score", "weight", "strata", "favorable", "threshold", "intersections")
     columns = Columns(
         sensitive=_names(options.sensitive),
-        label=options.label,
-        prediction=options.prediction,
-        score=options.score,
-        weight=options.weight,
-        strata=options.strata,
         features=[] if options.features is None else _names(options.features),
-        favorable=options.favorable,
-        threshold=options.threshold,
         k=options.top_k,
         percent=options.top_percent,
-        intersections=options.intersections,
+        **{name: getattr(options, name) for name in same},
     )
     result = audit_predictions(
         read_predictions(options.file),
@@ -146,9 +130,6 @@ def _reference(text: str) -> str | dict[str, str]:
             got=repr(text),
         )
     return {attribute.strip(): group.strip() for attribute, _, group in pairs}
-
-
-# ----------------------------------------------------------------------------------------------- guide
 
 
 def _guide() -> int:

@@ -15,44 +15,35 @@ from benchmark.errors import TechniqueError
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "check",
         _check,
         "check that techniques keep the rules of the benchmark, and measure a fit",
         "betabench check my_technique.py",
     )
-    option = parser.add_argument
+    option("targets FILE|NAME", "Python file that registers techniques, or a registered name", nargs="*")
+    option("--all", "everything that is registered")
     option(
-        "targets",
-        nargs="*",
-        metavar="FILE|NAME",
-        help="Python file that registers techniques, or a registered name",
-    )
-    option("--all", action="store_true", help="everything that is registered")
-    option(
-        "--parameters",
+        "--parameters KEY=VALUE",
+        "parameters of the techniques; those left out take their defaults",
         nargs="+",
         default=[],
-        metavar="KEY=VALUE",
-        help="parameters of the techniques; those left out take their defaults",
     )
-    option("--classifier", default="c45", metavar="NAME|PATH", help="what they train; default: c45")
+    option("--classifier NAME|PATH", "what they train; default: c45", default="c45")
     option(
-        "--time-limit",
+        "--time-limit SECONDS",
+        "for the checks of one technique, and for the fit; default: 300",
         type=float,
         default=300.0,
-        metavar="SECONDS",
-        help="for the checks of one technique, and for the fit; default: 300",
     )
     option(
-        "--memory-limit",
+        "--memory-limit MIB",
+        "of the process that does it (Linux only); default: 4096",
         type=float,
         default=4096.0,
-        metavar="MIB",
-        help="of the process that does it (Linux only); default: 4096",
     )
-    option("--json", action="store_true", help="machine-readable")
+    option("--json", "machine-readable")
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -61,8 +52,9 @@ def _check(options: argparse.Namespace) -> int:
     from benchmark.classifiers import make_classifier
     from benchmark.experiment.examine import VERDICTS, Examiner, examine, techniques_of
     from benchmark.experiment.pool import Limits
-    from benchmark.report.examination import print_examination, say
+    from benchmark.report.examination import print_examination
     from benchmark.techniques import get_technique, list_techniques, load_plugin
+    from benchmark.text.console import say
 
     files = tuple(str(Path(target).resolve()) for target in options.targets if target.endswith(".py"))
     names = [target for target in options.targets if not target.endswith(".py")]

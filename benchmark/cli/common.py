@@ -12,64 +12,59 @@ if TYPE_CHECKING:
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
-def command(commands: Any, name: str, run: Any, text: str, example: str) -> argparse.ArgumentParser:
-    """Add a command to the command line and return its parser.
+class Options:
+    """Adds options and arguments to a parser, or to a group of one."""
 
-    Parameters
-    ----------
-    commands : object
-        Subparsers of the command line.
-    name : str
-        The command's name.
-    run : callable(Namespace) -> int
-        Does it, and returns the exit code.
-    text : str
-        What it does, in small letters.
-    example : str
-        A whole command line that works.
+    def __init__(self, parser: Any) -> None:
+        self._parser = parser
+
+    def __call__(self, shown: str, text: str, **settings: Any) -> None:
+        """Add one as help shows it: ``"--output DIR"``; without placeholder and settings it is a flag."""
+        name, _, placeholder = shown.partition(" ")
+        if placeholder:
+            settings["metavar"] = placeholder
+        elif not settings:
+            settings["action"] = "store_true"
+        self._parser.add_argument(name, help=text, **settings)
+
+    def alternatives(self) -> Options:
+        """Return what adds options of which one at most may be given."""
+        return Options(self._parser.add_mutually_exclusive_group())
+
+    def dataset(self) -> None:
+        """Add the option that names a card."""
+        self("--dataset NAME|FILE", "shipped card, or a card of your own", required=True)
+
+    def plugins(self, text: str) -> None:
+        """Add the option that names files of plugins."""
+        self("--plugin FILE", text, dest="plugins", action="append", default=[])
+
+    def data(self) -> None:
+        """Add the options that say where source files are; :func:`sources_of` returns what they say."""
+        self("--data-dir DIR", "look for source files here (or set BETABENCH_DATA)", type=Path)
+        self("--offline", "never download")
+
+    def figures(self, *, without: str = "write no figures") -> None:
+        """Add ``--no-figures``, with what the command does without them, and ``--formats``."""
+        self("--no-figures", without, dest="figures", action="store_false")
+        formats = "of figures, with commas between them: png, pdf, svg; pages show png; default: %(default)s"
+        self("--formats FORMATS", formats, default="png")
+
+
+def command(commands: Any, name: str, run: Any, text: str, example: str) -> Options:
+    """Add a command to the subparsers of the command line, and return what adds its options.
+
+    ``run`` takes the parsed options and returns the exit code; ``text`` says what it does, in small letters;
+    ``example`` is a whole command line that works.
     """
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=text,
-        description=text[0].upper() + text[1:] + ".",
-        epilog=f"example: {example}",
-    )
+    description = text[0].upper() + text[1:] + "."
+    parser = commands.add_parser(name, help=text, description=description, epilog=f"example: {example}")
     parser.set_defaults(command=run)
-    return parser
-
-
-def add_data_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where source files are."""
-    parser.add_argument(
-        "--data-dir",
-        type=Path,
-        metavar="DIR",
-        help="look for source files here (or set BETABENCH_DATA)",
-    )
-    parser.add_argument("--offline", action="store_true", help="never download")
-
-
-def add_figure_options(parser: argparse.ArgumentParser, *, without: str = "write no figures") -> None:
-    """Add the options that say whether figures are written, and in which formats.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        Of the command.
-    without : str, optional
-        What the command does with ``--no-figures``.
-    """
-    parser.add_argument("--no-figures", action="store_true", help=without)
-    parser.add_argument(
-        "--formats",
-        default="png",
-        metavar="FORMATS",
-        help="of figures, with commas between them: png, pdf, svg; pages show png; default: %(default)s",
-    )
+    return Options(parser)
 
 
 def sources_of(options: argparse.Namespace) -> Sources:
-    """Return what :func:`add_data_options` has read."""
+    """Return where source files may come from."""
     from benchmark.data.source import Sources
 
     return Sources(options.data_dir, options.offline)

@@ -6,45 +6,40 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_figure_options, command
+from benchmark.cli.common import EXIT_OK, command
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "compare",
         _compare,
         "put the numbers of a run beside the published ones that it repeats, or beside those of another run",
         "betabench compare results/paper",
     )
-    option = parser.add_argument
     option(
-        "folder",
+        "folder FOLDER",
+        "folder of a finished run, where the comparison goes as well; default: results/paper",
         nargs="?",
         type=Path,
         default=Path("results") / "paper",
-        metavar="FOLDER",
-        help="folder of a finished run, where the comparison goes as well; default: results/paper",
     )
     option(
-        "other",
+        "other OTHER",
+        "folder of another finished run: say which numbers of the two are the same, and within what",
         nargs="?",
         type=Path,
-        metavar="OTHER",
-        help="folder of another finished run: say which numbers of the two are the same, and within what",
     )
     option(
-        "--experiment",
-        metavar="NAME|FILE",
-        help="take the published numbers and their counterparts from this experiment, not from the run's own",
+        "--experiment NAME|FILE",
+        "take the published numbers and their counterparts from this experiment, not from the run's own",
     )
     option(
         "--allow-embedded",
-        action="store_true",
-        help="compare a run on embedded networks, though the published numbers are of real data",
+        "compare a run on embedded networks, though the published numbers are of real data",
     )
-    add_figure_options(parser)
+    option.figures()
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -64,6 +59,6 @@ def _compare(options: argparse.Namespace) -> int:
         experiment=load_experiment(options.experiment) if options.experiment else None,
         allow_embedded=options.allow_embedded,
     )
-    written = write_comparison(options.folder, comparison, figures=not options.no_figures, formats=formats)
+    written = write_comparison(options.folder, comparison, figures=options.figures, formats=formats)
     print_comparison(Console(), comparison, output_dir=options.folder, written=written)
     return EXIT_OK

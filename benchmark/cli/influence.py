@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, command, sources_of
+from benchmark.cli.common import EXIT_OK, command, sources_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,27 +15,25 @@ if TYPE_CHECKING:
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "influence",
         _influence,
         "rank features by their influence on a model, directly and through other columns",
         "betabench influence --dataset adult --classifier c45 --out results/influence",
     )
-    option = parser.add_argument
-    option("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
-    option("--classifier", default="c45", metavar="NAME|PATH", help="short name or class; default: c45")
-    option("--technique", default="none", metavar="NAME", help="trains the model; default: none")
+    option.dataset()
+    option("--classifier NAME|PATH", "short name or class; default: c45", default="c45")
+    option("--technique NAME", "trains the model; default: none", default="none")
     option(
-        "--levels",
+        "--levels LEVEL",
+        "how far to obscure each feature, each from 0 to 1; default: 0 0.25 0.5 0.75 1",
         nargs="+",
         type=float,
-        metavar="LEVEL",
-        help="how far to obscure each feature, each from 0 to 1; default: 0 0.25 0.5 0.75 1",
     )
-    option("--seed", type=int, default=0, metavar="N", help="of the split and of the repair; default: 0")
-    option("--out", type=Path, metavar="DIR", help="write the numbers of all levels here, as CSV")
-    add_data_options(parser)
+    option("--seed N", "of the split and of the repair; default: 0", type=int, default=0)
+    option("--out DIR", "write the numbers of all levels here, as CSV", type=Path)
+    option.data()
 
 
 def _influence(options: argparse.Namespace) -> int:
@@ -48,6 +46,8 @@ def _influence(options: argparse.Namespace) -> int:
     from benchmark.runs.summary import csv_text
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique
+    from benchmark.text.console import say
+    from benchmark.text.embedded import NOT_REAL_LOUD
     from benchmark.text.files import write_atomically
     from benchmark.text.words import file_name
 
@@ -56,9 +56,7 @@ def _influence(options: argparse.Namespace) -> int:
     rng = generator(options.seed, purpose="influence rows", dataset=card.name)
     found = find_rows(card, sources_of(options), rng)
     table, embedded = found.table, found.network is not None
-    source = (
-        f"EMBEDDED NETWORK, NOT REAL DATA: {found.source}" if embedded else f"real data from {found.source}"
-    )
+    source = f"{NOT_REAL_LOUD}: {found.source}" if embedded else f"real data from {found.source}"
     order = generator(options.seed, purpose="influence", dataset=card.name).permutation(len(table))
     n_train = 2 * len(table) // 3
     audit = audit_features(
@@ -77,7 +75,7 @@ def _influence(options: argparse.Namespace) -> int:
         (f"{n_train:,} rows to train {model}, {len(table) - n_train:,} to measure it on", ""),
     ):
         if line:
-            console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+            say(console, line, style)
     _print_ranking(console, audit)
     if options.out is not None:
         parts = [card.name, *(["embedded"] if embedded else []), options.classifier, technique.name]

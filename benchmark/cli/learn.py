@@ -6,33 +6,29 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, command, sources_of
+from benchmark.cli.common import EXIT_OK, command, sources_of
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "learn",
         _learn,
         "learn a dataset's Bayesian network and write it as a BIF file",
         "betabench learn --dataset adult --algorithm exact --out adult.bif",
     )
-    option = parser.add_argument
-    option("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
-    option("--algorithm", choices=("hill_climbing", "tabu", "exact"), help="search; default: the card's")
-    option("--score", choices=("bic", "bdeu"), help="score; default: the card's")
-    option("--max-indegree", type=int, metavar="N", help="most parents per column")
-    option("--restarts", type=int, metavar="N", help="random restarts")
-    option("--pseudo-count", type=float, metavar="X", help="added to each count; 0 is maximum likelihood")
-    option(
-        "--require", nargs=2, action="append", default=[], metavar=("PARENT", "CHILD"), help="require an edge"
-    )
-    option(
-        "--forbid", nargs=2, action="append", default=[], metavar=("PARENT", "CHILD"), help="forbid an edge"
-    )
-    option("--out", type=Path, metavar="FILE", help="file to write; default: NAME.bif")
-    add_data_options(parser)
+    option.dataset()
+    option("--algorithm", "search; default: the card's", choices=("hill_climbing", "tabu", "exact"))
+    option("--score", "score; default: the card's", choices=("bic", "bdeu"))
+    option("--max-indegree N", "most parents per column", type=int)
+    option("--restarts N", "random restarts", type=int)
+    option("--pseudo-count X", "added to each count; 0 is maximum likelihood", type=float)
+    edge: Any = {"nargs": 2, "action": "append", "default": [], "metavar": ("PARENT", "CHILD")}
+    option("--require", "require an edge", **edge)
+    option("--forbid", "forbid an edge", **edge)
+    option("--out FILE", "file to write; default: NAME.bif", type=Path)
+    option.data()
 
 
 def _learn(options: argparse.Namespace) -> int:
@@ -46,8 +42,8 @@ def _learn(options: argparse.Namespace) -> int:
     dataset = load_dataset(card, sources_of(options))
     for note in dataset.notes:
         print(f"Note: {note}")
-    asked = {name: getattr(options, name) for name in ("algorithm", "score", "max_indegree", "restarts")}
-    asked["pseudo_count"] = options.pseudo_count
+    settings = ("algorithm", "score", "max_indegree", "restarts", "pseudo_count")
+    asked = {name: getattr(options, name) for name in settings}
     network = learn_network(
         dataset.table,
         merge_settings(card.network, asked),

@@ -12,18 +12,24 @@ from typing import Any
 from benchmark.cli.common import EXIT_OK, command
 from benchmark.declarations import Kind, list_declarations
 
+_ROLES = ("sensitive_feature", "deprived_group", "label", "favorable_label")
+_CAPABILITIES = (
+    *("randomised", "multi_group", "needs_weights", "needs_scores", "needs_sensitive", "produces_scores"),
+)
+_OF_A_METRIC = ("ideal", "direction", "needs", "compare", "source", "note")
+
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "list",
         _list,
         "list what can be named in experiments and on the command line",
         "betabench list techniques",
     )
-    parser.add_argument("kind", choices=list(_LISTINGS), help="what to list")
-    parser.add_argument("--json", action="store_true", help="machine-readable, with more detail")
+    option("kind", "what to list", choices=list(_LISTINGS))
+    option("--json", "machine-readable, with more detail")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -45,10 +51,7 @@ def _list_datasets() -> list[dict[str, Any]]:
         {
             "name": card["name"],
             "summary": card["title"] + (f" ({card['rows']:,} rows)" if "rows" in card else ""),
-            "sensitive_feature": card["sensitive_feature"],
-            "deprived_group": card["deprived_group"],
-            "label": card["label"],
-            "favorable_label": card["favorable_label"],
+            **{name: card[name] for name in _ROLES},
             "licence": card.get("licence", ""),
             "known_problems": card.get("known_problems", []),
             "warning": card.get("warning"),
@@ -67,17 +70,7 @@ def _list_techniques() -> list[dict[str, Any]]:
             "stage": technique.stage,
             "reference": technique.reference,
             "parameters": technique().parameters,
-            "capabilities": {
-                capability: getattr(technique, capability)
-                for capability in (
-                    "randomised",
-                    "multi_group",
-                    "needs_weights",
-                    "needs_scores",
-                    "needs_sensitive",
-                    "produces_scores",
-                )
-            },
+            "capabilities": {name: getattr(technique, name) for name in _CAPABILITIES},
         }
         for name, technique in list_techniques().items()
     ]
@@ -92,12 +85,7 @@ def _list_metrics() -> list[dict[str, Any]]:
             "summary": f"{metric.title}: {metric.formula}",
             "family": metric.family,
             "range": [None if math.isinf(end) else end for end in metric.range],
-            "ideal": metric.ideal,
-            "direction": metric.direction,
-            "needs": list(metric.needs),
-            "compare": metric.compare,
-            "source": metric.source,
-            "note": metric.note,
+            **{name: getattr(metric, name) for name in _OF_A_METRIC},
         }
         for metric in list_metrics().values()
     ]

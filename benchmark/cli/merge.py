@@ -11,22 +11,19 @@ from benchmark.cli.common import EXIT_OK, command
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "merge",
         _merge,
         "join the stores of shards, which stay as they are",
         "betabench merge results/paper_shard_*_of_10 --output results/paper",
     )
-    parser.add_argument(
-        "shards", nargs="+", type=Path, metavar="SHARD", help="folder of a run, or the store in it"
-    )
-    parser.add_argument(
-        "--output",
+    option("shards SHARD", "folder of a run, or the store in it", nargs="+", type=Path)
+    option(
+        "--output DIR",
+        "folder of the joint store; what one that is there holds is kept",
         type=Path,
         required=True,
-        metavar="DIR",
-        help="folder of the joint store; what one that is there holds is kept",
     )
 
 
@@ -40,8 +37,8 @@ def _merge(options: argparse.Namespace) -> int:
     for path in paths:  # before a store is made for them
         require_store(path)
     with Store(options.output / STORE_NAME) as store:
-        if store.news:
-            print(f"{store.news}. The old one is kept as {store.aside}")
+        if store.recovery_message:
+            print(f"{store.recovery_message}. The old one is kept as {store.backup_path}")
         new = store.merge(paths)
         print(f"{store.path} has {len(store):,} cells, {new:,} of them new")
     for warning in unlike_shards([path.parent for path in paths]):

@@ -11,22 +11,21 @@ from benchmark.cli.common import EXIT_OK, command
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "new-technique",
         _new_technique,
         "write a technique that runs, to be changed into your own, and its test",
         "betabench new-technique my_idea --stage pre --folder ideas",
     )
-    option = parser.add_argument
-    option("name", metavar="NAME", help="its name: lower-case letters, digits and underscores")
+    option("name NAME", "its name: lower-case letters, digits and underscores")
     option(
         "--stage",
+        "whether it changes the training data (default), the training, or the predictions",
         choices=("pre", "in", "post"),
         default="pre",
-        help="whether it changes the training data (default), the training, or the predictions",
     )
-    option("--folder", type=Path, default=Path(), metavar="DIR", help="where to write; default: here")
+    option("--folder DIR", "where to write; default: here", type=Path, default=Path())
 
 
 def _new_technique(options: argparse.Namespace) -> int:

@@ -7,12 +7,12 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_figure_options, command
+from benchmark.cli.common import EXIT_OK, command
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "report",
         _report,
@@ -20,48 +20,29 @@ def add(commands: Any) -> None:
         "as tables and as one interactive page, FOLDER/report.html; and list it in index.html beside FOLDER",
         "betabench report results/paper",
     )
-    option = parser.add_argument
-    option("folder", type=Path, metavar="FOLDER", help="folder of a finished run")
+    option("folder FOLDER", "folder of a finished run", type=Path)
     option(
-        "--baseline",
-        metavar="TECHNIQUE",
-        help="compare with this technique, not with the baseline that the run declares for each dataset",
+        "--baseline TECHNIQUE",
+        "compare with this technique, not with the baseline that the run declares for each dataset",
     )
     option(
-        "--metrics",
+        "--metrics METRIC",
+        "only these, in this order, also of metrics.csv; by default all of results.csv",
         nargs="+",
-        metavar="METRIC",
         default=(),
-        help="only these, in this order, also of metrics.csv; by default all of results.csv",
     )
     option(
-        "--rope",
+        "--rope DIFFERENCE",
+        "difference up to which two techniques are practically equivalent; default: %(default)s",
         type=float,
         default=0.01,
-        metavar="DIFFERENCE",
-        help="difference up to which two techniques are practically equivalent; default: %(default)s",
     )
-    option(
-        "--alpha",
-        type=float,
-        default=0.05,
-        metavar="LEVEL",
-        help="level of significance; default: %(default)s",
+    option("--alpha LEVEL", "level of significance; default: 0.05", type=float, default=0.05)
+    option("--output DIR", "write tables and page here, not to FOLDER/statistics and FOLDER", type=Path)
+    option.plugins(
+        "file that registers metrics of this run; without it, no value of them is better than another"
     )
-    option(
-        "--output",
-        type=Path,
-        metavar="DIR",
-        help="write tables and page here, not to FOLDER/statistics and FOLDER",
-    )
-    option(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="file that registers metrics of this run; without it, no value of them is better than another",
-    )
-    add_figure_options(parser, without="write no figures; the page draws its own")
+    option.figures(without="write no figures; the page draws its own")
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -73,35 +54,30 @@ def _report(options: argparse.Namespace) -> int:
     from benchmark.runs.analysis import folder_statistics
     from benchmark.runs.manifests import unfinished_run
     from benchmark.techniques import load_plugin
+    from benchmark.text.console import say
     from benchmark.text.files import figure_formats
 
     with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
-        for plugin in options.plugin:
+        for plugin in options.plugins:
             load_plugin(plugin)
     formats = figure_formats(options.formats)
     warning = unfinished_run(options.folder)
     console = Console()
 
-    def say(step: str) -> None:
-        console.print(f"{step} ...", style="dim", highlight=False, markup=False, soft_wrap=True)
+    def step(name: str) -> None:
+        say(console, f"{name} ...", "dim")
 
-    statistics = folder_statistics(
-        options.folder,
-        baseline=options.baseline,
-        metrics=options.metrics,
-        alpha=options.alpha,
-        rope=options.rope,
-        say=say,
-    )
+    asked = {name: getattr(options, name) for name in ("baseline", "metrics", "alpha", "rope")}
+    statistics = folder_statistics(options.folder, **asked, say=step)
     output = options.output or options.folder / "statistics"
-    written = write_statistics(output, statistics, figures=not options.no_figures, formats=formats, say=say)
-    say("writing the page")
+    written = write_statistics(output, statistics, figures=options.figures, formats=formats, say=step)
+    step("writing the page")
     # The page comes last, because it links what lies beside it.
     page = write_page(options.output or options.folder, statistics)
     print_statistics(console, statistics, output=output, written=written)
     if warning:
-        console.print(warning, style="yellow", highlight=False, markup=False, soft_wrap=True)
-    console.print(f"The interactive page: {page}", highlight=False, markup=False, soft_wrap=True)
+        say(console, warning, "yellow")
+    say(console, f"The interactive page: {page}")
     if index := refresh_index(page.parent.absolute().parent):
-        console.print(f"All runs beside it: {index}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"All runs beside it: {index}")
     return EXIT_OK

@@ -8,74 +8,52 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmark.cli.common import EXIT_FAILED, EXIT_OK, add_data_options, add_figure_options, command
+from benchmark.cli.common import EXIT_FAILED, EXIT_OK, command
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "run",
         _run,
         "run an experiment, or go on with one, and write its results",
         "betabench run --experiment paper --datasets adult --techniques none massaging --betas 0 0.5 1",
     )
-    option = parser.add_argument
-    option(
-        "--experiment",
-        default="paper",
-        metavar="NAME|FILE",
-        help="shipped experiment or a TOML file; default: paper",
-    )
-    option("--datasets", nargs="+", metavar="NAME", help="only these of its datasets")
-    option("--techniques", nargs="+", metavar="NAME", help="only these, or others with their defaults")
-    option("--classifiers", nargs="+", metavar="NAME|PATH", help="only these, or others with their defaults")
-    option("--betas", nargs="+", type=float, metavar="BETA", help="these levels of bias, each from 0 to 1")
-    option("--repetitions", type=int, metavar="N", help="this many samples of each kind")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="number of processes; default: one per core",
-    )
-    where.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="compute on the cluster of this Dask scheduler",
-    )
-    where.add_argument(
-        "--cluster",
+    option("--experiment NAME|FILE", "shipped experiment or a TOML file; default: paper", default="paper")
+    option("--datasets NAME", "only these of its datasets", nargs="+")
+    option("--techniques NAME", "only these, or others with their defaults", nargs="+")
+    option("--classifiers NAME|PATH", "only these, or others with their defaults", nargs="+")
+    option("--betas BETA", "these levels of bias, each from 0 to 1", nargs="+", type=float)
+    option("--repetitions N", "this many samples of each kind", type=int)
+    alternatively = option.alternatives()
+    alternatively("--workers N", "number of processes; default: one per core", type=int)
+    alternatively("--scheduler ADDRESS", "compute on the cluster of this Dask scheduler")
+    alternatively(
+        "--cluster FILE",
+        "start the Dask cluster that a TOML file declares, and compute there (docs/cluster.md)",
         type=Path,
-        metavar="FILE",
-        help="start the Dask cluster that a TOML file declares, and compute there (docs/cluster.md)",
     )
     option(
-        "--shard",
-        metavar="I/N",
-        help="compute only part I of N of the experiment, into a store of its own for 'betabench merge'",
+        "--shard I/N",
+        "compute only part I of N of the experiment, into a store of its own for 'betabench merge'",
     )
     option(
-        "--output",
-        type=Path,
-        metavar="DIR",
-        help="folder of the results; default: results/EXPERIMENT, "
+        "--output DIR",
+        "folder of the results; default: results/EXPERIMENT, "
         "or results/EXPERIMENT_embedded where embedded networks stand in for real data, "
         "followed by _shard_I_of_N for a shard",
+        type=Path,
     )
-    option(
-        "--plugin",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="file that registers techniques, metrics, classifiers or kinds of bias, beside those that the "
-        "experiment file names",
+    option.plugins(
+        "file that registers techniques, metrics, classifiers or kinds of bias, beside those that the "
+        "experiment file names"
     )
-    option("--fresh", action="store_true", help="start a new store; the old one is renamed, not lost")
-    option("--retry-failed", action="store_true", help="compute failed, crashed and timed-out cells again")
-    option("--require-real-data", action="store_true", help="stop rather than use embedded networks")
-    add_figure_options(parser)
-    add_data_options(parser)
+    option("--fresh", "start a new store; the old one is renamed, not lost")
+    option("--retry-failed", "compute failed, crashed and timed-out cells again")
+    option("--require-real-data", "stop rather than use embedded networks")
+    option.figures()
+    option.data()
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -84,37 +62,19 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.api import run
     from benchmark.experiment.run import STORE_NAME
     from benchmark.report.console import print_report
+    from benchmark.text.console import say
     from benchmark.text.files import figure_formats
 
     started = time.perf_counter()
     console = Console()
-    finished = run(
-        options.experiment,
-        datasets=options.datasets,
-        techniques=options.techniques,
-        classifiers=options.classifiers,
-        betas=options.betas,
-        repetitions=options.repetitions,
-        plugins=options.plugin,
-        output=options.output,
-        workers=options.workers,
-        scheduler=options.scheduler,
-        cluster=options.cluster,
-        shard=options.shard,
-        fresh=options.fresh,
-        retry_failed=options.retry_failed,
-        figures=not options.no_figures,
-        formats=figure_formats(options.formats),
-        data_dir=options.data_dir,
-        offline=options.offline,
-        require_real_data=options.require_real_data,
-        console=console,
-    )
+    # All other options are called as the parameters of the function are.
+    asked = {name: value for name, value in vars(options).items() if name not in ("command", "formats")}
+    finished = run(**asked, formats=figure_formats(options.formats), console=console)
     outcome, made = finished.outcome, finished.made
     assert outcome is not None
     if made is None:
         text = f"{finished.folder} has shard {options.shard}; 'betabench merge' joins it with the others"
-        console.print(text, highlight=False, soft_wrap=True)
+        say(console, text)
     else:
         print_report(
             console,
@@ -128,10 +88,8 @@ def _run(options: argparse.Namespace) -> int:
         ((reason, number),) = Counter(cell.reason for cell in outcome.cells).most_common(1)
         often = f"{number:,} of {len(outcome.cells):,}"
         text = f"No cell has a result. The most frequent reason, in {often}: {reason}"
-        console.print(text, style="bold red", highlight=False, markup=False, soft_wrap=True)
-    console.print(
-        f"{len(outcome.cells):,} cells, {outcome.computed:,} of them computed now in {outcome.seconds:.1f} s "
-        f"on {outcome.engine}; {time.perf_counter() - started:.1f} s in all",
-        highlight=False,
-    )
+        say(console, text, "bold red")
+    computed = f"{outcome.computed:,} of them computed now in {outcome.seconds:.1f} s on {outcome.engine}"
+    in_all = f"{time.perf_counter() - started:.1f} s in all"
+    console.print(f"{len(outcome.cells):,} cells, {computed}; {in_all}", highlight=False)
     return EXIT_OK if outcome.ok else EXIT_FAILED

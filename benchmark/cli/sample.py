@@ -4,39 +4,33 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from benchmark.cli.common import EXIT_OK, add_data_options, command, sources_of
-
-if TYPE_CHECKING:
-    from benchmark.bias.edits import BiasEdit
-    from benchmark.network.model import Network
+from benchmark.cli.common import EXIT_OK, command, sources_of
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    parser = command(
+    option = command(
         commands,
         "sample",
         _sample,
         "write a biased sample of a dataset's network for a pipeline of your own",
         "betabench sample --dataset adult --beta 0.5 --rows 50000 --seed 1 --out biased.csv",
     )
-    option = parser.add_argument
-    option("--dataset", required=True, metavar="NAME|FILE", help="shipped card, or a card of your own")
-    option("--beta", type=float, default=0.0, metavar="BETA", help="planted bias, from 0 (default) to 1")
-    option("--rows", type=int, metavar="N", help="number of rows; default: as the real data")
-    option("--seed", type=int, default=0, metavar="N", help="seed of the sample; default: 0")
-    option("--out", type=Path, required=True, metavar="FILE", help="file to write: .csv, .parquet or .arff")
-    option("--experiment", metavar="NAME|FILE", help="whose bias edits to use; default: paper")
+    option.dataset()
+    option("--beta BETA", "planted bias, from 0 (default) to 1", type=float, default=0.0)
+    option("--rows N", "number of rows; default: as the real data", type=int)
+    option("--seed N", "seed of the sample; default: 0", type=int, default=0)
+    option("--out FILE", "file to write: .csv, .parquet or .arff", type=Path, required=True)
+    option("--experiment NAME|FILE", "whose bias edits to use; default: paper")
     option(
-        "--edit",
+        "--edit ATTRIBUTE=GROUP[:deprive|:favor]",
+        "a bias edit of your own, in place of the experiment's; may be repeated",
         action="append",
         default=[],
-        metavar="ATTRIBUTE=GROUP[:deprive|:favor]",
-        help="a bias edit of your own, in place of the experiment's; may be repeated",
     )
-    add_data_options(parser)
+    option.data()
 
 
 def _sample(options: argparse.Namespace) -> int:
@@ -46,21 +40,11 @@ def _sample(options: argparse.Namespace) -> int:
     from benchmark.experiment.world import learned_network
 
     card = load_card(options.dataset)
-    edits: tuple[BiasEdit, ...] = tuple(map(parse_edit, options.edit))
-    if not edits:
-        edits = default_edits(card, options.experiment)
-    network: Network
+    edits = tuple(map(parse_edit, options.edit)) or default_edits(card, options.experiment)
     network, real_rows, source = learned_network(card, sources_of(options))
-    facts = write_sample(
-        options.out,
-        card,
-        network,
-        edits=edits,
-        beta=options.beta,
-        rows=options.rows if options.rows is not None else real_rows or 0,
-        seed=options.seed,
-        network_source=source,
-    )
+    rows = options.rows if options.rows is not None else real_rows or 0
+    asked: Any = {"edits": edits, "beta": options.beta, "rows": rows, "seed": options.seed}
+    facts = write_sample(options.out, card, network, **asked, network_source=source)
     print(f"{facts['rows']:,} rows written to {options.out}, how they were made to {facts['sidecar']}")
     print(
         f"discrimination of the network {facts['network_discrimination']:.4f}, "

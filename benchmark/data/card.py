@@ -57,6 +57,7 @@ __all__ = [
 ]
 
 Names = TypeVar("Names", list[str], tuple[str, ...])
+Wanted = TypeVar("Wanted", bound=Iterable[str])
 Text = Annotated[str, Field(min_length=1)]
 # What tables, lists and headings hold is one line, whatever breaks the file has in it.
 Line = Annotated[Text, AfterValidator(lambda text: " ".join(text.split()))]
@@ -71,6 +72,33 @@ Steps = Annotated[
     Field(strict=False),
     BeforeValidator(lambda value: (value,) if isinstance(value, str) else value),
 ]
+
+
+def _require_distinct(names: Names) -> Names:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError("must be distinct, but repeats " + ", ".join(map(repr, repeated)))
+    return names
+
+
+def _require_targets(values: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+    for raw, state in values.items():
+        if state not in info.data.get("states", (state,)):
+            raise ValueError(f"leads from {raw!r} to {state!r}, which is not among the states")
+    return values
+
+
+def _require_in_file(names: Wanted, info: ValidationInfo) -> Wanted:
+    source = info.data.get("source")
+    if source is not None and source.column_names is not None:  # else the file's header will tell
+        for name in names:
+            if name not in source.column_names:
+                raise ValueError(f"reads {name!r}, which source.column_names does not list")
+    return names
+
+
+States = Annotated[Texts, AfterValidator(_require_distinct)]
+Values = Annotated[dict[str, Text], AfterValidator(_require_targets)]
 
 
 class _Declaration(BaseModel):
@@ -149,7 +177,7 @@ class Source(_Declaration):
     files: Annotated[tuple[SourceFile, ...], Field(strict=False, min_length=1)]
     format: Literal["csv", "arff"]
     folder: Slug | None = None
-    column_names: Texts | None = None
+    column_names: States | None = None
     # A tab or a blank separates as well.
     delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1, strip_whitespace=False)] = ","
     decimal: Literal[".", ","] = "."
@@ -158,13 +186,9 @@ class Source(_Declaration):
 
     @field_validator("column_names")
     @classmethod
-    def _nameless_csv_only(
-        cls, names: tuple[str, ...] | None, info: ValidationInfo
-    ) -> tuple[str, ...] | None:
-        if names is not None:
-            if info.data.get("format") == "arff":
-                raise ValueError("is for CSV files; an ARFF file names its columns itself")
-            _require_distinct(names)
+    def _csv_only(cls, names: tuple[str, ...] | None, info: ValidationInfo) -> tuple[str, ...] | None:
+        if names is not None and info.data.get("format") == "arff":
+            raise ValueError("is for CSV files; an ARFF file names its columns itself")
         return names
 
     @field_validator("encoding")
@@ -197,21 +221,11 @@ class CategoricalColumn(_Declaration):
     """
 
     kind: Literal["categorical"]
-    states: Texts
+    states: States
     ordered: bool = False
-    values: dict[str, Text] = Field(default_factory=dict)
+    values: Values = {}
     source: Text | None = None
     description: str = ""
-
-    @field_validator("states")
-    @classmethod
-    def _distinct_states(cls, states: tuple[str, ...]) -> tuple[str, ...]:
-        return _require_distinct(states)
-
-    @field_validator("values")
-    @classmethod
-    def _values_lead_to_states(cls, values: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        return _require_targets(values, info)
 
 
 class NumericColumn(_Declaration):
@@ -236,8 +250,8 @@ class NumericColumn(_Declaration):
 
     kind: Literal["numeric"]
     bins: Annotated[tuple[float, ...], Field(strict=False, min_length=2)]
-    states: Texts
-    values: dict[str, Text] = Field(default_factory=dict)
+    states: States
+    values: Values = {}
     source: Text | None = None
     description: str = ""
 
@@ -259,21 +273,14 @@ class NumericColumn(_Declaration):
         bins = info.data.get("bins")
         if bins is not None and len(states) < len(bins) - 1:
             raise ValueError(f"must name each of the {len(bins) - 1} bins, but has {len(states)} names")
-        return _require_distinct(states)
-
-    @field_validator("values")
-    @classmethod
-    def _values_lead_to_states(cls, values: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        return _require_targets(values, info)
+        return states
 
     @model_validator(mode="after")
     def _states_reachable(self) -> Self:
         stray = [state for state in self.states[len(self.bins) - 1 :] if state not in self.values.values()]
         if stray:
-            raise ValueError(
-                f"has {len(self.bins) - 1} bins but {len(self.states)} states, and no raw value leads to "
-                + ", ".join(map(repr, stray))
-            )
+            found = f"has {len(self.bins) - 1} bins but {len(self.states)} states"
+            raise ValueError(f"{found}, and no raw value leads to {', '.join(map(repr, stray))}")
         return self
 
 
@@ -406,7 +413,7 @@ class Card(_Declaration):
     columns: Annotated[dict[Text, ColumnCard], Field(min_length=2)]
     missing: _MissingEntry | None = None
     dropped: Annotated[tuple[Dropped, ...], Field(strict=False)] = ()
-    filter: dict[Text, Texts] = Field(default_factory=dict)
+    filter: Annotated[dict[Text, Texts], AfterValidator(_require_in_file)] = {}
     label: Text
     favorable_label: Text
     sensitive_feature: Text
@@ -435,29 +442,15 @@ class Card(_Declaration):
 
     def schema(self) -> Schema:  # type: ignore[override]  # hides a pydantic method that is deprecated
         """Return columns and roles; no data are needed."""
-        return Schema(
-            columns=tuple(Column(name, spec.states, spec.ordered) for name, spec in self.columns.items()),
-            label=self.label,
-            favorable_label=self.favorable_label,
-            sensitive_feature=self.sensitive_feature,
-            deprived_group=self.deprived_group,
-        )
+        columns = tuple(Column(name, spec.states, spec.ordered) for name, spec in self.columns.items())
+        return Schema(columns, **self.roles)
 
     def with_columns(self, changes: Mapping[str, Mapping[str, Any]]) -> Card:
         """Return the card with columns read in another way.
 
-        Parameters
-        ----------
-        changes : mapping of str to mapping
-            For a column of the card, the fields that replace its own: ``{"age": {"bins": [...], "states":
-            [...]}}``.
-
-        Raises
-        ------
-        UnknownNameError
-            If the card has no such column.
-        CardError
-            If the changed card breaks rules.
+        For a column of the card, ``changes`` are the fields that replace its own: ``{"age": {"bins": [...],
+        "states": [...]}}``. An UnknownNameError says that the card has no such column, a CardError that the
+        changed card breaks rules.
         """
         if not changes:
             return self
@@ -484,18 +477,8 @@ class Card(_Declaration):
         Prose, addresses and places of files are not among it; ``missing`` is, as the states and values of its
         columns.
         """
-        facts = self.model_dump(
-            include={
-                "name": True,
-                "source": {"format", "column_names", "delimiter", "encoding"},
-                "filter": True,
-                "label": True,
-                "favorable_label": True,
-                "sensitive_feature": True,
-                "deprived_group": True,
-                "network": True,
-            }
-        )
+        facts = self.model_dump(include={"name", "filter", "network", *self.roles})
+        facts["source"] = self.source.model_dump(include={"format", "column_names", "delimiter", "encoding"})
         if self.source.decimal != ".":
             facts["decimal"] = self.source.decimal
         facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]
@@ -526,7 +509,7 @@ class Card(_Declaration):
     @field_validator("columns")
     @classmethod
     def _columns_in_file(cls, columns: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        _require_in_file((spec.source or name for name, spec in columns.items()), info)
+        _require_in_file([spec.source or name for name, spec in columns.items()], info)
         return columns
 
     @field_validator("missing")
@@ -548,12 +531,6 @@ class Card(_Declaration):
         if both:
             raise ValueError("names columns that are also kept: " + ", ".join(map(repr, both)))
         return dropped
-
-    @field_validator("filter")
-    @classmethod
-    def _filter_in_file(cls, wanted: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        _require_in_file(wanted, info)
-        return wanted
 
     @field_validator("label", "sensitive_feature")
     @classmethod
@@ -583,9 +560,7 @@ class Card(_Declaration):
 
     @field_validator("required_edges", "forbidden_edges")
     @classmethod
-    def _edges_between_columns(
-        cls, edges: tuple[tuple[str, str], ...], info: ValidationInfo
-    ) -> tuple[tuple[str, str], ...]:
+    def _edges_between_columns(cls, edges: Edges, info: ValidationInfo) -> Edges:
         for name in itertools.chain.from_iterable(edges):
             if "columns" in info.data:
                 _require_known(name, info.data["columns"], "a column")
@@ -596,8 +571,8 @@ class Card(_Declaration):
 
     @field_validator("required_edges")
     @classmethod
-    def _required_is_acyclic(cls, edges: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-        order: graphlib.TopologicalSorter[str] = graphlib.TopologicalSorter()
+    def _required_is_acyclic(cls, edges: Edges) -> Edges:
+        order = graphlib.TopologicalSorter[str]()
         for parent, child in edges:
             order.add(child, parent)
         try:
@@ -608,9 +583,7 @@ class Card(_Declaration):
 
     @field_validator("forbidden_edges")
     @classmethod
-    def _not_required_too(
-        cls, edges: tuple[tuple[str, str], ...], info: ValidationInfo
-    ) -> tuple[tuple[str, str], ...]:
+    def _not_required_too(cls, edges: Edges, info: ValidationInfo) -> Edges:
         both = [edge for edge in edges if edge in info.data.get("required_edges", ())]
         if both:
             raise ValueError("are also required: " + ", ".join(f"{a} -> {b}" for a, b in both))
@@ -658,35 +631,12 @@ def list_cards() -> tuple[Card, ...]:
     return tuple(load_card(name) for name in list_declarations("datasets"))
 
 
-def _require_distinct(names: Names) -> Names:
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ValueError("must be distinct, but repeats " + ", ".join(map(repr, repeated)))
-    return names
-
-
 def _require_known(name: str, known: Iterable[str], what: str) -> None:
     known = list(known)
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1)
         hint = f", did you mean {close[0]!r}?" if close else ", one of " + ", ".join(map(repr, known))
         raise ValueError(f"must name {what}{hint}")
-
-
-def _require_targets(values: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-    for raw, state in values.items():
-        if state not in info.data.get("states", (state,)):
-            raise ValueError(f"leads from {raw!r} to {state!r}, which is not among the states")
-    return values
-
-
-def _require_in_file(names: Iterable[str], info: ValidationInfo) -> None:
-    source = info.data.get("source")
-    if source is None or source.column_names is None:  # the file's header will tell
-        return
-    for name in names:
-        if name not in source.column_names:
-            raise ValueError(f"reads {name!r}, which source.column_names does not list")
 
 
 def _card_error(path: Path, error: ValidationError) -> CardError:

@@ -55,7 +55,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -68,10 +67,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.card import MISSING_VALUES, Card, CategoricalColumn, NumericColumn, load_card
-from benchmark.data.raw import Records, read_records
-from benchmark.data.source import ANYWHERE, SourceBytes, Sources, read_sources
+from benchmark.data.raw import Records, as_number, read_records
+from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError
+from benchmark.text.words import few
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +155,9 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE) -> Datase
         raise _unknown_values(card, unknown)
     table = Table(card.schema(), np.concatenate(codes))
     _check_rows(card, table)
-    return Dataset(card, table, _describe(files), tuple(dict.fromkeys(unused)))
+    groups = itertools.groupby(files, key=lambda file: file.kind)
+    places = (f"{kind}: {', '.join(file.location for file in group)}" for kind, group in groups)
+    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)))
 
 
 def group_notes(table: Table) -> tuple[str, ...]:
@@ -176,17 +178,11 @@ def group_notes(table: Table) -> tuple[str, ...]:
 
 def _unused_note(unused: Sequence[str]) -> Iterator[str]:
     if unused:
-        n = len(unused)
-        columns = "1 column of the file is" if n == 1 else f"{n} columns of the file are"
+        columns = "1 column of the file is" if len(unused) == 1 else f"{len(unused)} columns of the file are"
         yield (
-            f"{columns} not used: {_few(list(unused), n, 'others', _MOST_NAMED)}. Name them under [columns], "
-            "or under [[dropped]] with a reason."
+            f"{columns} not used: {few(unused, _MOST_NAMED, 'others')}. Name them under [columns], or under "
+            "[[dropped]] with a reason."
         )
-
-
-def _describe(files: Sequence[SourceBytes]) -> str:
-    groups = itertools.groupby(files, key=lambda file: file.kind)
-    return "; ".join(f"{kind}: {', '.join(file.location for file in group)}" for kind, group in groups)
 
 
 def _check_rows(card: Card, table: Table) -> None:
@@ -197,14 +193,15 @@ def _check_rows(card: Card, table: Table) -> None:
             got=f"{len(table):,}",
             remedy="get the complete files, or correct 'rows' and 'filter' in the card",
         )
+    feature, group, label, favorable = (
+        *(card.sensitive_feature, repr(card.deprived_group)),
+        *(card.label, repr(card.favorable_label)),
+    )
     for member, who in (
-        (table.deprived, f"in the deprived group {card.sensitive_feature} = {card.deprived_group!r}"),
-        (
-            ~table.deprived,
-            f"in the favored group {card.sensitive_feature} other than {card.deprived_group!r}",
-        ),
-        (table.y, f"with the favorable label {card.label} = {card.favorable_label!r}"),
-        (~table.y, f"with the unfavorable label {card.label} other than {card.favorable_label!r}"),
+        (table.deprived, f"in the deprived group {feature} = {group}"),
+        (~table.deprived, f"in the favored group {feature} other than {group}"),
+        (table.y, f"with the favorable label {label} = {favorable}"),
+        (~table.y, f"with the unfavorable label {label} other than {favorable}"),
     ):
         if not member.any():
             raise DataError(
@@ -269,12 +266,8 @@ class _Unknown:
 
     @property
     def shown(self) -> str:
-        rows = [f"{value!r} ({n} row{'s' * (n != 1)})" for value, n in self.counts.most_common(_MOST_SHOWN)]
-        return _few(rows, len(self.counts), "other values")
-
-
-def _few(shown: list[str], n: int, what: str, most: int = _MOST_SHOWN) -> str:
-    return ", ".join(shown[:most]) + (f" and {n - most} {what}" if n > most else "")
+        rows = [f"{value!r} ({n} row{'s' * (n != 1)})" for value, n in self.counts.most_common()]
+        return few(rows, _MOST_SHOWN, "other values")
 
 
 def _known(card: Card, name: str) -> list[str]:
@@ -299,7 +292,7 @@ def _unknown_values(card: Card, unknown: Sequence[_Unknown]) -> DataError:
             f"{len(unknown)} columns hold values that the card does not know:\n  "
             + "\n  ".join(
                 f"{own.column!r} from line {own.line} of {own.location}: {own.shown}; expected "
-                + _few(known := _known(card, own.column), len(known), "others")
+                + few(_known(card, own.column), _MOST_SHOWN, "others")
                 for own in unknown
             ),
             remedy=_hints(card, unknown)
@@ -324,9 +317,8 @@ def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
     numeric = [own for own in unknown if isinstance(card.columns[own.column], NumericColumn)]
     other = "," if card.source.decimal == "." else "."
     if any(re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", value) for own in numeric for value in own.counts):
-        hints.append(
-            f'numbers seem to have a decimal {_MARKS[other]}: set decimal = "{other}" under [source]'
-        )
+        mark = _MARKS[other]
+        hints.append(f'numbers seem to have a decimal {mark}: set decimal = "{other}" under [source]')
     hints += _spellings(card, unknown)
     lacking = [own.column for own in unknown if own.counts.keys() & set(MISSING_VALUES)]
     if card.label in lacking:
@@ -348,14 +340,14 @@ def _spellings(card: Card, unknown: Sequence[_Unknown]) -> Iterator[str]:
         spec, named = card.columns[name], _named(card, name)
         if isinstance(spec, NumericColumn):
             continue
-        numbers = {_number(known): known for known in (*named, *spec.states)}
+        numbers = {as_number(known): known for known in (*named, *spec.states)}
         numbers.pop(None, None)
         same = {
             value: numbers[number]
             for own in unknown
             if own.column == name
             for value in sorted(own.counts)
-            if (number := _number(value)) in numbers
+            if (number := as_number(value)) in numbers
         }
         if not same:
             continue
@@ -364,7 +356,7 @@ def _spellings(card: Card, unknown: Sequence[_Unknown]) -> Iterator[str]:
             f"{json.dumps(value)} = {json.dumps(spec.values.get(known, known), ensure_ascii=False)}"
             for value, known in same.items()
         ]
-        shown = _few(entries, len(entries), "others", _MOST_NAMED)
+        shown = few(entries, _MOST_NAMED, "others")
         write = f"add {shown} to its 'values'" if named else f"write values = {{ {shown} }}"
         yield (
             f"in column {name!r} the file has {file} and the card says {meant} (whole numbers are often "
@@ -375,11 +367,3 @@ def _spellings(card: Card, unknown: Sequence[_Unknown]) -> Iterator[str]:
 def _key(name: str) -> str:
     """Return a name as a key of TOML."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None

@@ -8,6 +8,7 @@ import difflib
 import io
 import itertools
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,39 +26,18 @@ _Rows = Iterator[tuple[int, list[str]]]
 
 @dataclass(frozen=True)
 class Records:
-    """What a card wants of one file, all values still text.
+    """What a card wants of one file, all values still text."""
 
-    Parameters
-    ----------
-    columns : dict of str to tuple of str
-        Values of each column used, by its name in the file; the rows that the card's filter keeps.
-    lines : list of int
-        Line number in the file of each row.
-    unused : list of str
-        Columns of the file that the card does not mention.
-    """
-
-    columns: dict[str, tuple[str, ...]]
-    lines: list[int]
-    unused: list[str]
+    columns: dict[str, tuple[str, ...]]  # values of each column used, by its name in the file
+    lines: list[int]  # line number in the file of each row that the card's filter keeps
+    unused: list[str]  # columns of the file that the card does not mention
 
 
 def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
     """Read one source file; cells of other columns or rows do not outlive their line.
 
-    Parameters
-    ----------
-    card : Card
-        Format, columns and filter.
-    file : SourceFile
-        The card's entry for this file.
-    source : SourceBytes
-        Its content.
-
-    Raises
-    ------
-    DataError
-        If it is not text or not of its format, lacks columns, or a line does not fit the header.
+    ``file`` is the card's entry for this file, ``source`` its content. A DataError says that it is not text
+    or not of its format, lacks columns, or that a line does not fit the header.
     """
     try:
         text = source.content.decode(card.source.encoding)
@@ -122,11 +102,9 @@ class _Advice:
         found = sum(name in header for name in names)
         if other := self._other(self.file.skip_lines + 1, lambda row: sum(n in row for n in names) > found):
             return other
-        if header and (not found or any(map(_is_number, header))):
-            return (
-                "if the first line is a row and no header, name the file's columns by 'column_names' under "
-                "[source]"
-            )
+        if header and (not found or any(as_number(name) is not None for name in header)):
+            setting = "name the file's columns by 'column_names' under [source]"
+            return f"if the first line is a row and no header, {setting}"
         return ""
 
     def of_row(self, line: int, n_values: int) -> str:
@@ -147,12 +125,13 @@ class _Advice:
         return ""
 
 
-def _is_number(text: str) -> bool:
+def as_number(text: str) -> float | None:
+    """Return the finite number that a text is, or None if it is none."""
     try:
-        float(text)
+        number = float(text)
     except ValueError:
-        return False
-    return True
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _positions(names: Sequence[str], header: Sequence[str], location: str, advice: _Advice) -> dict[str, int]:
@@ -173,14 +152,18 @@ def _read_csv(text: str, source: Source, file: SourceFile, location: str) -> tup
     lines = io.StringIO(text, newline="")
     for _ in range(file.skip_lines):
         lines.readline()
-    rows = _rows(
-        csv.reader(lines, delimiter=source.delimiter, skipinitialspace=True, strict=True), file.skip_lines
-    )
+    reader = csv.reader(lines, delimiter=source.delimiter, skipinitialspace=True, strict=True)
+    rows = _rows(reader, file.skip_lines)
     if source.column_names:
         return source.column_names, rows
     header = next(rows, None)
     if header is None:
-        raise DataError(f"The source file {location} is empty", expected="a header line and rows")
+        raise DataError(
+            f"The source file {location} is empty",
+            expected="a header line and rows",
+            got=f"no line after the first {file.skip_lines}" if file.skip_lines else "no line",
+            remedy="get the file again, or correct 'skip_lines' in the card",
+        )
     return _number_repeats(header[1]), rows
 
 

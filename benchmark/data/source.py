@@ -12,7 +12,6 @@ import io
 import itertools
 import lzma
 import os
-import secrets
 import tarfile
 import time
 import zipfile
@@ -24,6 +23,7 @@ from typing import IO, TYPE_CHECKING
 from urllib.parse import urljoin
 
 from benchmark.errors import DataError, DownloadError
+from benchmark.text.files import write_atomically
 
 if TYPE_CHECKING:
     import requests
@@ -51,12 +51,8 @@ LARGEST = 2**32
 _GZIP_ADDS = 1 << 16
 _TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _UNPACK_ERRORS = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    gzip.BadGzipFile,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
+    *(zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile),
+    *(zlib.error, lzma.LZMAError, EOFError),
 )
 _OWN_CARD = "if another version is meant, describe it in a card of your own"
 _REMEDY: dict[type[DataError], str] = {
@@ -97,21 +93,11 @@ ANYWHERE = Sources()
 
 @dataclass(frozen=True)
 class SourceBytes:
-    """A source file's verified content.
+    """A source file's verified content."""
 
-    Parameters
-    ----------
-    content : bytes
-        The whole file, unpacked.
-    kind : {"own file", "data directory", "cache", "download"}
-        Where it was found.
-    location : str
-        Path, or URL with the steps into the archive.
-    """
-
-    content: bytes = field(repr=False)
-    kind: str
-    location: str
+    content: bytes = field(repr=False)  # the whole file, unpacked
+    kind: str  # where it was found: "own file", "data directory", "cache" or "download"
+    location: str  # path, or URL with the steps into the archive
 
 
 def cache_dir() -> Path:
@@ -130,14 +116,9 @@ def read_sources(card: Card, sources: Sources = ANYWHERE) -> tuple[SourceBytes, 
     Each file is looked for in the data directory, as ``<folder>/<name>`` or ``<name>``, gzipped or not; then
     in the cache, as ``<folder>/<name>``; then at its URL. What was downloaded goes to the cache.
 
-    Raises
-    ------
-    DataNotFoundError
-        If a file is nowhere, and offline or cannot be fetched.
-    DownloadError
-        If what came is not what the card names.
-    DataError
-        If a file that was found has another content, cannot be read, or a folder cannot be used.
+    A DataNotFoundError says that a file is nowhere, and offline or cannot be fetched; a DownloadError, that
+    what came is not what the card names; a DataError, that a file that was found has another content or
+    cannot be read, or that a folder cannot be used.
     """
     finder = _Finder(card, _data_directory(sources.data_dir), sources)
     return tuple(finder.find(file) for file in card.source.files)
@@ -304,11 +285,8 @@ def _read(path: Path, file: SourceFile) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise DataError(
-            f"The source file {path} cannot be read",
-            got=error.strerror or str(error),
-            remedy="make it a readable file",
-        ) from error
+        got, remedy = error.strerror or str(error), "make it a readable file"
+        raise DataError(f"The source file {path} cannot be read", got=got, remedy=remedy) from error
     content = _unzip(content, file, str(path), DataError)
     _verify(content, file, str(path), DataError)
     return content
@@ -321,9 +299,8 @@ def _unzip(content: bytes, file: SourceFile, location: str, error: type[DataErro
         with gzip.open(io.BytesIO(content)) as stream:
             return _limited(stream, file.size or LARGEST, location, error)
     except _UNPACK_ERRORS as cause:
-        raise error(
-            f"The gzipped file {location} is truncated or damaged", got=str(cause), remedy=_REMEDY[error]
-        ) from cause
+        what = f"The gzipped file {location} is truncated or damaged"
+        raise error(what, got=str(cause), remedy=_REMEDY[error]) from cause
 
 
 def _unpack(content: bytes, file: SourceFile, location: str) -> bytes:
@@ -392,18 +369,10 @@ def _verify_digest(content: bytes, expected: str | None, location: str, error: t
 
 
 def _store(content: bytes, path: Path) -> None:
-    """Write a file so that no process ever sees a part of it."""
-    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            part.write_bytes(content)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        write_atomically(path, content)
     except OSError as error:
+        remedy = "name a folder that can be written by BETABENCH_CACHE"
         raise DataError(
-            f"The download cannot be kept in {path.parent}",
-            got=str(error),
-            remedy="name a folder that can be written by BETABENCH_CACHE",
+            f"The download cannot be kept in {path.parent}", got=str(error), remedy=remedy
         ) from error

@@ -7,7 +7,6 @@ which column plays which role. Data frames appear only where users meet the libr
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import DataError, UnknownNameError
+from benchmark.text.words import few
 
 if TYPE_CHECKING:  # half a second that lists and cards need not wait for
     import pandas as pd
@@ -161,7 +161,12 @@ class Schema(_Columns):
                 remedy="merge states, or cut numbers into bins",
             )
         if self.label == self.sensitive_feature:
-            raise DataError("The label cannot be its own sensitive feature", got=repr(self.label))
+            raise DataError(
+                "The label cannot be its own sensitive feature",
+                expected="two columns",
+                got=repr(self.label),
+                remedy="correct 'label' or 'sensitive_feature' in the dataset card",
+            )
         if self.column(self.label).cardinality != 2:
             raise DataError(
                 f"The label {self.label!r} is not binary",
@@ -244,7 +249,7 @@ class Table:
             )
         own = np.asfortranarray(codes, dtype=CODE_DTYPE)
         if own.flags.writeable:
-            if np.may_share_memory(own, self.codes):  # somebody else's array, who may write to it later
+            if np.may_share_memory(own, self.codes):  # the caller's array, which it may write to later
                 own = own.copy(order="F")
             own.flags.writeable = False
         object.__setattr__(self, "codes", own)
@@ -322,7 +327,7 @@ class Table:
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, schema: Schema) -> Table:
-        """Code a data frame.
+        """Code a data frame, rows in its order.
 
         Parameters
         ----------
@@ -330,11 +335,6 @@ class Table:
             Holds at least the schema's columns; values are the states, as text or categoricals.
         schema : Schema
             What to code it to.
-
-        Returns
-        -------
-        Table
-            Rows in the frame's order.
 
         Raises
         ------
@@ -358,8 +358,8 @@ class Table:
             if unknown.any():
                 raise DataError(
                     f"Column {column.name!r} holds values that its states do not name",
-                    expected=_shorten(column.states),
-                    got=f"{_shorten(values[unknown].unique())} in {int(unknown.sum())} rows, "
+                    expected=few(list(map(repr, column.states)), 8),
+                    got=f"{few(list(map(repr, values[unknown].unique())), 8)} in {int(unknown.sum())} rows, "
                     f"the first at row {int(np.flatnonzero(unknown)[0])}",
                     remedy="add the states to the dataset card, or correct the file",
                 )
@@ -373,9 +373,3 @@ def _inside(codes: NDArray[np.int16], cardinalities: NDArray[np.int64]) -> bool:
         # Read without sign, a negative code is higher than any column has states: one pass for both ends.
         return bool((codes.view(np.uint16).max(axis=0) < cardinalities).all())
     return bool((codes.min(axis=0) >= 0).all() and (codes.max(axis=0) < cardinalities).all())
-
-
-def _shorten(values: Iterable[object], most: int = 8) -> str:
-    listed: Sequence[str] = [repr(v) for v in values]
-    more = f" and {len(listed) - most} more" if len(listed) > most else ""
-    return ", ".join(listed[:most]) + more

@@ -40,11 +40,10 @@ class _Problem:
 
     place: str
     error: BetabenchError
-    of_plugins: bool = False
+    of_plugins: bool = False  # whether plugins register names of this kind
 
     @property
     def may_be_of_a_plugin(self) -> bool:
-        """Whether a plugin could have registered the name."""
         return self.of_plugins and isinstance(self.error, UnknownNameError)
 
     def __str__(self) -> str:
@@ -52,27 +51,11 @@ class _Problem:
 
 
 def load_for_run(name_or_path: str | Path, plugins: Iterable[str] = ()) -> tuple[Experiment, tuple[str, ...]]:
-    """Read an experiment file that is to be run, and load its plugins.
+    """Read an experiment file that is to be run, and load its plugins and others.
 
-    Parameters
-    ----------
-    name_or_path : str or Path
-        See :func:`~benchmark.experiment.plan.load_experiment`.
-    plugins : iterable of str
-        Files of plugins beside those that the file names.
-
-    Returns
-    -------
-    tuple of Experiment and tuple of str
-        What the file says, and the absolute paths of all plugins.
-
-    Raises
-    ------
-    UnknownNameError, ExperimentError
-        As ``load_experiment``; where fields of the file break rules, unknown names and wrong parameters in
-        the others are in the same error.
-    PluginError
-        If a plugin cannot be loaded.
+    Returns what the file says, and the absolute paths of all plugins. Errors are those of
+    :func:`~benchmark.experiment.plan.load_experiment`, where fields of the file break rules together with
+    unknown names and wrong parameters in the others; a PluginError says that a plugin cannot be loaded.
     """
     plugins = tuple(plugins)
     experiment = load_experiment(name_or_path, more=functools.partial(_broken_names, plugins=plugins))
@@ -82,13 +65,9 @@ def load_for_run(name_or_path: str | Path, plugins: Iterable[str] = ()) -> tuple
 def check_experiment(experiment: Experiment) -> None:
     """Raise an error unless all that an experiment names exists and can be built as declared.
 
-    Data are not read: what they alone can tell, such as whether a column is a parent of the label, is found
-    when the world is built.
-
-    Raises
-    ------
-    BetabenchError
-        What is wrong; if it is several things, an ExperimentError that lists them all.
+    It is the error of what is wrong; if it is several things, an ExperimentError that lists them all. Data
+    are not read: what they alone can tell, such as whether a column is a parent of the label, is found when
+    the world is built.
     """
     problems = list(_problems(experiment))
     if len(problems) > 1:

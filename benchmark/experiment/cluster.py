@@ -6,15 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from pydantic import (
-    BaseModel,
-    Field,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
-    ValidationError,
-)
+from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
 
 from benchmark.errors import ExperimentError
 from benchmark.models import STRICT
@@ -23,22 +15,14 @@ Scalar: TypeAlias = StrictBool | StrictInt | StrictFloat | StrictStr
 
 
 class Cluster(BaseModel):
-    """The content of a cluster file.
-
-    Attributes
-    ----------
-    cluster : str
-        Class of dask-jobqueue, by the batch scheduler, or Dask's own ``LocalCluster`` for trying out.
-    jobs : int
-        How many jobs to submit; of a ``LocalCluster``, how many workers to start.
-    arguments : dict
-        What the class is called with, in its own words: plain values, lists of them, and tables of them.
-    """
+    """The content of a cluster file."""
 
     model_config = STRICT
 
+    # Class of dask-jobqueue, by the batch scheduler, or Dask's own ``LocalCluster`` for trying out.
     cluster: Literal["SLURMCluster", "PBSCluster", "SGECluster", "LSFCluster", "LocalCluster"]
-    jobs: StrictInt = Field(ge=1)
+    jobs: StrictInt = Field(ge=1)  # how many to submit; of a ``LocalCluster``, how many workers to start
+    # What the class is called with, in its own words.
     arguments: dict[str, Scalar | list[Scalar] | dict[str, Scalar]] = {}
 
     @property
@@ -53,18 +37,7 @@ class Cluster(BaseModel):
 
 
 def load_cluster(path: Path) -> Cluster:
-    """Read and check a cluster file.
-
-    Parameters
-    ----------
-    path : Path
-        A TOML file.
-
-    Raises
-    ------
-    ExperimentError
-        If it cannot be read or breaks a rule.
-    """
+    """Read and check a cluster file in TOML; an ExperimentError says why that cannot be done."""
     try:
         content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -77,11 +50,9 @@ def load_cluster(path: Path) -> Cluster:
     try:
         return Cluster.model_validate(content)
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in error.errors(include_url=False)
-        )
+        found = error.errors(include_url=False)
+        problems = "; ".join(f"{'.'.join(map(str, p['loc']))}: {p['msg']}" for p in found)
+        remedy = "correct the named fields; docs/cluster.md has an example"
         raise ExperimentError(
-            f"The cluster file {path} breaks a rule",
-            got=problems,
-            remedy="correct the named fields; docs/cluster.md has an example",
+            f"The cluster file {path} breaks a rule", got=problems, remedy=remedy
         ) from error

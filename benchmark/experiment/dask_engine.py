@@ -7,8 +7,8 @@ Whatever takes a Dask worker itself down is Dask's to repair: it gives the task 
 when that has happened more often than ``distributed.scheduler.allowed-failures`` says (3, unless changed).
 
 Results do not wait for the end of their task, which may be hours away: workers hand them in to the scheduler,
-through a plugin of it, and this process collects them there. Who takes over the task of a lost worker goes on
-behind what was handed in.
+through a plugin of it, and this process collects them there. A worker that takes over the task of a lost one
+goes on behind what was handed in.
 """
 
 from __future__ import annotations
@@ -38,18 +38,11 @@ from benchmark.experiment.engine import missing_extra
 from benchmark.experiment.pool import DELIVERY, Failure, Finished, Handler, Limits, Pool, Task
 from benchmark.experiment.versions import processor
 
-# Tasks that the scheduler is told of in one message.
-_BATCH = 1000
+_BATCH = 1000  # tasks that the scheduler gets in one message
 
 
 class DaskEngine:
-    """A Dask cluster.
-
-    Parameters
-    ----------
-    client : Client
-        Connected to its scheduler. Scheduler and workers need the same software as this process.
-    """
+    """A Dask cluster; its scheduler and workers need the same software as this process."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -68,9 +61,7 @@ class DaskEngine:
     def run(
         self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
     ) -> Iterator[list[Finished]]:
-        """Run tasks on the workers that there are and that join.
-
-        See :class:`benchmark.experiment.engine.Engine` for what goes in and comes out.
+        """Run tasks on the workers that there are and that join, as :class:`.Engine` says.
 
         A task is suspected when Dask has given it up because worker after worker was lost with it. What waits
         or runs beside a culprit is lost as well, so at the end the suspects are computed again, cell by cell
@@ -186,7 +177,7 @@ def _failed(error: BaseException) -> ExperimentError:
 class _Desk(SchedulerPlugin):  # type: ignore[misc]
     """Where the scheduler takes the results of a run, and hands them out.
 
-    It ends the run on all workers if the process that collects is lost: what they compute, nobody would get.
+    It ends the run on all workers if the process that collects is lost: what they compute would not be used.
     """
 
     def __init__(self, name: str, client: str) -> None:
@@ -287,7 +278,7 @@ def _compute(name: str, number: int, task: Task) -> None:
 
     def ask(what: str, **content: Any) -> Any:
         answer = sync(worker.loop, getattr(worker.scheduler, f"{name}-{what}"), task=number, **content)
-        if answer is None:  # nobody answers to this name any more
+        if answer is None:  # the scheduler has no such handler any more
             raise RuntimeError("the run is over")
         return answer
 
@@ -299,18 +290,7 @@ def _compute(name: str, number: int, task: Task) -> None:
 
 @contextlib.contextmanager
 def connected(scheduler: Any) -> Iterator[DaskEngine]:
-    """Connect to a scheduler that is running.
-
-    Parameters
-    ----------
-    scheduler : str or cluster object
-        Its address, such as ``tcp://host:8786``, or a Dask cluster of this process.
-
-    Raises
-    ------
-    ExperimentError
-        If there is none.
-    """
+    """Connect to a running scheduler by its address, such as ``tcp://host:8786``, or by its cluster."""
     try:
         client = Client(scheduler, set_as_default=False)
     except (OSError, ValueError, ImportError) as error:
@@ -326,18 +306,7 @@ def connected(scheduler: Any) -> Iterator[DaskEngine]:
 
 @contextlib.contextmanager
 def started(declared: Cluster) -> Iterator[DaskEngine]:
-    """Start a cluster, and end it and its jobs with the context.
-
-    Parameters
-    ----------
-    declared : Cluster
-        Content of a cluster file.
-
-    Raises
-    ------
-    ExperimentError
-        If the class does not take its arguments, or its jobs cannot be submitted.
-    """
+    """Start a cluster, and end it and its jobs with the context."""
     try:
         make = getattr(importlib.import_module(declared.module), declared.cluster)
     except ModuleNotFoundError as error:

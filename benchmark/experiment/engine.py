@@ -29,41 +29,15 @@ class Engine(Protocol):
     ) -> Iterator[list[Finished]]:
         """Run tasks and yield what is finished, soon after it is: a kill costs what was not yielded.
 
-        Parameters
-        ----------
-        tasks : sequence of Task
-            What to do.
-        make_handler : callable
-            As in :class:`benchmark.experiment.pool.Pool`.
-        limits : Limits
-            What one cell may take.
-
-        Yields
-        ------
-        list of Finished
-            The cells that were finished since the last time, in no particular order; each comes once.
-
-        Raises
-        ------
-        BetabenchError
-            If the engine cannot compute at all.
+        The cells that were finished since the last time come in no particular order, each once.
+        ``make_handler`` is as in :class:`benchmark.experiment.pool.Pool`. A BetabenchError says that the
+        engine cannot compute at all.
         """
 
 
 @dataclass(frozen=True)
 class LocalEngine:
-    """Processes of this machine.
-
-    Parameters
-    ----------
-    n_workers : int
-        How many, at least 1.
-
-    Raises
-    ------
-    ExperimentError
-        If there is none.
-    """
+    """Processes of this machine; an ExperimentError says that there would be none."""
 
     n_workers: int
 
@@ -94,19 +68,9 @@ def open_engine(
 ) -> Iterator[Engine]:
     """Open the engine that the command line asks for; whatever it starts ends with the context.
 
-    Parameters
-    ----------
-    workers : int
-        Processes of this machine, where neither a scheduler nor a cluster is named.
-    scheduler : str, optional
-        Address of a Dask scheduler.
-    cluster : Path, optional
-        File that says how to start a Dask cluster; see :class:`benchmark.experiment.cluster.Cluster`.
-
-    Raises
-    ------
-    ExperimentError
-        If the number of workers, the address or the file is wrong, or the extra ``cluster`` is missing.
+    Without a scheduler's address and a file that declares a :class:`benchmark.experiment.cluster.Cluster`
+    these are ``workers`` processes of this machine. An ExperimentError says that the number of workers, the
+    address or the file is wrong, or that the extra ``cluster`` is missing.
     """
     if scheduler is None and cluster is None:
         yield LocalEngine(workers)
@@ -118,12 +82,8 @@ def open_engine(
         from benchmark.experiment.dask_engine import connected, started
     except ModuleNotFoundError as error:
         raise missing_extra(error) from error
-    if declared is not None:
-        with started(declared) as engine:
-            yield engine
-    elif scheduler is not None:
-        with connected(scheduler) as engine:
-            yield engine
+    with connected(scheduler) if declared is None else started(declared) as engine:
+        yield engine
 
 
 def missing_extra(error: ModuleNotFoundError) -> ExperimentError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import math
 import time
@@ -13,33 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark import errors
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
 from benchmark.data.table import Table
-from benchmark.errors import (
-    BetabenchError,
-    ClassifierError,
-    DeclinedError,
-    NotConvergedError,
-    TechniqueError,
-    UnknownNameError,
-    where,
-)
 from benchmark.experiment.draws import axes, observe_test_rows
 from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
 from benchmark.experiment.score import Answers, Scorer, pack, scoring_digest
 from benchmark.experiment.store import CellResult, MetricValue, Status
-from benchmark.experiment.versions import optional_versions, source_digest
+from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.experiment.world import Scene, World
 from benchmark.metrics import MetricResults
 from benchmark.seeding import axis_seed, generator
-from benchmark.techniques import (
-    Convergence,
-    Technique,
-    Tools,
-    get_technique,
-    list_techniques,
-    load_plugin,
-)
+from benchmark.techniques import Convergence, Technique, Tools, get_technique, list_techniques
 from benchmark.techniques._checks import checked_decision, checked_score
 from benchmark.techniques.base import one_class
 
@@ -48,19 +34,11 @@ _LONGEST_REASON = 2000
 
 @dataclass(frozen=True)
 class Cell:
-    """One technique with one classifier on the sample of a block.
-
-    Attributes
-    ----------
-    technique, classifier : str
-        Names in the experiment.
-    key : str
-        Identity in the store.
-    """
+    """One technique with one classifier on the sample of a block, by their names in the experiment."""
 
     technique: str
     classifier: str
-    key: str
+    key: str  # identity in the store
 
 
 def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Technique]:
@@ -68,7 +46,7 @@ def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Techn
     for dataset in experiment.datasets:
         for name in dataset.parameters:
             if name not in list_techniques():
-                raise UnknownNameError("technique", name, list_techniques())
+                raise errors.UnknownNameError("technique", name, list_techniques())
     return {
         (dataset.name, entry.name): get_technique(
             entry.technique, **experiment.technique_parameters(dataset, entry)
@@ -85,7 +63,7 @@ def describe_technique(technique: Technique) -> dict[str, Any]:
         "parameters": technique.parameters,
         "version": technique.version,
         "source": source_digest(type(technique)),
-        "packages": optional_versions(technique.packages),
+        "packages": versions_of(technique.packages),
     }
 
 
@@ -99,7 +77,7 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
     try:
         factory.build(np.array([2]), 0)
     except Exception as error:
-        raise ClassifierError(
+        raise errors.ClassifierError(
             f"The classifier {entry.name!r} cannot be built",
             got=f"{type(error).__name__}: {error}",
             remedy="correct its parameters in the experiment file",
@@ -115,15 +93,7 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
 
 
 def classifier_mismatch(technique: Technique, factory: ClassifierFactory) -> str | None:
-    """Return why a technique cannot work with a classifier, whatever the table, or None if it can.
-
-    Parameters
-    ----------
-    technique : Technique
-        The technique, which declares what it needs.
-    factory : ClassifierFactory
-        A classifier that can be built.
-    """
+    """Return why a technique cannot work with a classifier, whatever the table, or None if it can."""
     classifier = factory.estimator_class.__name__
     if technique.needs_weights and not factory.takes_weights:
         return f"{technique.name} weights rows, and the fit of {classifier} takes no sample_weight"
@@ -141,17 +111,9 @@ def cell_result(
 
 
 class Evaluator:
-    """Computes the cells of one block after another.
-
-    Parameters
-    ----------
-    world : World
-        Data, networks and the experiment.
-    """
+    """Computes the cells of one block after another."""
 
     def __init__(self, world: World) -> None:
-        for plugin in world.plugins:
-            load_plugin(plugin)
         self.world = world
         self.techniques = configured_techniques(world.experiment)
         self.classifiers = {
@@ -166,7 +128,7 @@ class Evaluator:
         self._warm_up()
 
     def _warm_up(self) -> None:
-        """Compile what the first cell would compile, which is nobody's time but the harness's."""
+        """Compile what the first cell would compile, so that no technique's time includes it."""
         X, y = np.array([[0], [1]] * 4, dtype=np.int16), np.array([0, 1] * 4)
         for factory in self.classifiers.values():
             # What cannot train on eight rows will say so where it counts.
@@ -186,35 +148,27 @@ class Evaluator:
             reason = f"the training sample could not be drawn: {_in_words(error)}"
             yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
             return
-        ranker = _Ranker(train)
+        ranker, classifier_seed = _Ranker(train), axis_seed(seed, purpose="classifier", **own_axes)
         for cell in cells:
             technique = self.techniques[block.dataset, cell.technique]
             factory = self.classifiers[cell.classifier]
             own = json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
             tools = Tools(
-                classifier=_Builder(factory, axis_seed(seed, purpose="classifier", **own_axes)),
+                classifier=functools.partial(factory.build, seed=classifier_seed),
                 ranker=ranker,
                 # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
                 rng=generator(seed, purpose="technique", technique=own, **own_axes),
             )
             # Tables of its own for each: what a table derives from its codes can be written to.
             own_train, own_test = (Table(table.schema, table.codes) for table in (train, hidden))
-            yield self._cell(scene, block, cell, technique, own_train, own_test, tools)
+            started = time.perf_counter()
+            content = self._cell(block, cell, technique, own_train, own_test, tools)
+            yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
     def _cell(
-        self,
-        scene: Scene,
-        block: Block,
-        cell: Cell,
-        technique: Technique,
-        train: Table,
-        test: Table,
-        tools: Tools,
-    ) -> CellResult:
-        def result(status: Status, reason: str = "", **content: Any) -> CellResult:
-            content = {"seconds": time.perf_counter() - started, **content}
-            return cell_result(scene, block, cell, status, reason, **content)
-
+        self, block: Block, cell: Cell, technique: Technique, train: Table, test: Table, tools: Tools
+    ) -> dict[str, Any]:
+        """Return the fields of a cell's result; the seconds are those before scoring."""
         started = time.perf_counter()
         scorer = self.scorers[block.dataset]
         try:
@@ -226,29 +180,28 @@ class Evaluator:
                     declined = technique.skip(train)
                 if declined is not None:
                     if not (isinstance(declined, str) and declined.strip()):
-                        return result(
-                            "failed", f"its skip() returned {declined!r} in place of a reason or None"
-                        )
-                    return result("skipped", _storable(declined))
+                        reason = f"its skip() returned {declined!r} in place of a reason or None"
+                        return {"status": "failed", "reason": reason}
+                    return {"status": "skipped", "reason": _storable(declined)}
                 answers, convergence = _answers(technique, train, test, scorer, tools)
-        except NotConvergedError as error:
-            return result("not_converged", _in_words(error))
-        except DeclinedError as error:
-            return result("skipped", _in_words(error))
+        except errors.NotConvergedError as error:
+            return {"status": "not_converged", "reason": _in_words(error)}
+        except errors.DeclinedError as error:
+            return {"status": "skipped", "reason": _in_words(error)}
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
-            return result("failed", _in_words(error))
+            return {"status": "failed", "reason": _in_words(error)}
         seconds = time.perf_counter() - started
         scores = scorer.score(answers)
-        return result(
-            "ok",
-            metrics=metric_values(scores),
-            counts=scores.counts.rows.tolist(),
-            convergence=convergence,
-            rows=pack(answers) if scorer.needs_rows else None,
-            scoring=self.scoring[block.dataset],
-            seconds=seconds,
-        )
+        return {
+            "status": "ok",
+            "metrics": metric_values(scores),
+            "counts": scores.counts.rows.tolist(),
+            "convergence": convergence,
+            "rows": pack(answers) if scorer.needs_rows else None,
+            "scoring": self.scoring[block.dataset],
+            "seconds": seconds,
+        }
 
 
 def metric_values(results: MetricResults) -> tuple[MetricValue, ...]:
@@ -283,22 +236,20 @@ def _answers(
     figures = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
     finite = bool(np.isfinite([figures.residual, figures.tolerance]).all())
     if not (finite and 0 <= figures.steps < 2**63):  # what the store can keep
-        raise TechniqueError(
-            f"{technique.name} reported figures that are not finite, or steps that are no count",
-            got=str(figures),
-        )
+        what = f"{technique.name} reported figures that are not finite, or steps that are no count"
+        raise errors.TechniqueError(what, got=str(figures))
     return answers, figures
 
 
 def _sealed(table: Table) -> Table:
-    """Return a copy of a table whose codes nobody can make writeable again."""
+    """Return a copy of a table with codes that cannot be made writeable again."""
     for schema in (table.schema, table.feature_schema):
         schema.cardinalities.flags.writeable = False
     return Table(table.schema, _read_only(table.codes))
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    # An array that owns its numbers can be made writeable by whoever holds it; one on top of bytes cannot.
+    # An array that owns its numbers can be made writeable by its user; one on top of bytes cannot.
     return np.frombuffer(array.tobytes(order="F"), array.dtype).reshape(array.shape, order="F")
 
 
@@ -307,9 +258,9 @@ def _in_words(error: BaseException) -> str:
         text = str(error)
     except Exception:  # an exception of a plugin's own
         text = "(its message cannot be read)"
-    if isinstance(error, BetabenchError):
+    if isinstance(error, errors.BetabenchError):
         return _storable(text)
-    place = where(error)
+    place = errors.where(error)
     return _storable(f"{type(error).__name__}: {text}", f" ({place})" if place else "")
 
 
@@ -333,12 +284,3 @@ class _Ranker:
         if self._scores is None:
             self._scores = _read_only(naive_bayes_ranker(table))
         return self._scores
-
-
-@dataclass(frozen=True)
-class _Builder:
-    factory: ClassifierFactory
-    seed: int
-
-    def __call__(self, cardinalities: NDArray[np.int64]) -> Any:
-        return self.factory.build(cardinalities, self.seed)

@@ -19,45 +19,24 @@ from benchmark.experiment.pool import Failure, Limits, Task, run_tasks
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques, load_plugin
 
 VERDICTS = {"failed": "breaks rules", "passed": "keeps the rules", "not applicable": "could not be checked"}
-"""What is said of a technique, by the weightiest status that one of its checks has."""
+"""What is said of a technique, by the worst status that one of its checks has."""
 
 _ROWS, _COLUMNS = 50_000, 12
 
 
 @dataclass(frozen=True)
 class Fit:
-    """How a fit on a made-up table of usual size went.
-
-    Parameters
-    ----------
-    status, detail : str
-        As of a check.
-    seconds : float, optional
-        How long it took.
-    memory : float, optional
-        What the process held at its peak beyond what it held before, in MiB; None where the system does not
-        say.
-    """
+    """How a fit on a made-up table of usual size went."""
 
     status: str
     detail: str = ""
     seconds: float | None = None
-    memory: float | None = None
+    memory: float | None = None  # MiB beyond what the process held before, if the system says so
 
 
 @dataclass(frozen=True)
 class Examiner:
-    """Checks a technique and fits it, in the process of a pool; see :func:`run_tasks`.
-
-    Parameters
-    ----------
-    classifier : str
-        What techniques train.
-    parameters : mapping, optional
-        Parameters of the techniques.
-    plugins : tuple of str, default ()
-        Files that register them.
-    """
+    """Checks a technique and fits it, in the process of a pool; see :func:`run_tasks`."""
 
     classifier: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -91,27 +70,11 @@ def techniques_of(file: Path) -> list[str]:
 def examine(technique: Technique, examiner: Examiner, limits: Limits) -> dict[str, Any]:
     """Check a technique and measure a fit of it in a new process, so that it harms nothing but its report.
 
-    Parameters
-    ----------
-    technique : Technique
-        Which one, with its parameters.
-    examiner : Examiner
-        What does it.
-    limits : Limits
-        Of the checks, and of the fit.
-
-    Returns
-    -------
-    dict
-        ``technique``, ``parameters``, ``classifier``, ``verdict`` (of :data:`VERDICTS`), ``checks`` and
-        ``fit``, as plain values.
+    Returns ``technique``, ``parameters``, ``classifier``, ``verdict`` (of :data:`VERDICTS`), ``checks`` and
+    ``fit``, as plain values; the limits are those of the checks, and those of the fit.
     """
-    batches = run_tasks(
-        [Task(technique.name, ("checks", "fit"))],
-        functools.partial(replace, examiner),
-        n_workers=1,
-        limits=limits,
-    )
+    task = Task(technique.name, ("checks", "fit"))
+    batches = run_tasks([task], functools.partial(replace, examiner), n_workers=1, limits=limits)
     checks, fit = (finished.result for batch in batches for finished in batch)
     if isinstance(checks, Failure):
         checks = [CheckResult("the checks come to an end", "failed", checks.reason)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 
 import pandas as pd
 
@@ -11,24 +12,12 @@ from benchmark.experiment.store import CellResult, MetricValue
 
 
 def results_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
-    """Return one row per metric of every finished cell.
+    """Return one row per metric of every finished cell, columns :data:`~benchmark.columns.RESULT_COLUMNS`.
 
-    Parameters
-    ----------
-    cells : iterable of CellResult
-        In the order of the plan.
-    metrics : sequence of str
-        Names of metrics, in the order in which they are to stand; each that has one value for each group is
-        followed by the group: ``precision[Female]``.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`; an undefined metric has the value NaN.
+    Cells and metrics keep the order in which they are given. A metric that has one value for each group is
+    followed by the group: ``precision[Female]``. An undefined metric has the value NaN.
     """
-    rows = []
-    for cell in cells:
-        rows += [(*_where(cell), m.metric, m.value) for m in _in_order(cell, metrics)]
+    rows = [(*_where(cell), m.metric, m.value) for cell in cells for m in _in_order(cell, metrics)]
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS)).astype({"beta": float, "value": float})
 
 
@@ -60,15 +49,11 @@ def failures_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.Da
 
 
 def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
-    """Return one row per finished cell whose technique optimises something, with how it converged.
+    """Return one row per finished cell whose technique optimizes something, with how it converged.
 
     Columns :data:`~benchmark.columns.CONVERGENCE_COLUMNS`; a fit that did not converge is among the failures.
     """
-    rows = [
-        (*_where(cell), cell.convergence.steps, cell.convergence.residual, cell.convergence.tolerance)
-        for cell in cells
-        if cell.convergence is not None
-    ]
+    rows = [(*_where(c), *astuple(c.convergence)) for c in cells if c.convergence is not None]
     return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
 
 

@@ -10,14 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    Field,
-    StrictInt,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, Field, StrictInt, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from benchmark.bias import BiasKind, make_bias
@@ -67,7 +60,7 @@ PAPER_METRICS = ("discrimination", "accuracy", "overestimation", "underestimatio
 
 ALWAYS_MEASURED = ("discrimination", "accuracy", "accepted", "accepted_deprived", "accepted_favored")
 """Metrics of every cell, whatever the experiment names: they show whether a classifier that looks
-fair answers nearly everybody the same."""
+fair gives nearly all rows the same answer."""
 
 
 class _Strict(BaseModel):
@@ -90,15 +83,9 @@ class EditEntry(_Strict):
 class BiasEntry(_Strict):
     """A named way of planting bias in a dataset.
 
-    Attributes
-    ----------
-    name : str
-        Its name in results; that of the kind unless given.
-    kind : str
-        How bias is planted: ``betabench list bias-kinds`` shows what there is. ``cpt``, the default, is the
-        paper's: it scales the outcome's conditional probabilities in the learned network.
-    edits : tuple of EditEntry
-        Which ones, for kinds that edit the network.
+    ``betabench list bias-kinds`` shows the kinds that there are. ``cpt``, the default, is the paper's: it
+    scales the outcome's conditional probabilities in the learned network. ``edits`` are for kinds that edit
+    the network; ``name`` is that of the kind unless given.
     """
 
     kind: Identifier = "cpt"
@@ -115,12 +102,8 @@ class BiasEntry(_Strict):
     def to_kind(self) -> BiasKind:
         """Return the kind of bias itself.
 
-        Raises
-        ------
-        UnknownNameError
-            If there is none of that name.
-        BiasError
-            If edits are missing, or given to a kind that takes none.
+        An UnknownNameError says that there is none of that name, a BiasError that edits are missing, or given
+        to a kind that takes none.
         """
         return make_bias(self.kind, tuple(edit.to_edit() for edit in self.edits))
 
@@ -138,43 +121,20 @@ class NetworkEntry(NetworkSettings):
 
 
 class DatasetEntry(_Strict):
-    """A dataset of the experiment.
+    """A dataset of the experiment; docs/adding/experiment.md explains the fields."""
 
-    Attributes
-    ----------
-    card : str
-        Its card: a shipped name, or the path of a TOML file, relative to the experiment file.
-    name : str
-        Its name in results; that of the card unless given.
-    bias : tuple of BiasEntry
-        How bias is planted in it.
-    baseline : str
-        The technique entry that counts as doing nothing, for the paper's Tables 2 and 5.
-    train_rows : int, "data" or None
-        Size of its training samples, where it is not that of the experiment.
-    network : NetworkEntry
-        Changes of how its network is learned.
-    columns : dict of str to dict
-        Columns that are read in another way than the card says, in the card's own words: other bins, merged
-        states. They need real data.
-    techniques : tuple of str
-        Names of the technique entries to run on it; all unless given.
-    parameters : dict of str to dict
-        Parameters of techniques that differ for this dataset, by the technique's registered name.
-    strata : str or None
-        Column to stratify by, for metrics that need one.
-    """
-
-    card: str
-    name: Identifier = ""
+    card: str  # a shipped name, or the path of a TOML file, relative to the experiment file
+    name: Identifier = ""  # in results; that of the card unless given
     bias: tuple[BiasEntry, ...] = Field(min_length=1)
-    baseline: Identifier = "none"
-    train_rows: TrainRows | None = None
+    baseline: Identifier = (
+        "none"  # the technique that counts as doing nothing, for the paper's Tables 2 and 5
+    )
+    train_rows: TrainRows | None = None  # where it is not that of the experiment
     network: NetworkEntry = NetworkEntry()
-    columns: dict[str, dict[str, Any]] = {}
-    techniques: tuple[Identifier, ...] = ()
-    parameters: dict[str, Parameters] = {}
-    strata: str | None = None
+    columns: dict[str, dict[str, Any]] = {}  # other bins, merged states: in the card's words, of real data
+    techniques: tuple[Identifier, ...] = ()  # the entries to run on it; all unless given
+    parameters: dict[str, Parameters] = {}  # that differ for it, by the technique's registered name
+    strata: str | None = None  # column to stratify by, for metrics that need one
 
     @model_validator(mode="before")
     @classmethod
@@ -222,38 +182,22 @@ class ClassifierEntry(_Strict):
 class PublishedDataset(_Strict):
     """Which of the experiment's datasets repeats the published numbers of one.
 
-    Attributes
-    ----------
-    name : str
-        The dataset's published name.
-    techniques : tuple of str
-        Published names of the techniques that this holds for; empty for all that no other entry names.
-    entry : str
-        Name of the experiment's dataset.
-    bias, classifier : str or None
-        Names of its bias and of the classifier; only needed where the experiment has several.
+    ``name`` is the dataset's published name, and ``techniques`` are the published names of the techniques
+    that this holds for; empty for all that no other entry names.
     """
 
     name: str
     techniques: tuple[str, ...] = ()
     entry: str
-    bias: Identifier | None = None
+    bias: Identifier | None = None  # only needed where the experiment has several, as is the classifier
     classifier: Identifier | None = None
 
 
 class PublishedVariant(_Strict):
     """One way in which the experiment repeats a published dataset; in a file, a name alone stands for both.
 
-    Attributes
-    ----------
-    name : str
-        Its name in the summary of the variants.
-    entry : str
-        Name of the experiment's dataset.
-    bias, classifier : str or None
-        Names of its bias and of the classifier; only needed where the experiment has several.
-    techniques : dict of str to str
-        Entry by published technique, where this variant says that another one repeats it.
+    ``name`` is its name in the summary of the variants, and ``techniques`` names the entry by published
+    technique where this variant says that another one repeats it.
     """
 
     name: str
@@ -272,31 +216,15 @@ class PublishedEntry(_Strict):
     """Published numbers that the experiment repeats; they are compared with, and change nothing.
 
     A dataset or technique that is not mentioned has the same name in both.
-
-    Attributes
-    ----------
-    title : str
-        Whose numbers they are, for headings.
-    file : str
-        CSV file, relative to the folder of the shipped experiments, or absolute.
-    baseline : str or None
-        The published technique that is each dataset's ``baseline``.
-    techniques : dict of str to str
-        Entry by published technique, where names differ.
-    datasets : tuple of PublishedDataset
-        Where the datasets' counterparts are, if not under the same name.
-    groups : dict of str to tuple of int
-        Tables that are summarised together, by heading.
-    variants : dict of str to tuple of PublishedVariant
-        Different ways of repeating a published dataset, by its published name; each is summarised on its own.
     """
 
-    title: str
-    file: str
-    baseline: str | None = None
-    techniques: dict[str, Identifier] = {}
-    datasets: tuple[PublishedDataset, ...] = ()
-    groups: dict[str, tuple[int, ...]] = {}
+    title: str  # the authors of the numbers, for headings
+    file: str  # CSV, relative to the folder of the shipped experiments, or absolute
+    baseline: str | None = None  # the published technique that is each dataset's ``baseline``
+    techniques: dict[str, Identifier] = {}  # entry by published technique, where names differ
+    datasets: tuple[PublishedDataset, ...] = ()  # where their counterparts are, if not under the same name
+    groups: dict[str, tuple[int, ...]] = {}  # tables that are summarized together, by heading
+    # Ways of repeating a published dataset, by its published name; each is summarized on its own.
     variants: dict[str, tuple[PublishedVariant, ...]] = {}
 
     @field_validator("datasets")
@@ -428,16 +356,12 @@ class Experiment(_Strict):
         for dataset in self.datasets:
             for name in dataset.techniques:
                 if name not in names:
-                    yield (
-                        f"datasets: {dataset.name!r} asks for {name!r}, which is not among the techniques: "
-                        f"{', '.join(names)}"
-                    )
+                    absent = f"{dataset.name!r} asks for {name!r}, which is not among the techniques"
+                    yield f"datasets: {absent}: {', '.join(names)}"
             own = dataset.techniques or names
             if dataset.baseline not in own:
-                yield (
-                    f"datasets: the baseline {dataset.baseline!r} of {dataset.name!r} is not among the "
-                    f"techniques: {', '.join(own)}"
-                )
+                absent = f"the baseline {dataset.baseline!r} of {dataset.name!r} is not among the techniques"
+                yield f"datasets: {absent}: {', '.join(own)}"
 
     @property
     def measured(self) -> tuple[str, ...]:
@@ -450,7 +374,7 @@ class Experiment(_Strict):
 
 
 class _ExperimentFile(Experiment):
-    """An experiment file, which names itself and its seed, so that nobody has to know the defaults."""
+    """An experiment file, which names itself and its seed, so that its reader need not know the defaults."""
 
     name: Identifier
     title: str
@@ -471,12 +395,8 @@ def _with_bias(entry: Any, shared: Any) -> Any:
 def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, ...]:
     """Return the edits of a dataset's first bias in an experiment.
 
-    Without an experiment they are those of the paper's, or else equation 4 on the sensitive feature.
-
-    Raises
-    ------
-    ExperimentError
-        If an experiment is named and does not have the dataset.
+    Without an experiment they are those of the paper's, or else equation 4 on the sensitive feature. An
+    ExperimentError says that an experiment is named and does not have the dataset.
     """
     for entry in load_experiment(experiment or "paper").datasets:
         if load_card(entry.card).digest == card.digest:
@@ -484,57 +404,31 @@ def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, 
             if edits:
                 return tuple(edit.to_edit() for edit in edits)
     if experiment is not None:
+        remedy = "name the bias edits with --edit, or another experiment"
         raise ExperimentError(
-            f"The experiment {experiment!r} does not have the dataset {card.name!r}",
-            remedy="name the bias edits with --edit, or another experiment",
+            f"The experiment {experiment!r} does not have the dataset {card.name!r}", remedy=remedy
         )
     return (BiasEdit(card.sensitive_feature, card.deprived_group),)
 
 
 @dataclass(frozen=True)
 class Block:
-    """Everything that is scored on one training sample.
+    """Everything that is scored on one training sample."""
 
-    Attributes
-    ----------
-    dataset : str
-        Name of the dataset in the experiment.
-    bias : str
-        Name of the way in which bias is planted.
-    beta : float
-        Level of planted bias.
-    repetition : int
-        Number of the sample, from 0.
-    cells : tuple of (str, str)
-        Names of technique and classifier, in the experiment's order.
-    """
-
-    dataset: str
+    dataset: str  # its name, and that of the bias, in the experiment
     bias: str
     beta: float
-    repetition: int
-    cells: tuple[tuple[str, str], ...] = ()
+    repetition: int  # number of the sample, from 0
+    cells: tuple[tuple[str, str], ...] = ()  # names of technique and classifier, in the experiment's order
 
 
 @dataclass(frozen=True)
 class Shard:
     """One of several parts of an experiment, for machines that know nothing of each other.
 
-    It has every ``count``-th block of the plan, beginning with block ``number``. A dataset's blocks stand
-    together there, and so do those of a level of bias: of each, shards of the same count differ by one block
-    at most.
-
-    Parameters
-    ----------
-    number : int
-        Which part, from 1 to ``count``.
-    count : int
-        How many parts.
-
-    Raises
-    ------
-    ExperimentError
-        If there is no such part.
+    It has every ``count``-th block of the plan, beginning with block ``number``, from 1 to ``count``. A
+    dataset's blocks stand together there, and so do those of a level of bias: of each, shards of the same
+    count differ by one block at most. An ExperimentError says that there is no such part.
     """
 
     number: int
@@ -625,31 +519,12 @@ def narrow(
     repetitions: int | None = None,
     known_techniques: Sequence[str] = (),
 ) -> Experiment:
-    """Return the experiment with parts chosen on the command line.
+    """Return the experiment with parts chosen on the command line, in the experiment's order.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        What the file says.
-    datasets, techniques : sequence of str, optional
-        Keep these, in the experiment's order. A technique that the file does not list but the registry
-        knows is added with its default parameters.
-    classifiers : sequence of str, optional
-        Keep these, in the experiment's order; one that the file does not list, by its name or the path of its
-        class, is added with its default parameters.
-    betas : sequence of float, optional
-        Use these levels in place of the file's.
-    repetitions : int, optional
-        Use this many in place of the file's.
-    known_techniques : sequence of str
-        Names in the registry.
-
-    Raises
-    ------
-    UnknownNameError
-        If a dataset is not in the experiment or a technique is known nowhere.
-    ExperimentError
-        If a level or the number of repetitions is out of range.
+    A technique that the file does not list but the registry knows is added with its default parameters; so is
+    a classifier, by its name or the path of its class. An UnknownNameError says that a dataset is not in the
+    experiment or a technique is known nowhere, an ExperimentError that a level or the number of repetitions
+    is out of range.
     """
     changes: dict[str, Any] = {}
     kept = experiment.datasets
@@ -657,17 +532,7 @@ def narrow(
         listed = [d.name for d in experiment.datasets]
         for name in datasets:
             if name not in listed:
-                shipped = name in list_declarations("datasets")
-                error = UnknownNameError("dataset", name, listed)
-                if shipped:
-                    error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
-                    error.remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
-                elif name.endswith(".toml"):
-                    error.remedy = (
-                        "a card of your own is named in an experiment file, as card = ... of a [[datasets]] "
-                        "entry with the bias to plant"
-                    )
-                raise error
+                raise _not_in_experiment(name, experiment)
         kept = tuple(d for d in experiment.datasets if d.name in datasets)
     if techniques is not None:
         listed = [t.name for t in experiment.techniques]
@@ -680,7 +545,7 @@ def narrow(
             *(t for t in experiment.techniques if t.name in techniques),
             *(TechniqueEntry(technique=n) for n in added),
         )
-        # Whoever asks for a technique that the file does not list wants it on every dataset.
+        # A technique that the file does not list is wanted on every dataset.
         kept = tuple(
             d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d for d in kept
         )
@@ -705,6 +570,21 @@ def narrow(
             raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
         changes["repetitions"] = repetitions
     return experiment.model_copy(update={**changes, "datasets": kept})
+
+
+def _not_in_experiment(name: str, experiment: Experiment) -> UnknownNameError:
+    listed = [dataset.name for dataset in experiment.datasets]
+    if name in list_declarations("datasets"):
+        error = UnknownNameError(f"dataset in the experiment {experiment.name!r}", name, listed)
+        error.remedy = "add a [[datasets]] entry with its bias edits to the experiment file"
+        return error
+    error = UnknownNameError("dataset", name, listed)
+    if name.endswith(".toml"):
+        error.remedy = (
+            "a card of your own is named in an experiment file, as card = ... of a [[datasets]] entry with "
+            "the bias to plant"
+        )
+    return error
 
 
 def plan_blocks(experiment: Experiment) -> Iterator[Block]:

@@ -1,12 +1,12 @@
 """Worker processes that survive techniques which hang, crash, eat memory or leave a mess behind.
 
 Standard pools cannot end a task that hangs in compiled code, nor tell which task took its process down, so
-each worker here is a process of its own behind a pipe: it says which cell it starts and what came out, and
-whoever exceeds its time or memory or takes the process down costs one cell and a new process.
+each worker here is a process of its own behind a pipe: it says which cell it starts and what came out. A
+technique that exceeds its time or memory or takes the process down costs one cell and a new process.
 
 Cells that share a process could disturb one another. Between two cells a worker puts back what can be put
 back (working directory, environment, standard streams, alarms); one that is left with threads or processes
-still running is replaced. A crash convicts a cell only in a process that served no other cell before;
+still running is replaced. A crash counts against a cell only in a process that served no other cell before;
 otherwise the cell is tried again in a new one. What a technique changes inside the modules it shares with
 others, such as functions of NumPy that it replaces, is not noticed.
 
@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TextIO
+from typing import Any, Literal, NamedTuple, TextIO
 
 import psutil
 
@@ -41,42 +41,25 @@ DELIVERY = 1.0
 # Compiled libraries read these when they are loaded. One thread each: the blocks already use all cores, and
 # the order of floating-point sums must not depend on the machine's number of cores.
 _THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"),
     "VECLIB_MAXIMUM_THREADS",
-    "NUMBA_NUM_THREADS",
 )
-
 # Held by the thread that has changed the environment for a process that it starts.
 _ENVIRONMENT = threading.Lock()
-
-# How often a working process is weighed, in seconds: between two looks a technique can fill some hundred MiB.
-_WEIGHING = 0.1
-
+# Seconds between two looks at the memory of a working process, which can fill some hundred MiB meanwhile.
+_MEMORY_CHECK = 0.1
 # Share of a core that may be spent on looking who has started whom.
-_LOOKING = 0.01
-
+_CHECK_SHARE = 0.01
 _MESSAGES = ("refused", "ready", "start", "result")
-
 # Exit code of a worker in which the script that it imports would have started the run once more.
 _UNGUARDED = 75
-
 # How many workers in a row may be killed while they start before it is taken for a rule.
 _STARTS = 3
 
 
 @dataclass(frozen=True)
 class Task:
-    """A block's cells that one worker computes in a row.
-
-    Attributes
-    ----------
-    block : object
-        What the cells share; the handler makes it once.
-    cells : tuple
-        What is left to do.
-    """
+    """A block's cells that one worker computes in a row; what they share, the handler makes once."""
 
     block: Any
     cells: tuple[Any, ...]
@@ -84,18 +67,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one cell may take before its process is killed.
-
-    Parameters
-    ----------
-    seconds : float
-        Time.
-    mebibytes : float, default inf
-        Memory that the process may hold while it works on the cell, that of Python and its libraries included
-        (about 400) and that of processes that it starts.
-    """
+    """What one cell may take before its process is killed."""
 
     seconds: float
+    # Memory that its process may hold, that of Python and its libraries (about 400) and of processes that it
+    # starts included.
     mebibytes: float = math.inf
 
 
@@ -116,14 +92,11 @@ class Finished(NamedTuple):
     result: Any
 
 
-class Handler(Protocol):
-    """What a worker runs: yields one result per cell of the task, in order."""
-
-    def __call__(self, block: Any, cells: tuple[Any, ...]) -> Iterator[Any]:
-        """Yield a result for each cell."""
+Handler = Callable[[Any, tuple[Any, ...]], Iterator[Any]]
+"""What a worker runs: takes a block and its cells, and yields one result per cell, in order."""
 
 
-class _Scales:
+class _MemoryMeter:
     """Say how much memory workers hold, those processes included that they have started.
 
     Who has started whom is known only from a look at every process of the machine, which takes milliseconds
@@ -139,7 +112,7 @@ class _Scales:
         if time.monotonic() >= self._due:
             started = time.thread_time()
             self._descendants = _descendants_of_children()
-            self._due = time.monotonic() + max(_WEIGHING, (time.thread_time() - started) / _LOOKING)
+            self._due = time.monotonic() + max(_MEMORY_CHECK, (time.thread_time() - started) / _CHECK_SHARE)
         held = 0
         with contextlib.suppress(psutil.Error):
             held = psutil.Process(pid).memory_info().rss
@@ -153,16 +126,16 @@ class _Scales:
 class _Worker:
     process: Any
     connection: Connection
-    scales: _Scales
+    meter: _MemoryMeter
     task: Task | None = None  # with the cells that are left to do
     finished: list[Finished] = field(default_factory=list)
     ready: bool = False
     sent: bool = False  # whether it knows its task
     lost: bool = False
-    stillborn: int | None = None  # exit code, if it ended before it was ready
+    startup_exit_code: int | None = None  # if it ended before it was ready
     served: int = 0  # results since its process started
     cell_started: float | None = None
-    weighed: float = 0.0
+    measured: float = 0.0
 
     def finish(self, result: Any) -> None:
         """Take a result for that of the first cell that is left."""
@@ -174,25 +147,19 @@ class _Worker:
     def overdue(self, time_limit: float) -> bool:
         return self.cell_started is not None and time.monotonic() - self.cell_started >= time_limit
 
-    def too_heavy(self, memory_limit: float) -> bool:
+    def over_memory(self, memory_limit: float) -> bool:
         now = time.monotonic()
-        if self.cell_started is None or now - self.weighed < _WEIGHING:
+        if self.cell_started is None or now - self.measured < _MEMORY_CHECK:
             return False
-        self.weighed = now
-        return self.scales.held(self.process.pid) > memory_limit
+        self.measured = now
+        return self.meter.held(self.process.pid) > memory_limit
 
 
 class Pool:
     """Worker processes that stay from one run of tasks to the next.
 
-    Parameters
-    ----------
-    make_handler : callable
-        Called once in each worker; must be picklable, and so must its handler's results.
-    n_workers : int
-        Number of processes; each starts when there is work for it.
-    limits : Limits
-        What one cell may take.
+    ``make_handler`` is called once in each worker; it must be picklable, and so must its handler's results. A
+    process starts when there is work for it.
     """
 
     def __init__(self, make_handler: Callable[[], Handler], *, n_workers: int, limits: Limits) -> None:
@@ -201,9 +168,9 @@ class Pool:
         self._n_workers = n_workers
         self._limits = limits
         self._workers: list[_Worker] = []
-        self._scales = _Scales()
+        self._meter = _MemoryMeter()
         self._stopped = False
-        self._stillborn = 0  # workers in a row
+        self._failed_starts = 0  # in a row
 
     def __enter__(self) -> Pool:
         return self
@@ -214,22 +181,9 @@ class Pool:
     def run(self, tasks: Iterable[Task]) -> Iterator[list[Finished]]:
         """Run tasks and yield what is finished, about every :data:`DELIVERY` seconds.
 
-        Whoever leaves before the last one ends the workers.
-
-        Parameters
-        ----------
-        tasks : iterable of Task
-            What to do.
-
-        Yields
-        ------
-        list of Finished
-            The cells that were finished since the last time, at least one; those of a task in order.
-
-        Raises
-        ------
-        BetabenchError
-            If a worker cannot start: the handler's own error, or one that says so.
+        Cells that were finished since the last time come together, at least one, those of a task in order.
+        Leaving before the last one ends the workers. A BetabenchError says that a worker cannot start: the
+        handler's own error, or one of :meth:`_raise_if_start_failed`.
         """
         pending = deque(task for task in tasks if task.cells)
         workers = self._workers
@@ -242,19 +196,18 @@ class Pool:
                 for worker in workers:
                     _assign(worker, pending)
                 if self._stopped:
-                    raise ExperimentError(
-                        "The workers were stopped from outside", remedy="start the run again"
-                    )
+                    what = "The workers were stopped from outside"
+                    raise ExperimentError(what, remedy="start the run again")
                 _await(workers, self._limits, due if finished else math.inf)
                 for worker in workers[:]:
                     was_ready = worker.ready
                     _listen(worker, self._limits)
                     if worker.ready and not was_ready:
-                        self._stillborn = 0
+                        self._failed_starts = 0
                     if worker.lost:
                         workers.remove(worker)
                         _end(worker)
-                        self._mourn(worker)
+                        self._raise_if_start_failed(worker)
                     finished += worker.finished
                     worker.finished = []
                     if worker.task is None:
@@ -286,22 +239,23 @@ class Pool:
         while self._workers:
             _end(self._workers.pop())
 
-    def _mourn(self, worker: _Worker) -> None:
+    def _raise_if_start_failed(self, worker: _Worker) -> None:
         """Raise an error if workers end while they start: by themselves, or killed again and again."""
-        if worker.stillborn is None:
+        code = worker.startup_exit_code
+        if code is None:
             return
-        if worker.stillborn == _UNGUARDED:
+        if code == _UNGUARDED:
             raise ExperimentError(
                 "The script that started this run would start it again in each of its worker processes",
                 expected='what it does below the line if __name__ == "__main__":',
                 got="a script that does it when it is imported, as worker processes do",
                 remedy="put that line before it, and indent what follows",
             )
-        self._stillborn += 1
-        if worker.stillborn >= 0 or self._stillborn == _STARTS:
+        self._failed_starts += 1
+        if code >= 0 or self._failed_starts == _STARTS:
             raise ExperimentError(
                 "A worker process could not start",
-                got=f"{_exit_text(worker.stillborn)}; its own message, if there is one, is above",
+                got=f"{_exit_text(code)}; its own message, if there is one, is above",
                 remedy="run with --workers 1 and look for the first error above this one",
             )
 
@@ -315,15 +269,15 @@ class Pool:
         # waits forever where these are long and the process is killed before it has read them.
         with contextlib.suppress(OSError):  # noticed by the listener
             here.send(self._make_handler)
-        self._workers.append(_Worker(process, here, self._scales, task))
+        self._workers.append(_Worker(process, here, self._meter, task))
 
 
 def leave_if_imported_by_a_worker() -> None:
     """End this process if it is a worker that has only come here by importing the user's script.
 
     Python imports the main script into each process that is started, so that a script which starts a run
-    without asking whether it is the main program would do so in every worker. Whoever waits for the worker
-    says what to do.
+    without asking whether it is the main program would do so in every worker. The process that waits for the
+    worker says what to do.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         os._exit(_UNGUARDED)
@@ -350,11 +304,11 @@ def _assign(worker: _Worker, pending: deque[Task]) -> None:
 
 
 def _await(workers: list[_Worker], limits: Limits, due: float) -> None:
-    """Wait until a worker says something, has run out of time or is to be weighed, but not beyond a time."""
+    """Wait until a worker says something, has run out of time or may hold too much, but not beyond a time."""
     started = [w.cell_started for w in workers if w.cell_started is not None]
     patience = min([due, *(start + limits.seconds for start in started)]) - time.monotonic()
     if started and math.isfinite(limits.mebibytes):
-        patience = min(patience, _WEIGHING)
+        patience = min(patience, _MEMORY_CHECK)
     wait([w.connection for w in workers], max(0.0, patience) if math.isfinite(patience) else None)
 
 
@@ -369,11 +323,10 @@ def _listen(worker: _Worker, limits: Limits) -> None:
         except (EOFError, OSError):
             code = _exit_code(worker.process)
             if worker.ready:
-                _lose(
-                    worker, Failure("crashed", f"the worker process ended with {_exit_text(code)}", elapsed)
-                )
+                reason = f"the worker process ended with {_exit_text(code)}"
+                _lose(worker, Failure("crashed", reason, elapsed))
             else:
-                worker.lost, worker.stillborn = True, 0 if code is None else code
+                worker.lost, worker.startup_exit_code = True, code or 0
             return
         except Exception:  # a technique, or a library of it, has written into the pipe
             _lose(worker, Failure("crashed", "it wrote into the pipe of its worker process", elapsed))
@@ -392,7 +345,7 @@ def _listen(worker: _Worker, limits: Limits) -> None:
     elif worker.overdue(limits.seconds):
         reason = f"it took longer than its time limit of {limits.seconds:g} seconds"
         _lose(worker, Failure("timeout", reason, max(elapsed, limits.seconds)))
-    elif worker.too_heavy(limits.mebibytes):
+    elif worker.over_memory(limits.mebibytes):
         reason = f"it took more memory than its limit of {limits.mebibytes:g} MiB (memory_limit)"
         _lose(worker, Failure("crashed", reason, elapsed))
 
@@ -453,7 +406,7 @@ def _kill(worker: _Worker) -> None:
 
 @contextlib.contextmanager
 def _sigint_ignored() -> Iterator[None]:
-    """Let a process started inside be born deaf to Ctrl-C, which is the parent's to handle."""
+    """Start child processes with SIGINT ignored; the parent handles Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():  # only there can signals be set
         yield
         return
@@ -521,13 +474,13 @@ def _work(connection: Connection) -> None:
         results = handler(task.block, task.cells)
         for _ in task.cells:
             connection.send(("start", None))
-            with room.lent():
+            with room.guarded():
                 result = next(results)
             if os.getpid() != home:  # a technique's fork has come back here
                 os._exit(1)
-            spoiled = room.spoiled()
-            connection.send(("result", (result, spoiled)))
-            if spoiled:
+            leftovers = room.left_behind()
+            connection.send(("result", (result, leftovers)))
+            if leftovers:
                 return
 
 
@@ -548,7 +501,7 @@ class _Room:
         self._filters = list(warnings.filters)
 
     @contextlib.contextmanager
-    def lent(self) -> Iterator[None]:
+    def guarded(self) -> Iterator[None]:
         """Let a cell in, with streams of its own, and tidy up after it."""
         self._tidy()
         with _stream(1) as out, _stream(2) as err:
@@ -561,7 +514,7 @@ class _Room:
     def _tidy(self) -> None:
         os.dup2(self._nowhere, 1)
         os.dup2(self._errors, 2)
-        with contextlib.suppress(OSError):  # somebody has removed it
+        with contextlib.suppress(OSError):  # it was removed
             os.chdir(self._folder)
         if os.environ != self._environment:
             os.environ.clear()
@@ -569,7 +522,7 @@ class _Room:
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def spoiled(self) -> bool:
+    def left_behind(self) -> bool:
         """Return whether something was left behind that only the end of the process removes."""
         return (
             not self._threads.issuperset(threading.enumerate())

@@ -23,14 +23,7 @@ from benchmark.experiment.evaluate import (
     describe_technique,
     metric_values,
 )
-from benchmark.experiment.plan import (
-    PAPER_METRICS,
-    WHOLE,
-    Block,
-    Experiment,
-    Shard,
-    plan_blocks,
-)
+from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard, plan_blocks
 from benchmark.experiment.pool import Finished, Limits, Task
 from benchmark.experiment.score import Scorer, scoring_digest
 from benchmark.experiment.store import CellResult, LastRun, Store, Stored
@@ -39,13 +32,7 @@ from benchmark.experiment.world import World, cell_key
 from benchmark.metrics import FAILING, get_metric, metric_names
 from benchmark.techniques import Technique
 
-__all__ = [
-    "STORE_NAME",
-    "Outcome",
-    "Progress",
-    "compute",
-    "headline_metrics",
-]
+__all__ = ["STORE_NAME", "Outcome", "Progress", "compute", "headline_metrics"]
 
 STORE_NAME = "results.sqlite"
 
@@ -57,38 +44,20 @@ _MIXED = (
 _BATCH = 100  # cells whose predictions are in memory together
 
 Progress = Callable[[int, int, float], None]
-"""Told how many cells are finished, of how many, and the seconds since this run began its first."""
+"""Takes how many cells are finished, of how many, and the seconds since this run began its first."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment gave.
+    """What an experiment gave."""
 
-    Attributes
-    ----------
-    cells : list of CellResult
-        All cells of the plan, in its order, without their counts.
-    computed : int
-        How many of them this run computed; the others were in the store.
-    seconds : float
-        Wall time of this run's computing.
-    engine : str
-        What computed them.
-    shard : Shard
-        Which part of the experiment the plan is.
-    plan : str
-        Digest of the cells' keys.
-    processors : tuple of mapping
-        Kinds of processors that this run computed on.
-    """
-
-    cells: list[CellResult]
-    computed: int
-    seconds: float
-    engine: str
-    shard: Shard = WHOLE
-    plan: str = ""
-    processors: tuple[Mapping[str, Any], ...] = ()
+    cells: list[CellResult]  # all of the plan, in its order, without their counts
+    computed: int  # how many of them this run computed; the others were in the store
+    seconds: float  # wall time of this run's computing
+    engine: str  # what computed them
+    shard: Shard = WHOLE  # which part of the experiment the plan is
+    plan: str = ""  # digest of the cells' keys
+    processors: tuple[Mapping[str, Any], ...] = ()  # kinds of them that this run computed on
 
     @property
     def failures(self) -> Counter[str]:
@@ -99,7 +68,7 @@ class Outcome:
     def ok(self) -> bool:
         """Whether every cell has a result or a reason that belongs to the technique, not to an accident.
 
-        A technique may decline, and an optimisation may not converge; both are findings. A metric that fails
+        A technique may decline, and an optimization may not converge; both are findings. A metric that fails
         is an accident.
         """
         broken = any(
@@ -118,29 +87,10 @@ def compute(
     progress: Progress = lambda _done, _planned, _seconds: None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Outcome:
-    """Compute the cells that the store lacks, writing each soon after it is finished.
+    """Compute the cells that the store lacks, write each soon after it is finished; return all of the plan.
 
-    Parameters
-    ----------
-    world : World
-        Experiment, data and networks.
-    store : Store
-        Where finished cells are, and go.
-    engine : Engine
-        What computes them; the results do not depend on it.
-    shard : Shard, default all
-        Plan this part of the experiment only.
-    retry_failed : bool, default False
-        Compute cells again that failed, crashed or took too long.
-    progress : callable(int, int, float)
-        Told how many cells are finished, of how many, and for how long cells have been computed now.
-    say : callable(str)
-        Told, in a sentence, that workers have processors of several kinds.
-
-    Returns
-    -------
-    Outcome
-        Every cell of the plan.
+    Results do not depend on the engine. With ``retry_failed``, cells that failed, crashed or took too long
+    are computed again. ``say`` gets a sentence if workers have processors of several kinds.
 
     Raises
     ------
@@ -159,9 +109,10 @@ def compute(
         for block, cells in planned
         if (left := tuple(c for c in cells if c.key in lost or _is_missing(stored.get(c.key), again, limit)))
     ]
-    total = sum(len(cells) for _, cells in planned)
-    to_do = sum(len(task.cells) for task in missing)
-    last_run = LastRun(world.experiment.name, _plan_digest(planned), total - to_do, total)
+    keys = [cell.key for _, cells in planned for cell in cells]
+    plan = hashlib.sha256("".join(keys).encode()).hexdigest()
+    total, to_do = len(keys), sum(len(task.cells) for task in missing)
+    last_run = LastRun(world.experiment.name, plan, total - to_do, total)
     store.write((), last_run)
     progress(last_run.finished, total, 0.0)
     started, began, mixed = time.perf_counter(), math.inf, False
@@ -180,7 +131,6 @@ def compute(
             mixed = True
             say(_MIXED)
     seconds = time.perf_counter() - started
-    keys = [cell.key for _, cells in planned for cell in cells]
     cells = store.read(keys, counts=False)
     if len(cells) != len(keys):
         raise StoreError(
@@ -189,7 +139,7 @@ def compute(
             got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
-    return Outcome(cells, to_do, seconds, engine.name, shard, last_run.plan, tuple(engine.processors))
+    return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors))
 
 
 def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
@@ -227,30 +177,26 @@ def _score_again(
 
     These are cells whose predictions were not kept, or not all that a metric needs, because none needed it.
     """
-    experiment = world.experiment
-    wanted = set(metric_names(experiment.measured))
-    stale: dict[str, list[str]] = {}
+    measured = world.experiment.measured
+    wanted = set(metric_names(measured))
     lost: set[str] = set()
-    digests = {n: scoring_digest(wanted, scene.strata) for n, scene in world.scenes.items()}
-    for block, cells in planned:
-        for key in (c.key for c in cells if c.key in stored):
-            cell = stored[key]
-            current = cell.scoring == digests[block.dataset] and wanted <= cell.metrics
-            if cell.status == "ok" and not current:
-                stale.setdefault(block.dataset, []).append(key)
-    for dataset, keys in stale.items():
-        scene = world.scenes[dataset]
-        scorer = Scorer(scene.test, experiment.measured, scene.strata)
-        for start in range(0, len(keys), _BATCH):
+    for dataset, scene in world.scenes.items():
+        digest = scoring_digest(wanted, scene.strata)
+        own = [cell.key for block, cells in planned if block.dataset == dataset for cell in cells]
+        finished = [(key, stored[key]) for key in own if key in stored and stored[key].status == "ok"]
+        stale = [key for key, old in finished if old.scoring != digest or not wanted <= old.metrics]
+        scorer = Scorer(scene.test, measured, scene.strata) if stale else None
+        for start in range(0, len(stale), _BATCH):
+            assert scorer is not None
             updated = []
-            for old in store.read(keys[start : start + _BATCH]):
+            for old in store.read(stale[start : start + _BATCH]):
                 rows = store.rows(old.key)
                 results = scorer.score_again(old.counts, rows)
                 if results is None:
                     lost.add(old.key)
                 else:
                     found = metric_values(results)
-                    updated.append(replace(old, metrics=found, scoring=digests[dataset], rows=rows))
+                    updated.append(replace(old, metrics=found, scoring=digest, rows=rows))
             store.write(updated)
     return lost
 
@@ -262,27 +208,14 @@ def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tupl
         where: {"entry": where[1], **describe_technique(technique)}
         for where, technique in configured_techniques(experiment).items()
     }
-    classifiers = {
-        entry.name: {"entry": entry.name, **describe_classifier(entry)} for entry in experiment.classifiers
-    }
-    return [
-        (
-            block,
-            tuple(
-                Cell(t, c, cell_key(world, block, techniques[block.dataset, t], classifiers[c]))
-                for t, c in block.cells
-            ),
-        )
-        for block in shard.of(plan_blocks(experiment))
-    ]
+    classifiers = {e.name: {"entry": e.name, **describe_classifier(e)} for e in experiment.classifiers}
 
+    def cell(block: Block, technique: str, classifier: str) -> Cell:
+        described = techniques[block.dataset, technique], classifiers[classifier]
+        return Cell(technique, classifier, cell_key(world, block, *described))
 
-def _plan_digest(planned: Iterable[tuple[Block, Sequence[Cell]]]) -> str:
-    h = hashlib.sha256()
-    for _, cells in planned:
-        for cell in cells:
-            h.update(cell.key.encode())
-    return h.hexdigest()
+    blocks = shard.of(plan_blocks(experiment))
+    return [(block, tuple(cell(block, *names) for names in block.cells)) for block in blocks]
 
 
 def _cell_results(world: World, finished: Iterable[Finished]) -> Iterator[CellResult]:
@@ -298,12 +231,8 @@ def _cell_results(world: World, finished: Iterable[Finished]) -> Iterator[CellRe
 def headline_metrics(experiment: Experiment) -> tuple[str, ...]:
     """Return the metrics that tables and figures show.
 
-    Raises
-    ------
-    UnknownNameError
-        If a metric is unknown.
-    ExperimentError
-        If one is asked for that is not computed, or that has one value for each group.
+    An UnknownNameError says that a metric is unknown, an ExperimentError that one is asked for which is not
+    computed, or which has one value for each group.
     """
     computed = metric_names(experiment.metrics)
     for name in metric_names(experiment.headline):

@@ -22,26 +22,18 @@ from benchmark.text.files import write_json
 
 
 def parse_edit(text: str) -> BiasEdit:
-    """Parse ``ATTRIBUTE=GROUP`` or ``ATTRIBUTE=GROUP:favor``.
-
-    Raises
-    ------
-    BiasError
-        If the text has another form.
-    """
+    """Parse ``ATTRIBUTE=GROUP`` or ``ATTRIBUTE=GROUP:favor``; a BiasError says that it is neither."""
     attribute, equals, rest = text.partition("=")
-    group, colon, direction = rest.rpartition(":")
-    if colon and direction in {"deprive", "favor"}:
-        rest = group
-    else:
-        direction = "deprive"
-    if not (attribute and equals and rest):
+    group, _, direction = rest.rpartition(":")
+    if direction not in {"deprive", "favor"} or not group:
+        group, direction = rest, "deprive"
+    if not (attribute and equals and group):
         raise BiasError(
             "A bias edit cannot be read",
             expected="ATTRIBUTE=GROUP, ATTRIBUTE=GROUP:deprive or ATTRIBUTE=GROUP:favor",
             got=repr(text),
         )
-    return BiasEdit(attribute, rest, "favor" if direction == "favor" else "deprive")
+    return BiasEdit(attribute, group, "favor" if direction == "favor" else "deprive")
 
 
 def draw_sample(
@@ -65,36 +57,11 @@ def write_sample(
 ) -> dict[str, Any]:
     """Draw a sample of a biased network, write it, and write beside it how it was made.
 
-    Parameters
-    ----------
-    path : Path
-        File to write; its ending chooses the format: ``.csv``, ``.parquet`` or ``.arff``.
-    card : Card
-        The dataset's card.
-    network : Network
-        The learned network.
-    edits : sequence of BiasEdit
-        What to scale.
-    beta : float
-        Level of planted bias.
-    rows : int
-        Number of rows.
-    seed : int
-        Seed of the sample.
-    network_source : str
-        Where the network comes from, for the sidecar.
-
-    Returns
-    -------
-    dict
-        What the sidecar ``<path>.json`` holds, and its path under ``sidecar``.
-
-    Raises
-    ------
-    ExperimentError
-        If the ending is unknown, or pyarrow is missing for ``.parquet``.
-    BiasError, NetworkError
-        If an edit, beta or the number of rows is invalid.
+    The ending of ``path`` chooses the format: ``.csv``, ``.parquet`` or ``.arff``. ``network`` is the learned
+    one, and ``network_source`` says for the sidecar where it comes from. Returns what the sidecar
+    ``<path>.json`` holds, and its path under ``sidecar``. An ExperimentError says that the ending is unknown,
+    or that pyarrow is missing for ``.parquet``; BiasError and NetworkError, that an edit, beta or the number
+    of rows is invalid.
     """
     writers = {".csv": _write_csv, ".parquet": _write_parquet, ".arff": _write_arff}
     writer = writers.get(path.suffix.lower())
@@ -117,10 +84,7 @@ def write_sample(
         "beta": float(beta),
         "edits": [str(edit) for edit in edits],
         "acting_edits": [str(edit) for edit in active_edits(network, edits)],
-        "label": card.label,
-        "favorable_label": card.favorable_label,
-        "sensitive_feature": card.sensitive_feature,
-        "deprived_group": card.deprived_group,
+        **card.roles,
         "network": network_source,
         "network_digest": network_digest(biased),
         "network_discrimination": discrimination(biased),
@@ -143,11 +107,8 @@ def _write_parquet(table: Table, path: Path) -> None:
     try:
         table.to_frame().to_parquet(path, index=False)
     except ImportError as error:
-        raise ExperimentError(
-            "Writing Parquet files needs pyarrow",
-            got=str(error),
-            remedy="pip install 'betabench[parquet]', or write .csv",
-        ) from error
+        remedy = "pip install 'betabench[parquet]', or write .csv"
+        raise ExperimentError("Writing Parquet files needs pyarrow", got=str(error), remedy=remedy) from error
 
 
 def _write_arff(table: Table, path: Path) -> None:

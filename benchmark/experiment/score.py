@@ -32,43 +32,20 @@ from benchmark.metrics import (
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What a technique said of the test rows.
+    """What a technique said of the test rows; all arrays have shape (n_rows,)."""
 
-    Parameters
-    ----------
-    predicted : ndarray of bool, shape (n_rows,)
-        Whether the favorable outcome is predicted.
-    score : ndarray of float, shape (n_rows,), optional
-        Estimate of P(y+ | x), if the technique has one.
-    alternated : ndarray of float, shape (n_rows,), optional
-        Scores, or else predictions, after the two groups have changed places.
-    """
-
-    predicted: NDArray[np.bool_]
-    score: NDArray[np.float64] | None = None
-    alternated: NDArray[np.float64] | None = None
+    predicted: NDArray[np.bool_]  # whether the favorable outcome is
+    score: NDArray[np.float64] | None = None  # estimate of P(y+ | x), if the technique has one
+    alternated: NDArray[np.float64] | None = None  # scores, else predictions, with the two groups exchanged
 
 
 class Scorer:
-    """Scores predictions of one test table.
+    """Scores predictions of a table of test rows with their labels.
 
     The groups are the states of the sensitive feature; the deprived group is compared with all others.
-
-    Parameters
-    ----------
-    test : Table
-        Test rows with their labels.
-    metrics : iterable of str
-        Names of metrics and families.
-    strata : str, optional
-        Column to stratify by, for metrics that need one.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The metrics, families resolved.
-    needs_rows : bool
-        Whether a metric needs more than counts.
+    ``metrics`` are names of metrics and families, ``strata`` the column to stratify by for those that need
+    one. ``names`` are the metrics, families resolved; ``needs_rows`` says whether a metric needs more than
+    counts.
     """
 
     def __init__(self, test: Table, metrics: Iterable[str], strata: str | None = None) -> None:
@@ -90,18 +67,10 @@ class Scorer:
         score: NDArray[np.float64] | None,
         model: Callable[[Table], NDArray[np.bool_] | NDArray[np.float64]],
     ) -> Answers:
-        """Ask a model for whatever the metrics need besides its predictions and scores.
+        """Ask a model for whatever the metrics need besides its predictions and scores of the test rows.
 
-        Parameters
-        ----------
-        hidden : Table
-            The test rows as the model sees them, without labels.
-        predicted : ndarray of bool, shape (n_rows,)
-            Its predictions of them.
-        score : ndarray of float, shape (n_rows,), or None
-            Its scores of them, if it has any.
-        model : callable
-            What gives scores of other rows, or predictions if it has no scores.
+        ``hidden`` are these rows as the model sees them, without labels. ``model`` gives scores of other
+        rows, or predictions if it has no scores.
         """
         alternated = None
         if "alternated" in self._needs and len(self._groups) == 2:
@@ -112,16 +81,9 @@ class Scorer:
 
     def score(self, answers: Answers) -> MetricResults:
         """Return metrics, and the counts that they come from; one that fails has that as its reason."""
-        rows = Predictions(
-            self._codes,
-            self._groups,
-            self._test.y,
-            answers.predicted,
-            answers.score,
-            self._strata,
-            self._features,
-            answers.alternated,
-        )
+        truth = (self._codes, self._groups, self._test.y)
+        more = (self._strata, self._features, answers.alternated)
+        rows = Predictions(*truth, answers.predicted, answers.score, *more)
         # A metric that hides what it needs must not find it here and miss it when it is computed again.
         return self._measure(rows.counts, rows if self.needs_rows else None)
 
@@ -139,12 +101,8 @@ class Scorer:
     def score_again(self, counts: Sequence[object], packed: bytes | None) -> MetricResults | None:
         """Return metrics of a stored cell, or None if what was stored of it does not suffice.
 
-        Parameters
-        ----------
-        counts : sequence
-            Stored counts, [group][favorable label][favorable prediction].
-        packed : bytes or None
-            Stored rows; see :func:`pack`.
+        ``counts`` are by [group][favorable label][favorable prediction]; ``packed`` are its rows as
+        :func:`pack` gives them, if any were stored.
         """
         if not self.needs_rows:
             rows = np.array(counts, dtype=np.int64)
@@ -160,12 +118,7 @@ def scoring_digest(metrics: Iterable[str], strata: str | None = None) -> str:
     """Return the digest of all that metrics of stored predictions depend on: their code and the strata.
 
     The code is this package's own and, for metrics of others, their files and what these import from the
-    folder that they lie in.
-
-    Raises
-    ------
-    UnknownNameError
-        If a metric is unknown.
+    folder that they lie in. An UnknownNameError says that there is no such metric.
     """
     code = closure_digest(
         [*(PACKAGE / "metrics").glob("*.py"), PACKAGE / "experiment" / "score.py"],

@@ -41,16 +41,7 @@ _PLUGGED_IN = ("bias", "classifiers", "techniques", "metrics", "experiment/score
 # Packages whose versions can change any cell's numbers. Techniques name those that they alone need.
 _COMPUTING = ("numpy", "scipy", "scikit-learn", "numba")
 
-_MANIFEST = (
-    "betabench",
-    *_COMPUTING,
-    "fairlearn",
-    "pandas",
-    "matplotlib",
-    "networkx",
-    "pgmpy",
-    "pydantic",
-)
+_MANIFEST = ("betabench", *_COMPUTING, "fairlearn", "pandas", "matplotlib", "networkx", "pgmpy", "pydantic")
 
 
 @functools.cache
@@ -101,23 +92,15 @@ def source_digest(item: type) -> str:
     own = Path(inspect.getfile(item)).resolve()
     folders = {own.parent, *(file.parent for file in files if file.is_relative_to(PACKAGE))}
     # Which names a registry knows, and what a package shows of its modules, makes no number.
-    return code_digest(_imported(files, tuple(folders)) - _indices(folders))
-
-
-def _indices(folders: Iterable[Path]) -> set[Path]:
-    names = ("__init__.py", "registry.py")
-    return {folder / name for folder in folders if folder.is_relative_to(PACKAGE) for name in names}
+    shipped = [folder for folder in folders if folder.is_relative_to(PACKAGE)]
+    indices = {folder / name for folder in shipped for name in ("__init__.py", "registry.py")}
+    return code_digest(_imported(files, tuple(folders)) - indices)
 
 
 def closure_digest(always: Iterable[Path], *files: Path) -> str:
     """Return the digest of the code of files and of what they import from their own folders.
 
-    Parameters
-    ----------
-    always : iterable of Path
-        Files that count whatever imports them.
-    *files : Path
-        Files whose imports count as well, as far as these lie in the files' own folders.
+    ``always`` are files that count whatever imports them.
     """
     folders = tuple({file.parent for file in files})
     return code_digest({*always, *_imported(files, folders)})
@@ -199,48 +182,33 @@ def _files_of_parts(parts: Iterable[str]) -> list[Path]:
 
 
 def software(plugins: Iterable[str], packages: Iterable[str]) -> dict[str, str]:
-    """Return all that the machines of a run must have in common for the same numbers.
+    """Return all that the machines of a run must have in common for the same numbers, by name.
 
-    Parameters
-    ----------
-    plugins : iterable of str
-        The user's files.
-    packages : iterable of str
-        Packages that the run's techniques need.
-
-    Returns
-    -------
-    dict of str to str
-        Digests of files and versions of packages, by their names. Files count as they are, words and layout
-        included: that is quickly known, and they should be the same.
+    These are digests of files, the user's plugins among them, and versions of packages. Files count as they
+    are, words and layout included: that is quickly known, and they should be the same.
     """
-    files = {
-        file.relative_to(PACKAGE.parent).as_posix(): file
-        for file in _files_of_parts((*HARNESS, *_PLUGGED_IN))
-    }
+    own = _files_of_parts((*HARNESS, *_PLUGGED_IN))
+    files = {file.relative_to(PACKAGE.parent).as_posix(): file for file in own}
     files |= {Path(plugin).name: Path(plugin) for plugin in plugins}
     return {
         "python": platform.python_version(),
-        **{name: _version(name) for name in (*_COMPUTING, *packages)},
+        **versions_of((*_COMPUTING, *packages)),
         **{name: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for name, file in files.items()},
     }
 
 
 def package_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that results depend on."""
-    return {"python": platform.python_version(), **{name: _version(name) for name in _MANIFEST}}
+    return {"python": platform.python_version(), **versions_of(_MANIFEST)}
 
 
 @functools.cache
 def processor() -> Mapping[str, Any]:
     """Return by what of a processor, and by which libraries' use of it, last digits of numbers can differ.
 
-    Returns
-    -------
-    dict
-        ``machine`` and ``cpu``, the architecture and LLVM's name of the processor; ``numba``, the processor
-        that loops are compiled for; ``numpy``, the instruction sets that its loops use; and ``blas``, the
-        libraries of linear algebra with the kind of processor that each has chosen its code for.
+    ``machine`` and ``cpu`` are the architecture and LLVM's name of the processor; ``numba`` the processor
+    that loops are compiled for; ``numpy`` the instruction sets that its loops use; ``blas`` the libraries of
+    linear algebra with the kind of processor that each has chosen its code for.
     """
     import llvmlite.binding
     import numpy
@@ -263,8 +231,8 @@ def processor() -> Mapping[str, Any]:
     }
 
 
-def optional_versions(packages: Iterable[str]) -> dict[str, str]:
-    """Return the versions of packages that only some techniques need, where they are installed."""
+def versions_of(packages: Iterable[str]) -> dict[str, str]:
+    """Return the versions of packages, where they are installed."""
     return {name: _version(name) for name in packages}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -30,9 +30,9 @@ from benchmark.network.model import Network
 from benchmark.network.sample import sample
 from benchmark.registry import load_plugin
 from benchmark.seeding import generator
+from benchmark.text.embedded import REAL, SAMPLED, SUFFIX
 
 __all__ = [
-    "EMBEDDED_SUFFIX",
     "Scene",
     "World",
     "build_world",
@@ -45,56 +45,31 @@ __all__ = [
     "network_digest",
 ]
 
-EMBEDDED_SUFFIX = ":embedded"
-"""Marks, in every result, a dataset whose real data were not at hand."""
-
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """One dataset of an experiment, ready to be sampled and tested on.
+    """One dataset of an experiment, ready to be sampled and tested on."""
 
-    Attributes
-    ----------
-    name : str
-        As results show it: the entry's name, marked where the embedded network stands in for real data.
-    card : Card
-        The dataset's card.
-    embedded : bool
-        Whether the test data are a sample of the embedded network.
-    network : Network
-        The learned network, nothing planted.
-    test : Table
-        What techniques are scored on.
-    n_train : int
-        Rows of each training sample.
-    biases : mapping of str to BiasKind
-        By the name of the bias.
-    strata : str or None
-        Column to stratify by, for metrics that need one.
-    notes : tuple of str
-        What readers should know of the test data, as sentences.
-    """
-
-    name: str
+    name: str  # in results: the entry's, marked where the embedded network stands in for real data
     card: Card
-    embedded: bool
-    network: Network
-    test: Table
-    n_train: int
-    biases: Mapping[str, BiasKind]
-    strata: str | None = None
-    notes: tuple[str, ...] = ()
+    embedded: bool  # whether the test data are a sample of the embedded network
+    network: Network  # the learned one, nothing planted
+    test: Table  # what techniques are scored on
+    n_train: int  # rows of each training sample
+    biases: Mapping[str, BiasKind]  # by the name of the bias
+    strata: str | None = None  # column to stratify by, for metrics that need one
+    notes: tuple[str, ...] = ()  # what readers should know of the test data, as sentences
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
 
     @property
     def title(self) -> str:
         """What the dataset is called for readers, its provenance apart."""
-        return self.card.title_as(self.name.removesuffix(EMBEDDED_SUFFIX))
+        return self.card.title_as(self.name.removesuffix(SUFFIX))
 
     @property
-    def test_data(self) -> Literal["real data", "sample of the learned network"]:
+    def test_data(self) -> str:
         """What the test data are, in the words that tables and the manifest use."""
-        return "sample of the learned network" if self.embedded else "real data"
+        return SAMPLED if self.embedded else REAL
 
     @cached_property
     def described_biases(self) -> dict[str, dict[str, str]]:
@@ -115,21 +90,11 @@ class Scene:
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """An experiment with its data: all that a worker needs.
-
-    Attributes
-    ----------
-    experiment : Experiment
-        What is to be done.
-    scenes : mapping of str to Scene
-        By the dataset's name in the experiment.
-    plugins : tuple of str
-        Files that register techniques of the user's own.
-    """
+    """An experiment with its data: all that a worker needs."""
 
     experiment: Experiment
-    scenes: Mapping[str, Scene]
-    plugins: tuple[str, ...] = ()
+    scenes: Mapping[str, Scene]  # by the dataset's name in the experiment
+    plugins: tuple[str, ...] = ()  # files that register techniques of the user's own
 
     @property
     def embedded(self) -> bool:
@@ -137,7 +102,7 @@ class World:
         return any(scene.embedded for scene in self.scenes.values())
 
     def training_sample(self, block: Block) -> Table:
-        """Return the rows that the techniques of a block are trained on: the very same, whoever asks."""
+        """Return the rows that the techniques of a block are trained on, the same at every call."""
         return draw_training_sample(self.scenes[block.dataset], block, self.experiment.seed)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -163,10 +128,7 @@ def _loaded(plugins: tuple[str, ...]) -> tuple[str, ...]:
 def load_plugins(experiment: Experiment, more: Iterable[str] = ()) -> tuple[str, ...]:
     """Load the plugins that an experiment names, and more; return their absolute paths, each once.
 
-    Raises
-    ------
-    PluginError
-        If a file is missing, fails on import or registers nothing.
+    A PluginError says that a file is missing, fails on import or registers nothing.
     """
     paths = (str(Path(plugin).expanduser().resolve()) for plugin in (*experiment.plugins, *more))
     plugins = tuple(dict.fromkeys(paths))
@@ -194,18 +156,9 @@ def build_world(
 ) -> World:
     """Load or embed every dataset of an experiment, learn its network, and check its bias edits.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        Names the datasets.
-    sources : Sources, optional
-        Where source files may come from.
-    require_real_data : bool, default False
-        Stop where real data cannot be had; otherwise the embedded network stands in.
-    plugins : tuple of str
-        Files that register techniques, beside those that the experiment names; loaded.
-    say : callable(str)
-        Called with each line of what is going on, downloads included.
+    Where real data are not required, the embedded network stands in if they cannot be had. ``plugins`` are
+    loaded beside those that the experiment names. ``say`` gets each line of what is going on, downloads
+    included.
 
     Raises
     ------
@@ -247,9 +200,8 @@ def _build_scene(
     forbidden = changes.pop("forbidden_edges", card.forbidden_edges)
     settings = merge_settings(card.network, changes)
     relearn = (settings, required, forbidden) != (card.network, card.required_edges, card.forbidden_edges)
-    found = find_rows(
-        card, sources, generator(experiment.seed, purpose="test", dataset=entry.name), require_real_data
-    )
+    rng = generator(experiment.seed, purpose="test", dataset=entry.name)
+    found = find_rows(card, sources, rng, require_real_data)
     test, network = found.table, found.network
     if network is None:
         network = learn_network(test, settings, required_edges=required, forbidden_edges=forbidden)
@@ -278,7 +230,7 @@ def _build_scene(
     for bias in biases.values():
         bias.plant(network, 1.0)  # so that what cannot be planted is known before anything is computed
     return Scene(
-        name=entry.name + (EMBEDDED_SUFFIX if found.network else ""),
+        name=entry.name + (SUFFIX if found.network else ""),
         card=card,
         embedded=found.network is not None,
         network=network,
@@ -292,27 +244,13 @@ def _build_scene(
 
 @dataclass(frozen=True, eq=False)
 class FoundRows:
-    """Rows of a dataset: real ones, or a sample of its embedded network.
-
-    Attributes
-    ----------
-    table : Table
-        The rows.
-    source : str
-        Where they come from, for readers.
-    notes : tuple of str
-        What readers should know of them, as sentences.
-    network : Network or None
-        The embedded network that stands in for real data.
-    missing : str
-        Why there are no real data; else empty.
-    """
+    """Rows of a dataset: real ones, or a sample of its embedded network."""
 
     table: Table
-    source: str
-    notes: tuple[str, ...]
-    network: Network | None = None
-    missing: str = ""
+    source: str  # where they come from, for readers
+    notes: tuple[str, ...]  # what readers should know of them, as sentences
+    network: Network | None = None  # the embedded one that stands in for real data
+    missing: str = ""  # why there are no real data; else empty
 
 
 def find_rows(
@@ -320,12 +258,8 @@ def find_rows(
 ) -> FoundRows:
     """Return a dataset's real rows or, where they cannot be had, as many of its embedded network.
 
-    Raises
-    ------
-    DataNotFoundError
-        If real data are required and cannot be had.
-    ExperimentError
-        If there is no embedded network either.
+    A DataNotFoundError says that real data are required and cannot be had, an ExperimentError that there is
+    no embedded network either.
     """
     try:
         dataset = load_dataset(card, sources)
@@ -334,11 +268,8 @@ def find_rows(
             raise
         path = embedded_network_path(card)
         if path is None or card.rows is None:
-            raise ExperimentError(
-                f"There is neither real data nor an embedded network for {card.name!r}",
-                got=missing.what,
-                remedy=missing.remedy,
-            ) from missing
+            what = f"There is neither real data nor an embedded network for {card.name!r}"
+            raise ExperimentError(what, got=missing.what, remedy=missing.remedy) from missing
         network = read_bif(path, card.schema())
         table = sample(network, card.rows, rng)
         source = f"a sample of the embedded network {path.name}"
@@ -349,24 +280,16 @@ def find_rows(
 def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, int | None, str]:
     """Return a card's network, the number of rows that it was learned from, and where it comes from.
 
-    A shipped network is taken as it is, because learning it again gives the same; for a card without one
-    the data are loaded and the network is learned.
-
-    Raises
-    ------
-    DataError, NetworkError
-        If there is no shipped network and the data cannot be had, or the file is damaged.
+    A shipped network is taken as it is, because learning it again gives the same; for a card without one the
+    data are loaded and the network is learned. DataError and NetworkError say that there is no shipped
+    network and the data cannot be had, or that the file is damaged.
     """
     path = embedded_network_path(card)
     if path is not None:
         return read_bif(path, card.schema()), card.rows, f"embedded network {path.name}"
     dataset = load_dataset(card, sources)
-    network = learn_network(
-        dataset.table,
-        card.network,
-        required_edges=card.required_edges,
-        forbidden_edges=card.forbidden_edges,
-    )
+    edges = {"required_edges": card.required_edges, "forbidden_edges": card.forbidden_edges}
+    network = learn_network(dataset.table, card.network, **edges)
     return network, len(dataset.table), f"learned from {dataset.source}"
 
 
@@ -384,21 +307,10 @@ def describe_bias(kind: BiasKind) -> dict[str, str]:
 
 
 def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
-    """Return the identity of a cell in the store.
+    """Return the identity of a cell in the store: the SHA-256 of everything that can change its predictions.
 
-    Parameters
-    ----------
-    world : World
-        Data and networks.
-    block : Block
-        Where the training sample stands in the experiment.
-    technique, classifier : mapping
-        Their canonical descriptions: name, parameters, digest of the code.
-
-    Returns
-    -------
-    str
-        SHA-256 of everything that can change the cell's predictions, in hexadecimal.
+    ``block`` says where the training sample stands in the experiment; ``technique`` and ``classifier`` are
+    canonical descriptions: name, parameters, digest of the code.
     """
     scene = world.scenes[block.dataset]
     identity = {
@@ -408,10 +320,7 @@ def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifie
         "network": scene.planted(block.bias, block.beta)[1],
         "train_rows": scene.n_train,
         "seed": world.experiment.seed,
-        "dataset": scene.name,
-        "bias": block.bias,
-        "beta": block.beta,
-        "repetition": block.repetition,
+        **{"dataset": scene.name, "bias": block.bias, "beta": block.beta, "repetition": block.repetition},
         "technique": technique,
         "classifier": classifier,
     }

@@ -12,6 +12,7 @@ from matplotlib.path import Path
 from benchmark.figures.layered import Edge, Layout, place_layers
 from benchmark.figures.style import GREY, SIZES, Page, styled, text_width
 from benchmark.runs.descriptions import DatasetDescription
+from benchmark.text.embedded import NOT_LEARNED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,11 +66,7 @@ def draw_network(dataset: DatasetDescription) -> Figure:
     spare = max(0.0, _LEAST_WIDTH - (right - left)) / 2
     left, right = left - spare, right + spare
     height = (layout.n_layers - 1) * _LAYER + _HEIGHT + 0.16
-    origin = (
-        "EMBEDDED NETWORK as shipped, NOT learned from REAL DATA at hand"
-        if dataset.embedded
-        else "Learned from the real data"
-    )
+    origin = NOT_LEARNED if dataset.embedded else "Learned from the real data"
     edges = f"{len(dataset.edges)} edge{'' if len(dataset.edges) == 1 else 's'}"
     with styled():
         page = Page(

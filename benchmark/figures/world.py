@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from benchmark.experiment.plan import Block
 from benchmark.experiment.world import Scene, World
 from benchmark.runs.descriptions import RunDescription, bias_sentence
+from benchmark.text.embedded import NOT_LEARNED, NOT_REAL_LOUD
 from benchmark.text.words import file_name
 
 if TYPE_CHECKING:
@@ -62,16 +63,12 @@ def draw_world(world: World, description: RunDescription) -> Iterator[tuple[str,
 
 
 def _learned_from(scene: Scene) -> str:
-    return (
-        "EMBEDDED NETWORK as shipped, NOT learned from REAL DATA at hand."
-        if scene.embedded
-        else "The network was learned from the real data."
-    )
+    return f"{NOT_LEARNED}." if scene.embedded else "The network was learned from the real data."
 
 
 def _compared(scene: Scene) -> str:
     data = (
-        "EMBEDDED NETWORK, NOT REAL DATA: a sample of the network stands in for the data"
+        f"{NOT_REAL_LOUD}: a sample of the network stands in for the data"
         if scene.embedded
         else "The real data"
     )

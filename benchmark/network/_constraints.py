@@ -27,20 +27,10 @@ def find_cycle(parents: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class Constraints:
-    """Constraints on a structure, checked against each other.
+    """Constraints on a structure, checked against each other; parents of a column are bits of a mask."""
 
-    Parameters
-    ----------
-    required : tuple of int
-        For each column, the bit mask of the parents that it must have.
-    allowed : tuple of int
-        For each column, the bit mask of the parents that it may have.
-    max_indegree : int
-        Largest number of parents of a column.
-    """
-
-    required: tuple[int, ...]
-    allowed: tuple[int, ...]
+    required: tuple[int, ...]  # for each column, the parents that it must have
+    allowed: tuple[int, ...]  # and those that it may have
     max_indegree: int
 
     @classmethod
@@ -52,27 +42,10 @@ class Constraints:
         max_indegree: int | None = None,
         names: Sequence[str] | None = None,
     ) -> Constraints:
-        """Build constraints from edges (parent, child).
+        """Build constraints from edges (parent, child); without a largest in-degree, it is unlimited.
 
-        Parameters
-        ----------
-        n_columns : int
-            Number of columns.
-        required_edges, forbidden_edges : iterable of (int, int)
-            Edges as (parent, child).
-        max_indegree : int, optional
-            Largest number of parents of a column; unlimited if None.
-        names : sequence of str, length n_columns, optional
-            Column names for messages.
-
-        Returns
-        -------
-        Constraints
-
-        Raises
-        ------
-        NetworkError
-            If an edge is no edge between two columns, or the constraints contradict each other.
+        ``names`` are the columns', for messages. A NetworkError says that an edge is none between two
+        columns, or that the constraints contradict each other.
         """
         if names is not None and len(names) != n_columns:
             raise NetworkError(
@@ -123,7 +96,10 @@ def _parent_masks(
             )
         if parent == child:
             raise NetworkError(
-                f"A {kind} edge leads from a column to itself", got=f"{column_label(child, names)}"
+                f"A {kind} edge leads from a column to itself",
+                expected="edges between two columns",
+                got=column_label(child, names),
+                remedy="take the edge out",
             )
         masks[child] |= 1 << int(parent)
     return masks

@@ -32,34 +32,17 @@ def members(mask: int) -> Iterator[int]:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The distinct rows of a coded table and how often each occurs.
+    """The distinct rows of a coded table and how often each occurs."""
 
-    Parameters
-    ----------
-    words : ndarray of uint64, shape (n_words, n_distinct)
-        The rows, packed.
-    codes : ndarray of int16, shape (n_columns, n_distinct)
-        The rows, one contiguous line per column.
-    weights : ndarray of int64, shape (n_distinct,)
-        Number of occurrences.
-    cardinalities : tuple of int
-        Declared number of states of each column.
-    column_bits : ndarray of uint64, shape (n_columns, n_words)
-        Which bits of the words hold each column.
-    total : int
-        Number of rows before collapsing.
-    """
-
-    words: NDArray[np.uint64]
-    codes: NDArray[np.int16]
-    weights: NDArray[np.int64]
-    cardinalities: tuple[int, ...]
-    column_bits: NDArray[np.uint64]
-    total: int
+    words: NDArray[np.uint64]  # shape (n_words, n_distinct): the rows, packed
+    codes: NDArray[np.int16]  # shape (n_columns, n_distinct): the rows, one contiguous line per column
+    weights: NDArray[np.int64]  # shape (n_distinct,): number of occurrences
+    cardinalities: tuple[int, ...]  # declared number of states of each column
+    column_bits: NDArray[np.uint64]  # shape (n_columns, n_words): which bits of the words hold each column
+    total: int  # rows before collapsing
 
     @property
     def n_columns(self) -> int:
-        """Number of columns."""
         return len(self.cardinalities)
 
     def bits(self, mask: int) -> NDArray[np.uint64]:
@@ -69,24 +52,11 @@ class Rows:
 
 
 def collapse(codes: NDArray[np.int16], cardinalities: Sequence[int] | NDArray[np.integer[Any]]) -> Rows:
-    """Collapse equal rows.
+    """Collapse equal rows; what is left is in the order of their first occurrence.
 
-    Parameters
-    ----------
-    codes : ndarray of int16, shape (n_rows, n_columns)
-        Codes from 0 to the column's cardinality less 1.
-    cardinalities : sequence of int, length n_columns
-        Declared number of states of each column.
-
-    Returns
-    -------
-    Rows
-        Distinct rows in the order of their first occurrence.
-
-    Raises
-    ------
-    NetworkError
-        If the table is empty, the shapes do not fit, or a code lies outside its column's states.
+    ``codes`` have shape (n_rows, n_columns); each is below its column's declared number of states, of which
+    ``cardinalities`` has one per column. A NetworkError says that the table is empty, that the shapes do not
+    fit, or that a code lies outside its column's states.
     """
     sizes = tuple(int(size) for size in cardinalities)
     _check(codes, sizes)
@@ -126,9 +96,8 @@ def _check(codes: NDArray[np.int16], sizes: tuple[int, ...]) -> None:
             got=f"shape {codes.shape} and {len(sizes)} cardinalities",
         )
     if len(codes) == 0:
-        raise NetworkError(
-            "A structure cannot be learned from a table without rows", expected="at least one row", got="none"
-        )
+        what = "A structure cannot be learned from a table without rows"
+        raise NetworkError(what, expected="at least one row", got="none")
     low, high = codes.min(axis=0), codes.max(axis=0)
     for column, size in enumerate(sizes):
         if low[column] < 0 or high[column] >= size:
@@ -146,21 +115,9 @@ def group(
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Group the rows that agree in the bits ``kept``, by hashing with linear probing.
 
-    Parameters
-    ----------
-    words : ndarray of uint64, shape (n_words, n), C-contiguous
-        Packed rows.
-    kept : ndarray of uint64, shape (n_words,)
-        Bits that count.
-    weights : ndarray of int64, shape (n,)
-        Weight of each row.
-
-    Returns
-    -------
-    words : ndarray of uint64, shape (n_words, n_groups)
-        The groups in the order of their first row, other bits cleared.
-    weights : ndarray of int64, shape (n_groups,)
-        Sum of each group's weights.
+    ``words`` are packed rows, C-contiguous and of shape (n_words, n); ``kept`` has shape (n_words,),
+    ``weights`` (n,). Returns the groups in the order of their first row, other bits cleared, shape (n_words,
+    n_groups), and the sum of each group's weights, shape (n_groups,).
     """
     n_words, n = words.shape
     log_size = 4
@@ -205,19 +162,9 @@ def _term(count: int, pseudo: float) -> float:
 
 @njit(cache=True, nogil=True)
 def score_counts(counts: NDArray[np.int64], pseudo: float) -> float:
-    """Sum N ln N (``pseudo`` 0) or ln Γ(N + pseudo) - ln Γ(pseudo) over all counts N > 0.
+    """Sum N ln N (``pseudo`` 0) or ln Γ(N + pseudo) - ln Γ(pseudo) over all counts N > 0, in nats.
 
-    Parameters
-    ----------
-    counts : ndarray of int64, shape (n_cells,)
-        Counts, zeros allowed.
-    pseudo : float
-        Prior weight of one cell in rows; 0 for the log-likelihood.
-
-    Returns
-    -------
-    float
-        The sum in nats.
+    ``counts`` have shape (n_cells,), zeros allowed; ``pseudo`` is the prior weight of one cell in rows.
     """
     repeats = np.zeros(_SMALL, dtype=np.int64)
     n_large = 0
@@ -249,27 +196,11 @@ def score_extensions(
     candidates: NDArray[np.int64],
     prior: float,
 ) -> NDArray[np.float64]:
-    """Score the sets ``base`` plus one candidate each, from full tables of counts.
+    """Return :func:`score_counts` of the sets ``base`` plus one candidate each, from full tables of counts.
 
-    Parameters
-    ----------
-    codes : ndarray of int16, shape (n_columns, n_distinct), C-contiguous
-        Distinct rows, column by column.
-    weights : ndarray of int64, shape (n_distinct,)
-        How often each occurs.
-    cardinalities : ndarray of int64, shape (n_columns,)
-        Number of states of each column.
-    base : ndarray of int64, shape (n_base,)
-        Columns that all sets share.
-    candidates : ndarray of int64, shape (n_candidates,)
-        The column that each set adds. The caller sees to it that every table has below 2**31 cells.
-    prior : float
-        Equivalent sample size, or 0 for the log-likelihood.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_candidates,)
-        :func:`score_counts` of every set.
+    ``codes``, C-contiguous and of shape (n_columns, n_distinct), are distinct rows, column by column, and
+    ``weights`` how often each occurs. ``prior`` is the equivalent sample size, or 0 for the log-likelihood.
+    The caller sees to it that every table has below 2**31 cells.
     """
     n = len(weights)
     keys = np.zeros(n, dtype=np.int32)

@@ -93,11 +93,6 @@ def read_bif(path: Path | str, schema: Schema) -> Network:
         What the file's variables and states mean. Variables may come in any order, and so may the states
         of a variable and the parents of a table.
 
-    Returns
-    -------
-    Network
-        Network over ``schema``.
-
     Raises
     ------
     NetworkError
@@ -107,7 +102,12 @@ def read_bif(path: Path | str, schema: Schema) -> Network:
     try:
         text = re.sub(r"/\*.*?\*/|//[^\n]*", "", source.read_text(encoding="utf-8"), flags=re.DOTALL)
     except (OSError, UnicodeDecodeError) as error:
-        raise NetworkError(f"Cannot read the network file {source}", got=str(error)) from error
+        raise NetworkError(
+            f"Cannot read the network file {source}",
+            expected="a BIF file in UTF-8",
+            got=str(error),
+            remedy="correct the path, or learn the network again with 'betabench learn'",
+        ) from error
     position = {token: i for i, token in enumerate(_distinct_tokens(schema.names))}
     codes = _state_codes(text, schema, position, source)
     parents: dict[int, tuple[int, ...]] = {}

@@ -20,28 +20,12 @@ _SLACK = 1e-9  # nats per row by which rounding may lower a bound
 
 
 def optimal_parents(scores: SetScores, constraints: Constraints) -> tuple[int, ...]:
-    """Return the parents of each column in a structure of highest score.
+    """Return the parents of each column, as bit masks, in a structure of highest score.
 
-    Parameters
-    ----------
-    scores : SetScores
-        The score; the sets that matter are counted into it.
-    constraints : Constraints
-        Required and forbidden edges, largest in-degree.
+    The sets that matter are counted into ``scores``. Equal parent sets: the smallest mask, column 0 being the
+    lowest bit. Equal sinks of a set of columns: the lowest column. A NetworkError says that the table has
+    over 16 columns.
 
-    Returns
-    -------
-    tuple of int
-        Bit mask of the parents of each column. Equal parent sets: the smallest mask, column 0 being the
-        lowest bit. Equal sinks of a set of columns: the lowest column.
-
-    Raises
-    ------
-    NetworkError
-        If the table has over 16 columns.
-
-    Notes
-    -----
     Silander & Myllymäki 2006: the best parents within each set of candidates, then the best sink of each set
     of columns. Parent sets that no structure needs are neither counted nor scored; see :func:`_useful`.
     """

@@ -20,17 +20,19 @@ __all__ = ["learn_network", "merge_settings"]
 def merge_settings(settings: NetworkSettings, changes: Mapping[str, Any]) -> NetworkSettings:
     """Return settings in which every change that is not None replaces what was there.
 
-    Raises
-    ------
-    NetworkError
-        If a value is invalid.
+    A NetworkError says that a value is invalid.
     """
     asked = {name: value for name, value in changes.items() if value is not None}
     try:
         return NetworkSettings.model_validate({**settings.model_dump(), **asked})
     except ValidationError as error:
         flaws = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}, not {e['input']!r}" for e in error.errors())
-        raise NetworkError("The network settings are invalid", got="; ".join(flaws)) from None
+        raise NetworkError(
+            "The network settings are invalid",
+            expected="values that the card's section [network] takes",
+            got="; ".join(flaws),
+            remedy="correct the option or the section 'network'; docs/adding/dataset.md explains it",
+        ) from None
 
 
 def learn_network(
@@ -67,14 +69,9 @@ def learn_network(
     structure = learn_structure(
         table.codes,
         schema.cardinalities,
-        algorithm=settings.algorithm,
-        score=settings.score,
-        equivalent_sample_size=settings.equivalent_sample_size,
+        **settings.model_dump(exclude={"pseudo_count"}),
         required_edges=[(schema.index(a), schema.index(b)) for a, b in required_edges],
         forbidden_edges=[(schema.index(a), schema.index(b)) for a, b in forbidden_edges],
-        max_indegree=settings.max_indegree,
-        tabu_length=settings.tabu_length,
-        restarts=settings.restarts,
         rng=generator(0, purpose="structure search"),
         names=schema.names,
     )

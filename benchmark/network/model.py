@@ -54,9 +54,7 @@ class Network:
                 got=f"{len(self.parents)} lists of parents, {len(self.cpts)} tables",
             )
         if len(self.topological_order) != n_columns:
-            in_cycle = [
-                self.schema.names[i] for i in range(n_columns) if i not in set(self.topological_order)
-            ]
+            in_cycle = [n for i, n in enumerate(self.schema.names) if i not in self.topological_order]
             raise NetworkError("The graph has a cycle", got="a cycle through " + ", ".join(in_cycle))
         for i, cpt in enumerate(self.cpts):
             shape = (self.n_configurations(i), int(self.schema.cardinalities[i]))
@@ -70,6 +68,7 @@ class Network:
                 raise NetworkError(
                     f"A row of the probability table of {self.schema.names[i]!r} is not a distribution",
                     expected=f"non-negative numbers that sum to 1 (within {_SUM_TOLERANCE:g})",
+                    got=f"numbers from {cpt.min():g}, sums from {cpt.sum(1).min():g} to {cpt.sum(1).max():g}",
                 )
             cpt.flags.writeable = False
 
@@ -77,20 +76,10 @@ class Network:
     def topological_order(self) -> tuple[int, ...]:
         """Column positions, parents before children; among the possible ones the smallest first."""
         order: list[int] = []
-        placed = [False] * len(self.parents)
-        while len(order) < len(self.parents):
-            ready = next(
-                (
-                    i
-                    for i, parents in enumerate(self.parents)
-                    if not placed[i] and all(placed[p] for p in parents)
-                ),
-                None,
-            )
-            if ready is None:
-                break
-            placed[ready] = True
-            order.append(ready)
+        left = dict(enumerate(self.parents))
+        while ready := [i for i, parents in left.items() if left.keys().isdisjoint(parents)]:
+            order.append(ready[0])
+            del left[ready[0]]
         return tuple(order)
 
     @property
@@ -115,13 +104,7 @@ class Network:
         return Network(self.schema, self.parents, tuple(cpts))
 
     def to_pgmpy(self) -> DiscreteBayesianNetwork:
-        """Return the same network as a pgmpy model, with column and state names.
-
-        Returns
-        -------
-        pgmpy.models.DiscreteBayesianNetwork
-            A new model that shares nothing with this one.
-        """
+        """Return the same network as a new pgmpy model, with column and state names."""
         from pgmpy.factors.discrete import TabularCPD
         from pgmpy.models import DiscreteBayesianNetwork
 
@@ -147,21 +130,10 @@ class Network:
 def parent_configurations(
     codes: NDArray[np.int16], parents: tuple[int, ...], cardinalities: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Compute the number of each row's parent configuration.
+    """Return the number of each row's parent configuration, in mixed radix, last parent fastest.
 
-    Parameters
-    ----------
-    codes : ndarray of int16, shape (n_rows, n_columns)
-        Code matrix.
-    parents : tuple of int
-        Parent positions.
-    cardinalities : ndarray of int64, shape (n_columns,)
-        Number of states of every column.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_rows,)
-        Mixed-radix number of the configuration, last parent fastest; zeros without parents.
+    ``codes`` have shape (n_rows, n_columns), ``cardinalities``, numbers of states, (n_columns,), and the
+    result (n_rows,); it is zero without parents.
     """
     configuration = np.zeros(codes.shape[0], dtype=np.int64)
     for p in parents:
@@ -182,11 +154,6 @@ def fit_network(table: Table, parents: tuple[tuple[int, ...], ...], *, pseudo_co
     pseudo_count : float, default 0
         Added to each cell's count; 0 is maximum likelihood. A configuration without any count gets the
         uniform distribution.
-
-    Returns
-    -------
-    Network
-        Network over the table's schema.
 
     Raises
     ------

@@ -48,11 +48,6 @@ def sample(network: Network, n_rows: int, rng: np.random.Generator) -> Table:
     rng : numpy.random.Generator
         Source of randomness; it is advanced.
 
-    Returns
-    -------
-    Table
-        ``n_rows`` rows over the network's schema.
-
     Raises
     ------
     NetworkError

@@ -34,25 +34,10 @@ _MOST_CELLS = 2**53  # no conditional probability table of this size could be st
 class SetScores:
     """The set function F of one table, computed on demand and remembered.
 
-    Parameters
-    ----------
-    rows : Rows
-        The collapsed table.
-    score : {"bic", "bdeu"}, default "bic"
-        BIC (Schwarz 1978) in natural logarithm: log-likelihood less ln(n)/2 per free parameter. BDeu
-        (Heckerman, Geiger & Chickering 1995): log marginal likelihood under uniform priors.
-    equivalent_sample_size : float, default 1.0
-        Weight of the BDeu prior, in rows.
+    BIC (Schwarz 1978) is in natural logarithm: log-likelihood less ln(n)/2 per free parameter. BDeu
+    (Heckerman, Geiger & Chickering 1995) is the log marginal likelihood under uniform priors, which the
+    equivalent sample size weighs in rows: a positive number, else a NetworkError says so.
 
-    Raises
-    ------
-    UnknownNameError
-        If there is no such score.
-    NetworkError
-        If the equivalent sample size is not a positive number.
-
-    Notes
-    -----
     Values do not depend on how a set was counted. They are rounded to a grid, some 1e-15 of their size, on
     which sums and differences are exact (for sets of up to eight configurations per row; larger ones score
     too low to be chosen). So steps to structures of equal score tie exactly.
@@ -116,19 +101,9 @@ class SetScores:
         return math.fsum(self.family(child, mask) for child, mask in enumerate(parents))
 
     def toggles(self, child: int, parents: int) -> NDArray[np.float64]:
-        """Return how the score changes when one column joins or leaves the parents of ``child``.
+        """Return how the score changes, in nats, when each column joins or leaves the parents of ``child``.
 
-        Parameters
-        ----------
-        child : int
-            A column.
-        parents : int
-            Bit mask of its present parents.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_columns,)
-            Change in nats for each column, -inf for ``child`` itself.
+        ``parents`` is the bit mask of its present ones. Shape (n_columns,), -inf for ``child`` itself.
         """
         columns = [column for column in range(self.rows.n_columns) if column != child]
         strangers = [column for column in columns if not parents >> column & 1]

@@ -22,27 +22,11 @@ AlgorithmName = Literal["hill_climbing", "tabu", "exact"]
 
 @dataclass(frozen=True)
 class Structure:
-    """A learned directed acyclic graph.
+    """A learned directed acyclic graph."""
 
-    Parameters
-    ----------
-    parents : tuple of tuple of int
-        The parents of each column, ascending.
-    score : float
-        Score of the whole structure in nats; higher is better.
-    score_name : {"bic", "bdeu"}
-        Which score.
-    algorithm : {"hill_climbing", "tabu", "exact"}
-        How it was found.
-    evaluations : int
-        Number of sets of columns that were counted on the way.
-    """
-
-    parents: tuple[tuple[int, ...], ...]
-    score: float
-    score_name: ScoreName
-    algorithm: AlgorithmName
-    evaluations: int
+    parents: tuple[tuple[int, ...], ...]  # those of each column, ascending
+    score: float  # of the whole structure, in nats; higher is better
+    evaluations: int  # number of sets of columns that were counted on the way
 
     @property
     def edges(self) -> tuple[tuple[int, int], ...]:
@@ -69,43 +53,29 @@ def learn_structure(
 ) -> Structure:
     """Learn the structure of a Bayesian network from a coded table.
 
+    Hill climbing adds, deletes or reverses the edge that gains most until nothing gains. Tabu search (Glover
+    1989) goes on from there by the best step to a structure that it did not visit lately. The exact search
+    finds a structure of highest score among all; it takes up to 16 columns. Searches start from the required
+    edges alone. Among steps of equal gain, additions go before deletions before reversals, then the lowest
+    parent column (before the step), then the lowest child column.
+
     Parameters
     ----------
-    table_codes : ndarray of int16, shape (n_rows, n_columns)
-        Codes from 0 to the column's cardinality less 1. The order of rows has no influence.
-    cardinalities : sequence of int, length n_columns
-        Declared number of states of each column, occurring or not.
-    algorithm : {"hill_climbing", "tabu", "exact"}, default "tabu"
-        Hill climbing adds, deletes or reverses the edge that gains most until nothing gains. Tabu search
-        (Glover 1989) goes on from there by the best step to a structure that it did not visit lately. The
-        exact search finds a structure of highest score among all; it takes up to 16 columns.
-    score : {"bic", "bdeu"}, default "bic"
-        See :class:`benchmark.network.scores.SetScores`.
-    equivalent_sample_size : float, default 1.0
-        Weight of the BDeu prior, in rows.
+    table_codes, cardinalities
+        See :func:`~benchmark.network._counts.collapse`. The order of rows has no influence.
+    algorithm, score, equivalent_sample_size, max_indegree, tabu_length, restarts
+        As in :class:`~benchmark.data.card.NetworkSettings`; a restart is from a random variation of the best
+        structure.
     required_edges, forbidden_edges : sequence of (int, int), default ()
         Edges (parent, child) that every visited structure has, or that none has.
-    max_indegree : int, optional
-        Largest number of parents of a column; unlimited if None.
-    tabu_length : int, default 10
-        Number of structures visited last that tabu search does not return to.
     max_tabu : int, default 10
         Number of steps without a new best structure after which tabu search stops.
-    restarts : int, default 0
-        How often hill climbing or tabu search starts again from a random variation of the best structure.
     perturbations : int, default 12
-        Number of random steps that make such a variation; about one per column works well.
+        Number of random steps that make a variation; about one per column works well.
     rng : numpy.random.Generator, optional
         Source of the random steps; needed if there are restarts.
     names : sequence of str, length n_columns, optional
         Column names for error messages.
-
-    Returns
-    -------
-    Structure
-        The best structure visited. Searches start from the required edges alone. Among steps of equal gain,
-        additions go before deletions before reversals, then the lowest parent column (before the step), then
-        the lowest child column.
 
     Raises
     ------
@@ -134,13 +104,8 @@ def learn_structure(
                 graph = _Graph(scores, constraints, best)
                 graph.perturb(perturbations, rng)
                 best = max(best, _climb(graph, tabu_length, patience), key=scores.structure)
-    return Structure(
-        parents=tuple(tuple(members(mask)) for mask in best),
-        score=scores.structure(best),
-        score_name=score,
-        algorithm=algorithm,
-        evaluations=scores.evaluations,
-    )
+    parents = tuple(tuple(members(mask)) for mask in best)
+    return Structure(parents, scores.structure(best), scores.evaluations)
 
 
 def _check_settings(

@@ -13,6 +13,7 @@ from benchmark.errors import ReportError
 from benchmark.experiment.plan import PublishedDataset, PublishedEntry
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
+from benchmark.text.embedded import NOT_REAL_LOUD, REAL, SAMPLED
 
 TOLERANCES = (0.02, 0.05)
 """Absolute differences up to which a number counts as met, in the units of the metric."""
@@ -88,8 +89,8 @@ class Comparison:
         if not embedded:
             return None
         return (
-            "EMBEDDED NETWORK, NOT REAL DATA: the published numbers are of real data, ours on "
-            f"{', '.join(embedded)} were tested on a sample of the learned network"
+            f"{NOT_REAL_LOUD}: the published numbers are of real data, ours on "
+            f"{', '.join(embedded)} were tested on a {SAMPLED}"
         )
 
 
@@ -285,7 +286,7 @@ class _Finder:
             "our_bias": _choose("bias", place.bias, tuple(bias.name for bias in ours.biases), ours.entry),
             "our_technique": self.entry.technique(technique, ours.baseline),
             "our_classifier": _choose("classifier", place.classifier, self.run.classifiers, ours.entry),
-            "test_data": EMBEDDED if ours.embedded else "real data",
+            "test_data": EMBEDDED if ours.embedded else REAL,
         }
         key = (ours.name, where["our_bias"], beta, where["our_technique"], where["our_classifier"], metric)
         if key not in self.means:

@@ -8,6 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
+from benchmark.text.console import say
+
 
 def print_examination(console: Console, report: Mapping[str, Any]) -> None:
     """Print what :func:`benchmark.experiment.examine.examine` found of a technique."""
@@ -40,8 +42,3 @@ def _print_result(console: Console, what: str, status: str, detail: str) -> None
 def _print_lines(console: Console, detail: str) -> None:
     for line in re.split(r" (?=Expected: |Got: |What to do: )|\n", detail):
         say(console, f"                  {line}")
-
-
-def say(console: Console, line: str, style: str = "") -> None:
-    """Print a line as it is: no markup, no colours of its own, no line breaks."""
-    console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)

@@ -19,6 +19,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.summary import csv_text
 from benchmark.tables.markup import MARKUPS
 from benchmark.tables.significance import scenarios_of, statistics_tables
+from benchmark.text.embedded import NOT_REAL_LOUD
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
 PAGE = "README.md"
@@ -113,7 +114,7 @@ def print_statistics(
     for dataset in run.datasets:
         if dataset.embedded:
             console.print(
-                f"{escape(dataset.heading)}: EMBEDDED NETWORK, NOT REAL DATA",
+                f"{escape(dataset.heading)}: {NOT_REAL_LOUD}",
                 style="bold red",
                 highlight=False,
             )

@@ -17,6 +17,7 @@ from benchmark.data import Table
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import PublishedEntry
 from benchmark.statistics.answers import ConstantAnswer
+from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED, titled
 from benchmark.text.words import file_name
 
 STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processing", "": "Techniques"}
@@ -265,14 +266,14 @@ class DatasetDescription:
 
     @property
     def heading(self) -> str:
-        """As every table, figure and page of the run calls it; see :func:`dataset_heading`."""
-        return dataset_heading(self.title, self.embedded) if self.title else self.name
+        """As every table, figure and page of the run calls it: ``"Adult (embedded)"``."""
+        return titled(self.title, self.embedded) if self.title else self.name
 
     @property
     def provenance(self) -> str:
         """What the numbers were measured on, in the words that every table and figure shows."""
         if self.embedded:
-            return "EMBEDDED NETWORK, NOT REAL DATA: tested on a sample of the learned network"
+            return f"{NOT_REAL_LOUD}: tested on a {SAMPLED}"
         return f"tested on {'a ' if self.test_data.startswith('sample') else ''}{self.test_data}"
 
     @property
@@ -417,11 +418,6 @@ class RunDescription:
     def repetitions_text(self) -> str:
         """``"30 repetitions"``, or ``"1 repetition"``."""
         return f"{self.repetitions} repetition{'' if self.repetitions == 1 else 's'}"
-
-
-def dataset_heading(title: str, embedded: bool) -> str:
-    """Return a dataset's title, marked where it is an embedded one: ``"Adult (embedded)"``."""
-    return f"{title} (embedded)" if embedded else title
 
 
 def bias_sentence(bias: str, description: str) -> str:

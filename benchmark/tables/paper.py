@@ -15,6 +15,7 @@ from benchmark.runs.frames import Scenario, scenarios, with_failed_cells
 from benchmark.runs.reasons import explain
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, ConstantAnswer, standings
 from benchmark.tables.answers import accepts_text, mark, mark_notes
+from benchmark.text.embedded import extent
 
 PREPROCESSING = ("massaging", "reweighing", "uniform_sampling", "preferential_sampling")
 """Methods of the paper's Tables 3 and 6, in the paper's order."""
@@ -346,11 +347,7 @@ class _Builder:
 
     def caption(self, metrics: Sequence[MetricDescription], of: str, shown: Iterable[Scenario]) -> str:
         titles = " and ".join(m.title if i == 0 else m.in_sentence for i, m in enumerate(metrics))
-        embedded = [s.dataset.embedded for s in shown]
-        if not any(embedded):
-            return f"{titles} {of}"
-        extent = "" if all(embedded) else "partly "
-        return f"{titles} {of} ({extent}embedded networks, not real data)"
+        return f"{titles} {of}{extent(s.dataset.embedded for s in shown)}"
 
     def notes(
         self,

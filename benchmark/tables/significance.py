@@ -37,6 +37,7 @@ from benchmark.tables.paper import (
     paper_name,
     shares_cell,
 )
+from benchmark.text.embedded import NOT_REAL, extent
 from benchmark.text.words import file_name
 
 BETTER, WORSE = "+", "-"
@@ -141,7 +142,7 @@ def data_notes(datasets: Iterable[DatasetDescription]) -> Iterator[str]:
     """Say what readers have to know about the data: warnings, biases without effect, sizes of groups."""
     for dataset in datasets:
         if dataset.embedded:
-            yield f"Warning, {dataset.heading}: an embedded network, not real data."
+            yield f"Warning, {dataset.heading}: an {NOT_REAL}."
         if dataset.warning:
             yield f"Warning, {dataset.heading}: {dataset.warning.strip().rstrip('.')}."
         for warning in dataset.inert_warnings.values():
@@ -378,9 +379,7 @@ class _Builder:
                 return f"{self.statistics.title(metric)}: {direction} is better."
 
     def extent(self) -> str:
-        embedded = [dataset.embedded for dataset in self.run.datasets]
-        partly = "" if all(embedded) else "partly "
-        return f" ({partly}embedded networks, not real data)" if any(embedded) else ""
+        return extent(dataset.embedded for dataset in self.run.datasets)
 
     def signs_note(self, techniques: Sequence[str], metrics: Sequence[str]) -> Iterator[str]:
         yield f"Marked {BETTER}: significantly better than the baseline. Marked {WORSE}: significantly worse."

@@ -16,7 +16,6 @@ FORMATS = ("png", "pdf", "svg")
 FORMATS_WRITTEN = FORMATS[:1]
 """Those in which figures are written unless others are asked for."""
 
-
 PACKED = ".xz"
 """Ending of a file that is kept compressed: ``results.csv.xz`` stands for ``results.csv``."""
 
@@ -28,13 +27,7 @@ def plain_or_packed(path: Path) -> Path:
 
 
 def figure_formats(text: str) -> tuple[str, ...]:
-    """Return the formats that a text names: ``"png,svg"``.
-
-    Raises
-    ------
-    ReportError
-        If it names none, or an unknown one.
-    """
+    """Return the formats that a text names: ``"png,svg"``; a ReportError says that it is none."""
     named = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",")))
     if not set(named) <= set(FORMATS):
         raise ReportError(
@@ -47,13 +40,7 @@ def figure_formats(text: str) -> tuple[str, ...]:
 
 
 def require_writable(folder: Path) -> None:
-    """Raise an error unless a folder can be written to, or can be made where it is not there yet.
-
-    Raises
-    ------
-    ReportError
-        If it cannot.
-    """
+    """Raise a ReportError unless a folder can be written to, or can be made where it is not there yet."""
     there = folder.absolute()
     while not there.exists() and there != there.parent:
         there = there.parent
@@ -68,19 +55,9 @@ def require_writable(folder: Path) -> None:
 
 
 def write_atomically(path: Path, content: bytes | str) -> Path:
-    """Write a file under a temporary name beside its own, then rename it.
+    """Write a file under a temporary name beside its own, then rename it; return its path.
 
-    Parameters
-    ----------
-    path : Path
-        Where to; folders are made as needed.
-    content : bytes or str
-        Text is written as UTF-8, line ends as they are.
-
-    Returns
-    -------
-    Path
-        ``path``.
+    Folders are made as needed. Text is written as UTF-8, line ends as they are.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")

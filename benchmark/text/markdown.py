@@ -1,12 +1,9 @@
-"""Text, code, links and tables as Markdown, whatever characters they hold."""
+"""Text, code and tables as Markdown, whatever characters they hold."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from urllib.parse import quote
 
 
 def plain(text: str) -> str:
@@ -24,23 +21,11 @@ def code(value: object) -> str:
     return f"{fence} {text} {fence}"
 
 
-def link_to(path: Path, folder: Path, root: Path) -> str | None:
-    """Return a link from a folder to a file, or None if the folder lies outside of the source tree."""
-    start = folder.resolve()
-    return quote(Path(os.path.relpath(path, start)).as_posix()) if start.is_relative_to(root) else None
-
-
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: int | None = None) -> str:
-    """Return a table.
+    """Return a table of headings and rows of cells, all of them Markdown already.
 
-    Parameters
-    ----------
-    head : sequence of str
-        Headings; like all cells they are Markdown already.
-    rows : iterable of sequence of str
-        Its rows.
-    named : int, optional
-        Number of columns of names, which come first; the others are numbers and aligned to the right.
+    Of the columns, the first ``named`` hold names; the others are numbers and aligned to the right. Without
+    it, none is aligned.
     """
     rule = ["---"] * len(head) if named is None else [":--"] * named + ["--:"] * (len(head) - named)
     lines = [head, rule, *([re.sub(r"(?<!\\)\|", r"\|", cell) for cell in row] for row in rows)]

@@ -17,10 +17,7 @@ _SETTLED = 2  # seconds of computing after which the rate is shown
 class Pace:
     """How far a run's computing is, how fast it was so far, and how long the rest takes if that stays so.
 
-    Parameters
-    ----------
-    show : callable(Pace)
-        Shows it; called whenever it has changed.
+    ``show`` is called whenever it has changed.
     """
 
     def __init__(self, show: Callable[[Pace], None]) -> None:

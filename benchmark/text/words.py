@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 
 def printable(text: object) -> str:
@@ -39,6 +40,6 @@ def share(value: float) -> str:
     return f"{percent:.0f} %" if exact else f"{percent:.1f} %"
 
 
-def few(names: list[str], most: int = 6) -> str:
-    """Return the first of some names, and how many more there are."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def few(names: Sequence[str], most: int = 6, others: str = "more") -> str:
+    """Return the first of some names, and how many others there are: ``"a, b and 3 more"``."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} {others}" if len(names) > most else "")

@@ -253,9 +253,9 @@ def test_memory_is_that_of_a_process_and_of_all_that_it_started() -> None:
     ) as one:
         assert one.stdout is not None
         one.stdout.readline()
-        assert 128 < pool._Scales().held(one.pid) < 128 + 100
+        assert 128 < pool._MemoryMeter().held(one.pid) < 128 + 100
         one.communicate(b"\n")
-    assert pool._Scales().held(one.pid) == 0
+    assert pool._MemoryMeter().held(one.pid) == 0
 
 
 def test_looking_who_started_whom_serves_all_workers_and_costs_a_hundredth_of_a_core(
@@ -271,7 +271,7 @@ def test_looking_who_started_whom_serves_all_workers_and_costs_a_hundredth_of_a_
     clock = SimpleNamespace(monotonic=lambda: now, thread_time=lambda: spent)
     monkeypatch.setattr(pool, "_descendants_of_children", look)
     monkeypatch.setattr(pool, "time", clock)
-    scales = pool._Scales()
+    meter = pool._MemoryMeter()
     for now, expected in (  # noqa: B007  # the clock shows it
         (0.0, 1),
         (0.1, 1),
@@ -280,7 +280,7 @@ def test_looking_who_started_whom_serves_all_workers_and_costs_a_hundredth_of_a_
         (4.0, 2),
         (4.2, 3),
     ):
-        assert scales.held(os.getpid()) == scales.held(os.getpid()) > 0
+        assert meter.held(os.getpid()) == meter.held(os.getpid()) > 0
         assert looks == expected
 
 

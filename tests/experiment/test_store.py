@@ -143,7 +143,7 @@ def test_a_fresh_store_sets_the_old_one_aside(tmp_path: Path) -> None:
             store.write([cell(f"run {number}")])
         with Store(path, fresh=True) as store:
             assert store.statuses() == {}
-            assert store.aside == tmp_path / f"s.{number}.sqlite"
+            assert store.backup_path == tmp_path / f"s.{number}.sqlite"
         with Store(tmp_path / f"s.{number}.sqlite") as old:
             assert list(old.statuses()) == [f"run {number}"]
 

@@ -60,6 +60,7 @@ NOT_HARNESS = {
     "experiment/store": "keeps numbers as they are",
     "experiment/score.py": "computes metrics from predictions; its digest is stored with them",
     "metrics": "the same",
+    "text": "words of messages; the suffix of an embedded dataset is in the keys, as its name",
     "experiment/versions.py": "makes the keys",
 }
 

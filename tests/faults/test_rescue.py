@@ -72,9 +72,9 @@ def read_back(path: Path) -> tuple[int, str]:
         missing = [c for key, c in CELLS.items() if key not in known]
         store.write(missing)
         assert len(store.read(list(CELLS))) == len(CELLS)
-        news = store.news
+        news = store.recovery_message
     with Store(path) as again:
-        assert again.news == ""
+        assert again.recovery_message == ""
         assert again.read(list(CELLS)) == [dataclasses.replace(c, rows=None) for c in CELLS.values()]
     return len(found), news
 
@@ -214,7 +214,7 @@ def test_numbers_that_sqlite_keeps_in_another_form_are_no_damage(value: float, t
     with Store(tmp_path / "s.sqlite") as store:
         store.write([dataclasses.replace(made, repetition=int(made.repetition))])
     with Store(tmp_path / "s.sqlite") as store:
-        assert store.news == ""
+        assert store.recovery_message == ""
         assert len(store.read([made.key])) == 1
 
 

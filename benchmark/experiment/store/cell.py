@@ -22,35 +22,9 @@ class MetricValue:
 
 @dataclass(frozen=True, slots=True)
 class CellResult:
-    """What one cell gave.
+    """What one cell gave, and where it stands in the result table."""
 
-    Attributes
-    ----------
-    key : str
-        Identity of the cell; see :func:`benchmark.experiment.world.cell_key`.
-    dataset, bias, beta, repetition, technique, classifier
-        Where it stands in the result table.
-    status : {"ok", "skipped", "not_converged", "failed", "timeout", "crashed"}
-        How it ended.
-    reason : str
-        Why it did not end well; empty if it did.
-    metrics : tuple of MetricValue
-        Empty unless the status is ok.
-    counts : tuple
-        Test rows by [group][favorable label][favorable prediction], the groups being the states of the
-        sensitive feature; empty unless the status is ok.
-    seconds : float
-        Wall time of preparation, training and prediction.
-    convergence : Convergence or None
-        How the fit converged, if the technique optimises something and says so.
-    rows : bytes or None
-        Predictions and scores of all test rows (:func:`benchmark.experiment.score.pack`), if a metric needs
-        them.
-    scoring : str
-        Digest of the code that computed the metrics; empty if none did.
-    """
-
-    key: str
+    key: str  # see :func:`benchmark.experiment.world.cell_key`
     dataset: str
     bias: str
     beta: float
@@ -58,13 +32,16 @@ class CellResult:
     technique: str
     classifier: str
     status: Status
-    reason: str = ""
-    metrics: tuple[MetricValue, ...] = ()
+    reason: str = ""  # why it did not end well; empty if it did
+    metrics: tuple[MetricValue, ...] = ()  # empty unless the status is ok
+    # Test rows by [group][favorable label][favorable prediction], the groups being the states of the
+    # sensitive feature; empty unless the status is ok.
     counts: Sequence[object] = field(default=(), repr=False)
-    seconds: float = 0.0
-    convergence: Convergence | None = None
+    seconds: float = 0.0  # wall time of preparation, training and prediction
+    convergence: Convergence | None = None  # if the technique optimizes something and says how that went
+    # Predictions and scores of all test rows, if a metric needs them; see benchmark.experiment.score.pack.
     rows: bytes | None = field(default=None, repr=False)
-    scoring: str = ""
+    scoring: str = ""  # digest of the code that computed the metrics; empty if none did
 
     @property
     def metric_names(self) -> str:
@@ -74,21 +51,9 @@ class CellResult:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the store knows of a cell, its numbers apart.
-
-    Attributes
-    ----------
-    status : str
-        As in :class:`CellResult`.
-    seconds : float
-        That it took.
-    scoring : str
-        Digest of the code that computed its metrics.
-    metrics : frozenset of str
-        Names of the metrics that it has a value or a reason for.
-    """
+    """What the store knows of a cell, its numbers apart; fields as in :class:`CellResult`."""
 
     status: Status
     seconds: float
     scoring: str
-    metrics: frozenset[str]
+    metrics: frozenset[str]  # names of those that it has a value or a reason for

@@ -11,18 +11,10 @@ UNREADABLE = (sqlite3.Error, TypeError, ValueError, OverflowError)
 """What reading a damaged file raises: SQLite's errors, and Python's where a value is not what it was."""
 
 # What a sound file meets, too: another process, a full disk, missing rights. All else speaks of damage.
-_NO_DAMAGE = frozenset(
-    {
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_NOMEM,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_INTERRUPT,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_CANTOPEN,
-    }
+_NO_DAMAGE = (
+    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM),
+    *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR),
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN),
 )
 
 _CELLS = """
@@ -48,21 +40,9 @@ def checksum(
 ) -> int:
     """Return the CRC-32 of everything that a store says of a cell, the predictions of its rows apart.
 
-    Parameters
-    ----------
-    cell : sequence
-        Its row in the table ``cells``.
-    metrics : iterable of tuple
-        Name, value and reason of each, in any order.
-    convergence : sequence of float or None
-        Steps, residual and tolerance.
-    scoring : str
-        Digest of the code that computed the metrics.
-
-    Returns
-    -------
-    int
-        -1, which no checksum is, if damage has made something else of a number.
+    ``cell`` is its row in the table ``cells``; ``metrics`` are name, value and reason of each, in any order;
+    ``convergence`` is steps, residual and tolerance; ``scoring`` is the digest of the code that computed the
+    metrics. The result is -1, which no checksum is, if damage has made something else of a number.
     """
     key, dataset, bias, beta, repetition, technique, classifier, status, reason, counts, seconds = cell
     try:
@@ -87,14 +67,8 @@ def checksums(
 ) -> Iterator[tuple[str, int, int | None]]:
     """Yield the key of each stored cell, the checksum of what is there, and the one that was written.
 
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        To the store.
-    among : str
-        A table with the keys of the cells that are wanted; all if it is empty.
-    prefix : str
-        What the names of the tables begin with.
+    ``among`` is a table with the keys of the cells that are wanted, all if it is empty; the names of the
+    tables begin with ``prefix``.
     """
     where = f"WHERE key IN (SELECT key FROM {among})" if among else ""
     # Both tables come in the order of their keys, so that none has to be held in memory.

@@ -11,20 +11,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class LastRun:
-    """How far a run came.
-
-    Attributes
-    ----------
-    experiment : str
-        Its name.
-    plan : str
-        Digest of the keys of the cells that it planned.
-    finished, planned : int
-        How many of them are finished, and how many there are.
-    """
+    """How far a run came: how many of the cells that it planned are finished."""
 
     experiment: str
-    plan: str
+    plan: str  # digest of the keys of these cells
     finished: int
     planned: int
 

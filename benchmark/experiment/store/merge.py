@@ -34,28 +34,15 @@ LIMIT 1
 
 
 def take_over(connection: sqlite3.Connection, path: Path, others: Sequence[Path]) -> int:
-    """Add the cells of other stores within a transaction; see :meth:`Store.merge`.
+    """Add the cells of other stores to the one of a connection and a file; return how many of them are new.
 
-    Parameters
-    ----------
-    connection : sqlite3.Connection
-        To the store that takes them.
-    path : Path
-        Its file.
-    others : sequence of Path
-        Files of the others.
-
-    Returns
-    -------
-    int
-        Number of cells that are new.
+    It is done within a transaction; see :meth:`Store.merge`.
     """
     new = 0
     for number, other_path in enumerate(others):
         if other_path.resolve() == path.resolve():
-            raise StoreError(
-                f"{other_path} cannot be merged into itself", remedy="name another folder with --output"
-            )
+            what = f"{other_path} cannot be merged into itself"
+            raise StoreError(what, remedy="name another folder with --output")
         with _reading(other_path) as other:
             has_checks = _stage(connection, other, other_path)
         if has_checks and (n := count_damaged(connection, prefix="their_")):
@@ -139,16 +126,13 @@ def _take_staged(connection: sqlite3.Connection) -> int:
 def require_store(path: Path) -> None:
     """Raise an error if there is no such file."""
     if not path.is_file():
-        raise StoreError(
-            f"There is no result store {path}",
-            expected="the folder of a run, or its results.sqlite",
-            remedy="correct the path",
-        )
+        expected = "the folder of a run, or its results.sqlite"
+        raise StoreError(f"There is no result store {path}", expected=expected, remedy="correct the path")
 
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open another store's file, of which nothing is changed, while nobody writes to it."""
+    """Open another store's file, of which nothing is changed, while no run writes to it."""
     require_store(path)
     with contextlib.ExitStack() as stack:
         try:

@@ -36,18 +36,9 @@ def is_store(path: Path) -> bool:
 def read_damaged(path: Path, model: Path) -> Iterator[dict[str, Any]]:
     """Yield the cells of a damaged store whose checksum holds.
 
-    Parameters
-    ----------
-    path : Path
-        The damaged file; it is only read.
-    model : Path
-        A sound store, for what all of them begin with.
-
-    Yields
-    ------
-    dict
-        ``cell``, its row in the table ``cells``; ``metrics``, ``convergence`` and ``scoring`` as in
-        :func:`benchmark.experiment.store.checks.checksum`; ``rows``, the predictions of its rows or None.
+    ``model`` is a sound store, for what all of them begin with. Each cell is a dict: ``cell``, its row in the
+    table ``cells``; ``metrics``, ``convergence`` and ``scoring`` as in
+    :func:`benchmark.experiment.store.checks.checksum`; ``rows``, the predictions of its rows or None.
     """
     content, sound = path.read_bytes(), model.read_bytes()
     known = set()

@@ -10,72 +10,53 @@ import sqlite3
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import filelock
 
 from benchmark.errors import StoreError
+from benchmark.experiment.store import schema
 from benchmark.experiment.store.cell import CellResult, MetricValue, Stored
 from benchmark.experiment.store.checks import UNREADABLE, add_checks, checksum, count_damaged, is_damage
 from benchmark.experiment.store.last_run import LastRun
 from benchmark.experiment.store.merge import take_over
 from benchmark.experiment.store.rescue import is_store, read_damaged
-from benchmark.experiment.store.schema import (
-    CHECKS,
-    FORMAT,
-    LATER_TABLES,
-    TABLES,
-    check_format,
-    held,
-    lock_path,
-    not_a_store,
-)
 from benchmark.techniques.base import Convergence
 
-_OF_A_CELL = ("results", "convergence", "scored", "predictions", "checks")
+_FORMAT_ASKED = "SELECT 1 FROM meta WHERE name = 'format'"
+_OF_A_CELL = ("cells", "results", "convergence", "scored", "predictions", "checks")
 _ASKED_AT_ONCE = 500  # SQLite takes as many parameters anywhere
 _RESCUED_AT_ONCE = 1000
 _HEAD = ("key", "dataset", "bias", "beta", "repetition", "technique", "classifier", "status", "reason")
 
 
 class Store:
-    """Finished cells of one experiment folder, held by one process at a time.
+    """Finished cells of one experiment folder, in an SQLite file that one process holds at a time.
 
-    Parameters
-    ----------
-    path : Path
-        The SQLite file; it is made if it does not exist.
-    fresh : bool, default False
-        Begin with an empty store. One that is there is renamed, never deleted.
+    With ``fresh``, it begins empty, and one that is there is renamed, never deleted. ``backup_path`` is the
+    new name of the store that was there before, if a fresh one was asked for or it was damaged.
+    ``recovery_message`` says what was found damaged when it was opened, and what became of it; it is empty if
+    nothing was.
 
-    Attributes
-    ----------
-    aside : Path or None
-        New name of the store that was there before, if a fresh one was asked for or it was damaged.
-    news : str
-        What was found damaged when it was opened, and what became of it; empty if nothing was.
-
-    Raises
-    ------
-    StoreError
-        If another run holds the store, the file is no store, or another format wrote it.
+    A StoreError says that another run holds the store, that the file is no store, or that another format
+    wrote it.
     """
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path = path
-        self.aside: Path | None = None
-        self.news = ""
+        self.backup_path: Path | None = None
+        self.recovery_message = ""
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = filelock.FileLock(lock_path(path))
+        self._lock = filelock.FileLock(schema.lock_path(path))
         try:
             self._lock.acquire(timeout=0)
         except filelock.Timeout:
-            raise held(path) from None
+            raise schema.held(path) from None
         try:
             if fresh and path.exists():
-                self.aside = _set_aside(path)
+                self.backup_path = _set_aside(path)
             try:
                 self._connection = self._open(path)
                 self._check()
@@ -91,17 +72,17 @@ class Store:
             (state,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
             if state != "ok":
                 raise _DamagedError(state.rpartition("\n")[2])
-            self._connection.executescript(LATER_TABLES)
+            self._connection.executescript(schema.LATER_TABLES)
             if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checks'").fetchone():
                 with self._transaction():
-                    self._connection.execute(CHECKS)
+                    self._connection.execute(schema.CHECKS)
                     add_checks(self._connection)
             if n := count_damaged(self._connection):
                 # One damaged key is enough to have cells written in vain, so none is mended in place.
                 raise _DamagedError(f"{n:,} cell(s) do not match their checksums")
 
     def _rescue(self, damage: str) -> None:
-        """Set a damaged store aside, in favour of a new one with what can still be read of it."""
+        """Set a damaged store aside, in favor of a new one with what can still be read of it."""
         part = self.path.with_name(self.path.name + ".rescue")
         part.unlink(missing_ok=True)  # of a rescue that was interrupted
         self._connection = self._open(part)
@@ -112,16 +93,18 @@ class Store:
             self.write(map(_rescued, batch))
             n_rescued += len(batch)
         self._connection.close()
-        self.aside = _free_name(self.path)
-        shutil.copy2(self.path, self.aside)  # so that there is a store at every moment, whatever is killed
+        self.backup_path = _free_name(self.path)
+        shutil.copy2(
+            self.path, self.backup_path
+        )  # so that there is a store at every moment, whatever is killed
         journal = _journal(self.path)
         if journal.exists():  # it would be played into the new store
-            shutil.copy2(journal, _journal(self.aside))
+            shutil.copy2(journal, _journal(self.backup_path))
             journal.unlink()
         part.replace(self.path)
         self._connection = self._open(self.path)
         damage = " ".join(damage.split())  # SQLite quotes whole declarations
-        self.news = (
+        self.recovery_message = (
             f"The store was damaged ({damage}): {n_rescued:,} cell(s) were rescued, others are computed again"
         )
 
@@ -170,18 +153,18 @@ class Store:
                 if 0 < path.stat().st_size < 512:  # SQLite takes it for a new one
                     raise sqlite3.DatabaseError("file is not a database")
                 connection.executescript(
-                    f"BEGIN; {TABLES} INSERT INTO meta VALUES ('format', '{FORMAT}'); COMMIT;"
+                    f"BEGIN; {schema.TABLES} INSERT INTO meta VALUES ('format', '{schema.FORMAT}'); COMMIT;"
                 )
-            elif "cells" in tables and not _has_format(connection):
+            elif "cells" in tables and not connection.execute(_FORMAT_ASKED).fetchone():
                 raise sqlite3.DatabaseError("its format is not there")
-            check_format(connection, path)
+            schema.check_format(connection, path)
         except UNREADABLE as error:
             connection.close()
             if not is_damage(error):
                 raise
             if is_store(path):
                 raise _DamagedError(str(error)) from error
-            raise not_a_store(path, error) from error
+            raise schema.not_a_store(path, error) from error
         except BaseException:
             connection.close()
             raise
@@ -190,9 +173,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -206,29 +187,19 @@ class Store:
 
     def statuses(self) -> dict[str, Stored]:
         """Return what is known of every stored cell by key."""
-        scorings = {
-            number: (digest, frozenset(metrics.split()))
-            for number, digest, metrics in self._connection.execute(
-                "SELECT id, digest, metrics FROM scorings"
-            )
-        }
-        rows = self._connection.execute(
-            "SELECT key, status, seconds, scoring FROM cells LEFT JOIN scored USING (key)"
-        )
+        known = self._connection.execute("SELECT id, digest, metrics FROM scorings")
+        scorings = {number: (digest, frozenset(metrics.split())) for number, digest, metrics in known}
+        query = "SELECT key, status, seconds, scoring FROM cells LEFT JOIN scored USING (key)"
+        rows = self._connection.execute(query)
         return {
             key: Stored(status, seconds, *scorings.get(scoring, ("", frozenset())))
             for key, status, seconds, scoring in rows
         }
 
     def write(self, cells: Iterable[CellResult], run: LastRun | None = None) -> None:
-        """Store cells in one transaction; a cell that is there already is replaced.
+        """Store cells in one transaction, and how far the run that writes has come with them.
 
-        Parameters
-        ----------
-        cells : iterable of CellResult
-            What is finished.
-        run : LastRun, optional
-            How far the run that writes has come with them.
+        A cell that is there already is replaced.
         """
         cells = list(cells)
         heads = [
@@ -238,69 +209,41 @@ class Store:
             )
             for c in cells
         ]
+        scorings = [(c.scoring, c.metric_names) for c in cells]
+        rows: dict[str, list[tuple[Any, ...]]] = {
+            "cells": heads,
+            "results": [(c.key, m.metric, m.value, m.reason) for c in cells for m in c.metrics],
+            "convergence": [(c.key, *astuple(c.convergence)) for c in cells if c.convergence is not None],
+            "predictions": [(c.key, c.rows) for c in cells if c.rows is not None],
+            "checks": [
+                (c.key, _checksum(head, c), None if c.rows is None else zlib.crc32(c.rows))
+                for head, c in zip(heads, cells, strict=True)
+            ],
+        }
         with self._transaction():
+            many = self._connection.executemany
             if run is not None:
                 self._connection.execute("INSERT OR REPLACE INTO meta VALUES ('last_run', ?)", (run.text(),))
             for table in _OF_A_CELL:
-                self._connection.executemany(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
-            self._connection.executemany(
-                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                heads,
-            )
-            self._connection.executemany(
-                "INSERT INTO results VALUES (?, ?, ?, ?)",
-                [(c.key, m.metric, m.value, m.reason) for c in cells for m in c.metrics],
-            )
-            self._connection.executemany(
-                "INSERT INTO convergence VALUES (?, ?, ?, ?)",
-                [
-                    (c.key, c.convergence.steps, c.convergence.residual, c.convergence.tolerance)
-                    for c in cells
-                    if c.convergence is not None
-                ],
-            )
-            scorings = [(c.scoring, c.metric_names) for c in cells]
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO scorings (digest, metrics) VALUES (?, ?)", sorted(set(scorings))
-            )
-            self._connection.executemany(
+                many(f"DELETE FROM {table} WHERE key = ?", [(c.key,) for c in cells])
+            for table, own in rows.items():
+                if own:
+                    many(f"INSERT INTO {table} VALUES ({', '.join('?' * len(own[0]))})", own)
+            many("INSERT OR IGNORE INTO scorings (digest, metrics) VALUES (?, ?)", sorted(set(scorings)))
+            many(
                 "INSERT INTO scored SELECT ?, id FROM scorings WHERE digest = ? AND metrics = ?",
                 [(cell.key, *scoring) for cell, scoring in zip(cells, scorings, strict=True)],
             )
-            self._connection.executemany(
-                "INSERT INTO predictions VALUES (?, ?)",
-                [(c.key, c.rows) for c in cells if c.rows is not None],
-            )
-            self._connection.executemany(
-                "INSERT INTO checks VALUES (?, ?, ?)",
-                [
-                    (c.key, _checksum(head, c), None if c.rows is None else zlib.crc32(c.rows))
-                    for head, c in zip(heads, cells, strict=True)
-                ],
-            )
 
     def merge(self, others: Sequence[Path]) -> int:
-        """Take over what other stores have and this one has not: all of it, or nothing.
+        """Take over what other stores have and this one has not, all of it or nothing; return how many cells.
 
         The others are only read, and never held in memory. What is stored already is kept, and so of a cell
         that several stores have, the first.
 
-        Parameters
-        ----------
-        others : sequence of Path
-            Their files.
-
-        Returns
-        -------
-        int
-            Number of cells that are new here.
-
-        Raises
-        ------
-        StoreError
-            If a file is no store or of another format, or another run holds it; or if two stores contradict
-            each other: the same cell with another status, other counts, or another value that the same code
-            computed. How long a cell took, and what it said when it failed, may differ.
+        A StoreError says that a file is no store or of another format, that another run holds it, or that two
+        stores contradict each other: the same cell with another status, other counts, or another value that
+        the same code computed. How long a cell took, and what it said when it failed, may differ.
         """
         with self._transaction():
             return take_over(self._connection, self.path, others)
@@ -308,14 +251,8 @@ class Store:
     def read(self, keys: Sequence[str], *, counts: bool = True) -> list[CellResult]:
         """Return the stored cells among ``keys``, in that order, without the predictions of their rows.
 
-        Metrics come sorted by name. Cells that do not match their checksums are left out.
-
-        Parameters
-        ----------
-        keys : sequence of str
-            Cells that are wanted.
-        counts : bool, default True
-            Whether to read their counts, which take half of the memory; they are empty otherwise.
+        Metrics come sorted by name. Cells that do not match their checksums are left out. Counts, which take
+        half of the memory, are empty unless they are asked for.
         """
         cells: dict[str, CellResult] = {}
         for start in range(0, len(keys), _ASKED_AT_ONCE):
@@ -340,11 +277,10 @@ class Store:
         cells = {}
         for *head, counts, seconds in rows("SELECT * FROM cells"):
             key = head[0]
-            cell = CellResult(
-                **dict(zip(_HEAD, map(_interned, head), strict=True)),
+            shared: list[Any] = [sys.intern(value) if type(value) is str else value for value in head]
+            cell = _cell(
+                (*shared, counts if with_counts else "", seconds),
                 metrics=tuple(metrics.get(key, ())),
-                counts=json.loads(counts) if with_counts else (),
-                seconds=seconds,
                 convergence=convergence.get(key),
                 scoring=scorings.get(key, ""),
             )
@@ -361,35 +297,27 @@ class Store:
         return found[0] if found is not None and zlib.crc32(found[0]) == found[1] else None
 
 
-def _has_format(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM meta WHERE name = 'format'").fetchone() is not None
-
-
 class _DamagedError(Exception):
     """A file that is a store, but not all of it can be read."""
 
 
-def _interned(value: Any) -> Any:
-    return sys.intern(value) if type(value) is str else value
-
-
 def _checksum(head: Sequence[Any], cell: CellResult) -> int:
-    told = cell.convergence
-    return checksum(
-        head,
-        [(m.metric, m.value, m.reason) for m in cell.metrics],
-        None if told is None else (told.steps, told.residual, told.tolerance),
-        cell.scoring,
-    )
+    metrics = [(m.metric, m.value, m.reason) for m in cell.metrics]
+    convergence = None if cell.convergence is None else astuple(cell.convergence)
+    return checksum(head, metrics, convergence, cell.scoring)
+
+
+def _cell(row: Sequence[Any], **others: Any) -> CellResult:
+    """Return a cell from its row in the table ``cells``, counts or none, and what other tables say of it."""
+    *head, counts, seconds = row
+    named = dict(zip(_HEAD, head, strict=True))
+    return CellResult(**named, counts=json.loads(counts) if counts else (), seconds=seconds, **others)
 
 
 def _rescued(found: Mapping[str, Any]) -> CellResult:
-    *head, counts, seconds = found["cell"]
-    return CellResult(
-        **dict(zip(_HEAD, head, strict=True)),
+    return _cell(
+        found["cell"],
         metrics=tuple(MetricValue(*metric) for metric in found["metrics"]),
-        counts=json.loads(counts),
-        seconds=seconds,
         convergence=None if found["convergence"] is None else Convergence(*found["convergence"]),
         rows=found["rows"],
         scoring=found["scoring"],

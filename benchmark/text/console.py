@@ -1,0 +1,13 @@
+"""Lines in a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def say(console: Console, line: str, style: str = "") -> None:
+    """Print a line as it is: no markup, no colors of its own, no line breaks."""
+    console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)

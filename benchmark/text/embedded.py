@@ -1,0 +1,30 @@
+"""The words that say that numbers come from an embedded network, the shipped one, and not from real data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+SUFFIX = ":embedded"
+"""Marks the name of a dataset in every result, because CSV files carry nothing but the name."""
+
+NOT_REAL = "embedded network, not real data"
+NOT_REAL_LOUD = NOT_REAL.upper()
+"""As tables, figures and the terminal say it before what was done instead."""
+
+NOT_LEARNED = "EMBEDDED NETWORK as shipped, NOT learned from REAL DATA at hand"
+"""What figures of a network itself say."""
+
+REAL, SAMPLED = "real data", "sample of the learned network"
+"""What techniques were tested on."""
+
+
+def titled(title: str, embedded: bool) -> str:
+    """Return a dataset's title, marked where it is an embedded one: ``"Adult (embedded)"``."""
+    return f"{title} (embedded)" if embedded else title
+
+
+def extent(embedded: Iterable[bool]) -> str:
+    """Return how many of several datasets are embedded ones, to follow a caption; "" if none is."""
+    flags = list(embedded)
+    partly = "" if all(flags) else "partly "
+    return f" ({partly}embedded networks, not real data)" if any(flags) else ""
