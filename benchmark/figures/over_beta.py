@@ -27,11 +27,7 @@ from benchmark.figures.style import (
 from benchmark.runs.descriptions import STAGES, MetricDescription, RunDescription, TechniqueDescription
 from benchmark.runs.frames import Scenario
 from benchmark.runs.reasons import explain
-from benchmark.runs.scenario_words import (
-    listed,
-    scenario_notes,
-    scenario_subtitle,
-)
+from benchmark.runs.scenario_words import listed, scenario_notes, scenario_subtitle
 from benchmark.runs.standing_marks import (
     CONSTANT_LINE,
     below_constant_notes,
@@ -381,11 +377,7 @@ def _interval_text(description: RunDescription) -> str:
 
 
 def _missing_notes(
-    own: pd.DataFrame,
-    failures: pd.DataFrame,
-    shown: _Shown,
-    scenario: Scenario,
-    description: RunDescription,
+    own: pd.DataFrame, failures: pd.DataFrame, shown: _Shown, scenario: Scenario, description: RunDescription
 ) -> list[str]:
     empty = own[own["n"] == 0]
     notes = []

@@ -126,11 +126,7 @@ def _lanes(groups: Sequence[str]) -> list[tuple[int, int, int]]:
 
 
 def _draw_panel(
-    axes: Axes,
-    table: pd.DataFrame,
-    each: pd.DataFrame,
-    labels: Sequence[Sequence[str]],
-    n_rows: int,
+    axes: Axes, table: pd.DataFrame, each: pd.DataFrame, labels: Sequence[Sequence[str]], n_rows: int
 ) -> None:
     rows = {name: row for row, name in enumerate(table["technique"])}
     each = each[each["technique"].isin(rows) & each["mean_rank"].notna()].sort_values("beta", kind="stable")

@@ -16,11 +16,7 @@ from benchmark.figures.style import BETA_COLORS, FAINT, GREY, STEPS, Page, add_b
 from benchmark.runs.descriptions import RunDescription, TechniqueDescription
 from benchmark.runs.frames import Scenario
 from benchmark.runs.reasons import explain
-from benchmark.runs.scenario_words import (
-    listed,
-    scenario_notes,
-    scenario_subtitle,
-)
+from benchmark.runs.scenario_words import listed, scenario_notes, scenario_subtitle
 from benchmark.runs.standing_marks import (
     CONSTANT_LINE,
     below_constant_notes,

@@ -16,12 +16,7 @@ from benchmark.errors import ReportError
 from benchmark.pages.html import render
 from benchmark.pages.links import files_below, files_beside
 from benchmark.pages.numbers import as_script, page_numbers
-from benchmark.pages.sections import (
-    data_section,
-    failures_section,
-    methods_section,
-    regeneration_section,
-)
+from benchmark.pages.sections import data_section, failures_section, methods_section, regeneration_section
 from benchmark.runs.analysis import RunStatistics
 from benchmark.text.files import write_atomically
 

@@ -23,12 +23,7 @@ from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
 from benchmark.techniques import list_techniques
 
-_BETTER = {
-    "higher": "higher",
-    "lower": "lower",
-    "closer_to_ideal": "closer to the ideal",
-    "none": "neither",
-}
+_BETTER = {"higher": "higher", "lower": "lower", "closer_to_ideal": "closer to the ideal", "none": "neither"}
 
 _PAPER = """@inproceedings{cardoso2019framework,
   author    = {Cardoso, Rodrigo L. and Meira Jr., Wagner and Almeida, Virgilio and Zaki, Mohammed J.},

@@ -13,14 +13,7 @@ from rich.table import Table
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import Experiment, PublishedEntry
 from benchmark.published.numbers import TOLERANCES, Comparison, build_comparison
-from benchmark.published.text import (
-    FAR,
-    heading,
-    share_text,
-    summary_markdown,
-    table_markdown,
-    worst_blocks,
-)
+from benchmark.published.text import FAR, heading, share_text, summary_markdown, table_markdown, worst_blocks
 from benchmark.runs.finished import published_numbers, read_run
 from benchmark.runs.summary import csv_text
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
@@ -63,11 +56,7 @@ def compare_folder(
 
 
 def write_comparison(
-    folder: Path,
-    comparison: Comparison,
-    *,
-    figures: bool = True,
-    formats: Sequence[str] = FORMATS_WRITTEN,
+    folder: Path, comparison: Comparison, *, figures: bool = True, formats: Sequence[str] = FORMATS_WRITTEN
 ) -> list[Path]:
     """Write a comparison: the same comparison gives the same bytes, and each file appears whole.
 

@@ -188,10 +188,7 @@ def variant_agreement(
             place = PublishedDataset(
                 name=dataset, entry=variant.entry, bias=variant.bias, classifier=variant.classifier
             )
-            mapping = {
-                "datasets": (place, *others),
-                "techniques": {**entry.techniques, **variant.techniques},
-            }
+            mapping = {"datasets": (place, *others), "techniques": {**entry.techniques, **variant.techniques}}
             compared = compare(
                 run, entry.model_copy(update=mapping), published, allow_embedded=allow_embedded
             )

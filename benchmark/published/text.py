@@ -146,11 +146,7 @@ def _lead(comparison: Comparison) -> list[str]:
 
 def _agreement_section(comparison: Comparison) -> list[str]:
     shown = comparison.agreement[comparison.agreement["scope"] != "dataset and technique"]
-    return [
-        "Shares are of the numbers that were compared.",
-        "",
-        *_agreement_grid(shown, comparison),
-    ]
+    return ["Shares are of the numbers that were compared.", "", *_agreement_grid(shown, comparison)]
 
 
 def _worst_section(comparison: Comparison) -> list[str]:

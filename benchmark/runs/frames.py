@@ -141,9 +141,7 @@ def in_described_order(frame: pd.DataFrame, description: RunDescription) -> pd.D
     return frame.sort_values(keys, key=rank, kind="stable", ignore_index=True)
 
 
-def distinguishing_names(
-    keys: Iterable[tuple[str, str, str]],
-) -> dict[tuple[str, str, str], tuple[str, ...]]:
+def distinguishing_names(keys: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str, str], tuple[str, ...]]:
     """Return what has to be named of each dataset, bias and classifier besides the dataset.
 
     Bias and classifier are, each where the dataset occurs with several: the only one would be noise.

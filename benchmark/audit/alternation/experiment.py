@@ -170,10 +170,7 @@ def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
     return load_experiment_file(AlternationExperiment, name_or_path, KIND)
 
 
-def run_alternation(
-    experiment: AlternationExperiment,
-    sources: Sources = ANYWHERE,
-) -> AlternationOutcome:
+def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHERE) -> AlternationOutcome:
     """Run an alternation experiment on the raw values of its dataset's files.
 
     Parameters
