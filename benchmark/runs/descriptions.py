@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -28,19 +29,11 @@ SHOWN_PACKAGES = ("betabench", "python", "numpy", "scikit-learn")
 
 @dataclass(frozen=True)
 class TechniqueDescription:
-    """A technique as it appears in a run.
+    """A technique as it appears in a run: ``"repair_0.25"`` in the results, ``"Repair 0.25"`` for readers.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the results: ``"repair_0.25"``.
-    title : str
-        Its name for readers: ``"Repair 0.25"``.
-    method : str, optional
-        The registered technique that ``name`` is a parametrisation of: ``"repair"``. It decides which of the
-        paper's tables show the technique. Default: ``name`` itself.
-    stage : str, default ""
-        Key of :data:`STAGES`, where it is known: figures show the techniques of a stage together.
+    ``method`` is the registered technique that ``name`` is a parametrization of, by default ``name`` itself;
+    it decides which of the paper's tables show the technique. ``stage`` is a key of :data:`STAGES`: figures
+    show the techniques of a stage together.
     """
 
     name: str
@@ -55,16 +48,9 @@ class TechniqueDescription:
 
 @dataclass(frozen=True)
 class MetricDescription:
-    """A metric as it appears in a run.
+    """A metric as it appears in a run: ``"discrimination"`` in the results, ``"Discrimination"`` for readers.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the results: ``"discrimination"``.
-    title : str
-        Its name for readers: ``"Discrimination"``.
-    ideal : float or None, default None
-        The best possible value, if there is one.
+    ``ideal`` is the best possible value, if there is one.
     """
 
     name: str
@@ -73,19 +59,13 @@ class MetricDescription:
 
     @property
     def in_sentence(self) -> str:
-        """The title as it stands in a sentence: ``"accuracy"``, but ``"AUC gap"``."""
-        return self.title[:1].lower() + self.title[1:] if self.title[1:2].islower() else self.title
+        """See :func:`in_sentence`."""
+        return in_sentence(self.title)
 
 
 @dataclass(frozen=True)
 class GroupSizes:
-    """Number of test rows of each group with each outcome.
-
-    Parameters
-    ----------
-    deprived_favorable, deprived_unfavorable, favored_favorable, favored_unfavorable : int
-        Rows of the deprived and of the favored group that carry the favorable and the unfavorable label.
-    """
+    """Number of test rows of the deprived and of the favored group with the favorable and the other label."""
 
     deprived_favorable: int
     deprived_unfavorable: int
@@ -95,13 +75,8 @@ class GroupSizes:
     @classmethod
     def of(cls, test: Table) -> GroupSizes:
         """Count the rows of test data."""
-        return cls(
-            *(
-                int(np.sum(group & outcome))
-                for group in (test.deprived, ~test.deprived)
-                for outcome in (test.y, ~test.y)
-            )
-        )
+        groups, outcomes = (test.deprived, ~test.deprived), (test.y, ~test.y)
+        return cls(*(int(np.sum(group & outcome)) for group, outcome in product(groups, outcomes)))
 
     @property
     def deprived(self) -> int:
@@ -132,20 +107,11 @@ class GroupSizes:
 
 @dataclass(frozen=True)
 class PlantedBias:
-    """A way in which bias is planted in a dataset.
+    """A way in which bias is planted in a dataset; what the manifest does not say is empty.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the results.
-    description : str, default ""
-        What is planted in the dataset's network, in the words of its kind.
-    kind : str, default ""
-        Name of its kind; empty where the manifest does not say.
-    edits, acting : tuple of str, default ()
-        The edits of probabilities, and those of them that have an effect.
-    discrimination : tuple of (float, float), default ()
-        Levels of bias, each with the discrimination between the labels that training rows are drawn with.
+    ``description`` says what is planted in the dataset's network, in the words of its kind. ``edits`` are
+    those of probabilities, ``acting`` those of them that have an effect. ``discrimination`` are levels of
+    bias, each with the discrimination between the labels that training rows are drawn with.
     """
 
     name: str
@@ -168,17 +134,13 @@ class PlantedBias:
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetDescription:
-    """A dataset as it appears in a run.
-
-    What a manifest of an earlier version does not say is empty, 0 or None.
+    """A dataset as it appears in a run; what a manifest of an earlier version does not say is empty.
 
     Parameters
     ----------
-    name : str
-        Its name in the results. That of an embedded one says so (``"adult:embedded"``), because the CSV
-        files carry nothing but the name.
-    title : str
-        Its name for readers: ``"Adult"``.
+    name, title : str
+        Its name in the results and for readers: ``"adult"``, ``"Adult"``. The name of an embedded one says
+        so (``"adult:embedded"``), because the CSV files carry nothing but the name.
     embedded : bool
         Whether the shipped network stood in for real data.
     warning : str or None
@@ -187,10 +149,9 @@ class DatasetDescription:
         Name of the technique whose rows are the paper's "no technique" (Tables 2 and 5) for this dataset.
     entry : str
         Its name in the experiment.
-    test_data : str
-        What the techniques were scored on: ``"real data"`` or ``"sample of the learned network"``.
-    digest : str
-        SHA-256 of the data, hexadecimal.
+    test_data, digest : str
+        What the techniques were scored on, ``"real data"`` or ``"sample of the learned network"``, and its
+        SHA-256, hexadecimal.
     n_train, n_test : int
         Rows of each training sample and of the test data.
     group_sizes : GroupSizes or None
@@ -199,12 +160,9 @@ class DatasetDescription:
         Rows of the test data of each state of the sensitive feature.
     sensitive_feature, deprived_group, label, favorable_label : str
         The roles; see :class:`benchmark.data.table.Schema`.
-    columns : tuple of str
-        Names of all columns.
-    edges : tuple of (str, str)
-        The learned network's edges, parent first.
-    edited_edges : tuple of (str, str)
-        Those of them that the planted bias acts on.
+    columns, edges, edited_edges : tuple of str, tuple of (str, str)
+        The learned network: names of all columns, edges, parent first, and those of them that the planted
+        bias acts on.
     biases : tuple of PlantedBias
         The ways in which bias is planted.
     notes : tuple of str or None
@@ -244,23 +202,22 @@ class DatasetDescription:
                 "The name of an embedded dataset does not say that it is one",
                 expected="a name that contains 'embedded', such as 'adult:embedded'",
                 got=repr(self.name),
+                remedy="give it such a name in the manifest and in the results",
             )
         named = dict.fromkeys(node for edge in self.edges for node in edge)
-        strangers = [node for node in named if node not in self.columns]
-        if strangers:
+        if strangers := [node for node in named if node not in self.columns]:
             raise ReportError(
                 f"The network of {self.name!r} has nodes that are not columns",
                 expected="edges between " + ", ".join(self.columns),
                 got=", ".join(strangers),
+                remedy="run the experiment again: the network and the columns are not of one run",
             )
-        absent = [
-            f"{parent} -> {child}" for parent, child in self.edited_edges if (parent, child) not in self.edges
-        ]
-        if absent:
+        if absent := [edge for edge in self.edited_edges if edge not in self.edges]:
             raise ReportError(
                 f"The planted bias of {self.name!r} acts on edges that its network does not have",
-                expected="some of " + ", ".join(f"{parent} -> {child}" for parent, child in self.edges),
-                got=", ".join(absent),
+                expected="some of " + ", ".join(map(" -> ".join, self.edges)),
+                got=", ".join(map(" -> ".join, absent)),
+                remedy="run the experiment again: the network and the bias are not of one run",
             )
 
     @property
@@ -279,6 +236,11 @@ class DatasetDescription:
     def bias_description(self) -> str:
         """The planted biases, as one sentence."""
         return "; ".join(bias.sentence for bias in self.biases if bias.description)
+
+    @property
+    def figure_notes(self) -> list[str]:
+        """What figures say of it: the planted bias, and what readers must know."""
+        return [self.bias_description, *([f"Warning: {self.warning}"] if self.warning else [])]
 
     @property
     def best_constant(self) -> ConstantAnswer | None:
@@ -317,22 +279,16 @@ class RunDescription:
 
     Parameters
     ----------
-    name, title : str
-        The experiment's name and title.
-    seed : int
-        Root seed.
+    name, title, seed
+        Those of the experiment.
     repetitions : int
         Planned samples per dataset and level of bias.
     betas : tuple of float
         Levels of planted bias, ascending.
-    techniques : tuple of TechniqueDescription
-        In the order in which they are shown.
+    techniques, metrics, datasets : tuple
+        Descriptions, in the order in which they are shown; of the metrics all that were computed.
     classifiers : tuple of str
         Names in the results.
-    metrics : tuple of MetricDescription
-        All that were computed, in the order in which they are listed.
-    datasets : tuple of DatasetDescription
-        In the order in which they are shown.
     versions : mapping of str to str
         Package name to version.
     headline : tuple of str, default ()
@@ -360,9 +316,8 @@ class RunDescription:
     published: PublishedEntry | None = None
 
     def __post_init__(self) -> None:
-        _require_distinct("datasets", (dataset.name for dataset in self.datasets))
-        _require_distinct("techniques", (technique.name for technique in self.techniques))
-        _require_distinct("metrics", (metric.name for metric in self.metrics))
+        for kind in ("datasets", "techniques", "metrics"):
+            _require_distinct(kind, (described.name for described in getattr(self, kind)))
 
     @property
     def titles(self) -> dict[str, str]:
@@ -407,6 +362,16 @@ class RunDescription:
     def repetitions_text(self) -> str:
         """``"30 repetitions"``, or ``"1 repetition"``."""
         return f"{self.repetitions} repetition{'' if self.repetitions == 1 else 's'}"
+
+
+def in_sentence(title: str) -> str:
+    """Return a metric's title as it stands in a sentence: ``"accuracy"``, but ``"AUC gap"``."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
+def listed_betas(betas: Sequence[float]) -> str:
+    """Return levels of bias as they stand in a sentence."""
+    return ", ".join(f"{beta:g}" for beta in betas)
 
 
 def dataset_heading(title: str, embedded: bool) -> str:
