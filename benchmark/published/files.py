@@ -5,22 +5,68 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import Experiment, PublishedEntry
 from benchmark.published.numbers import TOLERANCES, Comparison, build_comparison
 from benchmark.published.text import FAR, heading, share_text, summary_markdown, table_markdown, worst_blocks
-from benchmark.runs.finished import published_numbers, read_run
-from benchmark.runs.summary import csv_text
+from benchmark.runs.finished import read_frame, read_run
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
+from benchmark.text.spreadsheet import csv_text
+
+PUBLISHED_COLUMNS = ("table", "dataset", "technique", "beta", "metric", "value")
+"""Columns of a file of published numbers; ``experiments/published/README.md`` says what each holds."""
 
 _SHOWN_SCOPES = ("overall", "tables", "table", "dataset")
 _MOST_SHOWN = 5
 _IN_FOLDER = ("table*.md", "differences.*")
+
+
+def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
+    """Return the numbers that an experiment names; raises as :func:`read_published` does."""
+    return read_published(declaration_dir("experiments") / entry.file)
+
+
+def read_published(path: Path) -> pd.DataFrame:
+    """Read and check a file of published numbers.
+
+    Parameters
+    ----------
+    path : Path
+        CSV file with the columns :data:`PUBLISHED_COLUMNS`.
+
+    Returns
+    -------
+    DataFrame
+        Those columns, in the file's order; ``table`` is an integer, ``beta`` and ``value`` are floats.
+
+    Raises
+    ------
+    ReportError
+        If the file is missing, empty or malformed, a number is not finite, or a place is filled twice.
+    """
+    published = read_frame(path, PUBLISHED_COLUMNS, "get it back, or correct 'file' under [published]")
+    if published.empty or not np.isfinite(published[["beta", "value"]].to_numpy()).all():
+        raise ReportError(
+            f"{path} has no number, or one that is not finite",
+            expected="a finite number in every row",
+            remedy="correct these rows, or get the file back",
+        )
+    repeated = published.duplicated(list(PUBLISHED_COLUMNS[:-1]))
+    if repeated.any():
+        raise ReportError(
+            f"{path} gives some numbers twice",
+            expected="distinct " + ", ".join(PUBLISHED_COLUMNS[:-1]),
+            got="line " + ", ".join(str(i + 2) for i in np.flatnonzero(repeated)[:5]),
+            remedy="keep one row of each",
+        )
+    return published
 
 
 def compare_folder(

@@ -114,7 +114,7 @@ def compare(
     entry : PublishedEntry
         Where each published number has its counterpart.
     published : DataFrame
-        Columns :data:`~benchmark.runs.finished.PUBLISHED_COLUMNS`.
+        Columns :data:`~benchmark.published.files.PUBLISHED_COLUMNS`.
     allow_embedded : bool, default False
         Compare numbers that were not measured on real data, too.
 
