@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -139,26 +140,22 @@ def write_comparison(
     if len(comparison.variants):
         texts["comparison_variants.csv"] = csv_text(comparison.variants)
     written = [write_atomically(folder / name, text) for name, text in texts.items()]
-    drawn = list(_write_figure(folder / "comparison", comparison, formats)) if figures else []
+    drawn: list[Path] = []
+    if figures:
+        # matplotlib is loaded only when something is drawn.
+        from benchmark.figures.files import write_figures
+        from benchmark.published.figure import draw_differences
+
+        drawing = [("differences", draw_differences(comparison))]
+        drawn = list(write_figures(folder / "comparison", drawing, formats))
     # The summary links to everything else, so it comes last.
-    summary = summary_markdown(
-        comparison,
-        tables=list(tables),
-        figure=next((f"comparison/{path.name}" for path in drawn if path.suffix == ".png"), None),
-    )
+    picture = next((f"comparison/{path.name}" for path in drawn if path.suffix == ".png"), None)
+    summary = summary_markdown(comparison, tables=list(tables), figure=picture)
     written += [*drawn, write_atomically(folder / "comparison.md", summary)]
     for pattern in _IN_FOLDER:
         for path in set((folder / "comparison").glob(pattern)) - set(written):
             path.unlink()
     return written
-
-
-def _write_figure(folder: Path, comparison: Comparison, formats: Sequence[str]) -> Iterator[Path]:
-    # matplotlib is loaded only when something is drawn.
-    from benchmark.figures.files import write_figures
-    from benchmark.published.figure import draw_differences
-
-    yield from write_figures(folder, [("differences", draw_differences(comparison))], formats)
 
 
 def print_comparison(
@@ -177,42 +174,35 @@ def print_comparison(
     written : sequence of Path
         Files below it.
     """
+
+    def say(text: str, **more: Any) -> None:
+        console.print(text, highlight=False, **more)
+
     agreement = comparison.agreement
-    console.print(
-        f"[bold]{escape(comparison.run.name)}[/bold] beside {escape(comparison.entry.title)}", highlight=False
-    )
+    say(f"[bold]{escape(comparison.run.name)}[/bold] beside {escape(comparison.entry.title)}")
     if comparison.warning:
-        console.print(escape(comparison.warning), style="bold red", highlight=False)
+        say(escape(comparison.warning), style="bold red")
     console.print(_grid(agreement[agreement["scope"].isin(_SHOWN_SCOPES)], comparison))
     tau = comparison.ranks["tau_b"]
     if tau.notna().any():
-        console.print(
-            f"Ranks: mean Kendall τ-b {tau.mean():.2f} over {tau.count()} triples of dataset, β and metric",
-            highlight=False,
-        )
+        say(f"Ranks: mean Kendall τ-b {tau.mean():.2f} over {tau.count()} triples of dataset, β and metric")
     worst = worst_blocks(agreement)
     if len(worst):
-        console.print(f"\nMean absolute error above {FAR:g}, worst first:", highlight=False)
+        say(f"\nMean absolute error above {FAR:g}, worst first:")
         console.print(_grid(worst.head(_MOST_SHOWN), comparison))
         if len(worst) > _MOST_SHOWN:
-            console.print(f"and {len(worst) - _MOST_SHOWN} more, see comparison.md", highlight=False)
+            say(f"and {len(worst) - _MOST_SHOWN} more, see comparison.md")
     if len(comparison.variants):
-        console.print("\nEach variant beside the published numbers:", highlight=False)
-        console.print(_variants_grid(comparison.variants))
-    console.print(
-        f"\n{len(written)} files written to {escape(str(output_dir))}; begin with comparison.md",
-        highlight=False,
-        soft_wrap=True,
-    )
+        say("\nEach variant beside the published numbers:")
+        overall = comparison.variants[comparison.variants["technique"] == ""]
+        names = overall["dataset"] + ": " + overall["variant"]
+        console.print(_table([(name, row) for name, (_, row) in zip(names, overall.iterrows(), strict=True)]))
+    where = escape(str(output_dir))
+    say(f"\n{len(written)} files written to {where}; begin with comparison.md", soft_wrap=True)
 
 
 def _grid(rows: pd.DataFrame, comparison: Comparison) -> Table:
     return _table([(heading(row, comparison), row) for _, row in rows.iterrows()])
-
-
-def _variants_grid(variants: pd.DataFrame) -> Table:
-    overall = variants[variants["technique"] == ""]
-    return _table([(f"{row['dataset']}: {row['variant']}", row) for _, row in overall.iterrows()])
 
 
 def _table(rows: Sequence[tuple[str, pd.Series]]) -> Table:

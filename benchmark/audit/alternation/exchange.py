@@ -41,16 +41,9 @@ class Regressor(Protocol):
 
 
 def alternate(frame: pd.DataFrame, attribute: str, first: object, second: object) -> pd.DataFrame:
-    """Return a data frame in which two values of a column are exchanged (the paper's Definition 3).
+    """Return a copy of a data frame in which two values of a column are exchanged (the paper's Definition 3).
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Stays as it is.
-    attribute : str
-        The column.
-    first, second : object
-        Two of its values; rows with other values keep them.
+    Rows with other values keep them.
 
     Raises
     ------
@@ -69,12 +62,14 @@ def alternate(frame: pd.DataFrame, attribute: str, first: object, second: object
                 f"No row has {attribute} = {value!r}",
                 expected="one of " + ", ".join(map(repr, column.drop_duplicates().tolist())),
                 got=repr(value),
+                remedy="exchange values that occur",
             )
     if first == second:
         raise DataError(
             f"A value of {attribute!r} cannot be exchanged with itself",
             expected="two different values",
             got=f"{first!r} twice",
+            remedy="name another value",
         )
     return frame.assign(**{attribute: column.mask(is_first, second).mask(is_second, first)})
 
@@ -143,11 +138,11 @@ def alternation_test(
 
     Notes
     -----
-    The paper tells its method twice. Section 5 trains on the alternated data and predicts the alternated
+    The paper gives its method twice. Section 5 trains on the alternated data and predicts the alternated
     data (steps 3 to 5): ``retrain``. Sections 4.2 and 6.2 train once and predict the same rows twice:
-    ``predict``. They are not the same. To most models the names of categories are nothing: exchange two names
-    in the training rows, and the model that comes out is the old one with these names exchanged. So, with
-    :math:`f_\varphi` trained on :math:`\varphi(D)`, :math:`f_\varphi(\varphi(x)) = f(x)`, and ``retrain``
+    ``predict``. They are not the same. To most models the names of categories mean nothing: exchange two
+    names in the training rows, and the model that comes out is the old one with these names exchanged. So,
+    with :math:`f_\varphi` trained on :math:`\varphi(D)`, :math:`f_\varphi(\varphi(x)) = f(x)`, and ``retrain``
     gives a divergence of 0 whatever the data hold. For the same reason :math:`f_\varphi(x) = f(\varphi(x))`:
     ``train`` gives what ``predict`` gives. Only a model that takes categories for numbers, in an arbitrary
     order, can give anything else, and then ``retrain`` measures that order. Hence ``predict`` by default.
@@ -286,6 +281,7 @@ def _check(
             "The target does not fit the features",
             expected=f"{len(features):,} finite numbers",
             got=f"an array of shape {y.shape}, {int(np.isfinite(y).sum()):,} of its numbers finite",
+            remedy="hand over a number for each row of the features",
         )
     if missing := [str(name) for name in features if features[name].isna().any()]:
         raise DataError(
@@ -301,6 +297,7 @@ def _check(
             "The rows cannot be cut into folds",
             expected=f"from 2 to {len(features):,} folds, as many as there are rows",
             got=str(n_folds),
+            remedy="choose a number in this range",
         )
     for attribute in attributes:
         if attribute not in features:
@@ -310,6 +307,7 @@ def _check(
                 f"The values of {attribute!r} cannot be exchanged",
                 expected="two or more different values",
                 got=f"{features[attribute].iloc[0]!r} in all rows",
+                remedy="leave this attribute out",
             )
 
 
@@ -321,6 +319,7 @@ def _predict(model: Regressor, rows: pd.DataFrame) -> Array:
             expected=f"a finite number for each of {len(rows):,} rows",
             got=f"an array of shape {predictions.shape}, "
             f"{int(np.isfinite(predictions).sum()):,} of its numbers finite",
+            remedy="use a model that predicts one finite number for each row",
         )
     return predictions
 

@@ -37,20 +37,17 @@ DECIMALS = 6
 
 
 class AlternationCase(BaseModel):
-    """One model on one choice of rows.
+    """One model on one choice of rows; names are short, titles one line for readers.
 
     Attributes
     ----------
-    name, title : str
-        Short name in the results, and one line for readers.
     positive_target : bool
         Whether only rows are used whose target is above 0.
     features : tuple of str
         Columns that the model sees.
-    degree : int
-        Of the polynomial.
-    encoding : {"one_hot", "ordinal"}
-        What becomes of categories; see :func:`~benchmark.audit.alternation.polynomial_regression`.
+    degree, encoding : int, {"one_hot", "ordinal"}
+        Of the polynomial, and what becomes of categories; see
+        :func:`~benchmark.audit.alternation.polynomial_regression`.
     variants : tuple of {"predict", "train", "retrain"}
         See :func:`~benchmark.audit.alternation.alternation_test`.
     """
@@ -129,16 +126,10 @@ class AlternationExperiment(BaseModel):
 class AlternationOutcome:
     """What an alternation experiment gave.
 
-    Attributes
-    ----------
-    results : DataFrame
-        As :func:`~benchmark.audit.alternation.alternation_test` returns it, after a column ``case``.
-    summary : DataFrame
-        As :func:`~benchmark.audit.alternation.summarise_alternation` returns it.
-    rows : dict of str to int
-        Number of rows by case.
-    digest : str
-        SHA-256 of the rows and columns used: the same data have the same digest wherever they were found.
+    ``results`` are those of :func:`~benchmark.audit.alternation.alternation_test` after a column ``case``,
+    summarized by :func:`~benchmark.audit.alternation.summarise_alternation`; ``rows`` are their number by
+    case. ``digest`` is the SHA-256 of the rows and columns used: the same data have the same wherever they
+    were found.
     """
 
     results: pd.DataFrame
@@ -162,23 +153,14 @@ def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
 
     Raises
     ------
-    UnknownNameError
-        If it is neither.
-    ExperimentError
-        If the file is not TOML, is of another kind, or breaks a rule.
+    UnknownNameError, ExperimentError
+        If it is neither; if the file is not TOML, is of another kind, or breaks a rule.
     """
     return load_experiment_file(AlternationExperiment, name_or_path, KIND)
 
 
 def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHERE) -> AlternationOutcome:
     """Run an alternation experiment on the raw values of its dataset's files.
-
-    Parameters
-    ----------
-    experiment : AlternationExperiment
-        What to do.
-    sources : Sources, optional
-        Where the files are; see :class:`benchmark.data.source.Sources`.
 
     Raises
     ------
@@ -193,10 +175,12 @@ def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHE
         for case in experiment.cases:
             used = frame[frame[experiment.target] > 0] if case.positive_target else frame
             features = used[list(case.features)].reset_index(drop=True)
-            numeric = [name for name in case.features if name in experiment.numeric]
-            categorical = [name for name in case.features if name not in experiment.numeric]
             model = polynomial_regression(
-                numeric, categorical, degree=case.degree, penalty=experiment.penalty, encoding=case.encoding
+                [name for name in case.features if name in experiment.numeric],
+                [name for name in case.features if name not in experiment.numeric],
+                degree=case.degree,
+                penalty=experiment.penalty,
+                encoding=case.encoding,
             )
             found = alternation_test(
                 features,
@@ -239,13 +223,12 @@ def _rows(experiment: AlternationExperiment, sources: Sources) -> pd.DataFrame:
         pd.DataFrame(read_records(card, file, content).columns)
         for file, content in zip(card.source.files, files, strict=True)
     ]
-    raw = pd.concat(frames, ignore_index=True).rename(
-        columns={spec.source or name: name for name, spec in card.columns.items()}
-    )
+    names = {spec.source or name: name for name, spec in card.columns.items()}
+    raw = pd.concat(frames, ignore_index=True).rename(columns=names)
     raw = raw[list(dict.fromkeys([*used, *experiment.keep]))].apply(lambda column: column.str.strip())
-    kept = np.logical_and.reduce(
-        [np.ones(len(raw), dtype=bool), *(raw[name].isin(values) for name, values in experiment.keep.items())]
-    )
+    kept = pd.Series(True, index=raw.index)
+    for name, values in experiment.keep.items():
+        kept &= raw[name].isin(values)
     frame = raw.loc[kept, used].reset_index(drop=True)
     if frame.empty:
         raise DataError(
