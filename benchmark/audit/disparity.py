@@ -31,9 +31,12 @@ from benchmark.statistics.hypothesis_tests import holm
 
 AEQUITAS_COUNTS: Mapping[str, str] = {
     **{cell: cell for cell in ("tp", "fp", "fn", "tn")},
-    **{"pp": "predicted_positives", "pn": "predicted_negatives"},
-    **{"group_label_pos": "labelled_positives", "group_label_neg": "labelled_negatives"},
-    **{"group_size": "n", "k": "k"},
+    "pp": "predicted_positives",
+    "pn": "predicted_negatives",
+    "group_label_pos": "labelled_positives",
+    "group_label_neg": "labelled_negatives",
+    "group_size": "n",
+    "k": "k",
 }
 """Columns of :func:`group_table` by what Aequitas calls these counts."""
 

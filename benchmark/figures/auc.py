@@ -33,21 +33,11 @@ _LABEL_WIDTH = 1.5
 def draw_auc(frame: pd.DataFrame, title: str) -> Figure:
     """Draw models' AUC overall, by group, and the gap between the groups, each in a panel.
 
-    The design is that of Figure 1 of the AUC Gap guide (Measuring and Mitigating Model Bias).
-
-    Parameters
-    ----------
-    frame : DataFrame
-        A row per model and value; columns ``model``, and ``metric``, ``group``, ``value``, ``reason`` and
-        ``n_rows`` as of a :class:`~benchmark.metrics.base.Measurement`. Rows of metrics other than
-        :data:`AUC_METRICS` are ignored. Models and groups keep their order.
-    title : str
-        Heading: what the groups are, and of which data.
-
-    Raises
-    ------
-    ReportError
-        If a column is missing, there is nothing to draw, or a value is there twice.
+    The design is that of Figure 1 of the AUC Gap guide (Measuring and Mitigating Model Bias). The frame has a
+    row per model and value, and the columns ``model``, and ``metric``, ``group``, ``value``, ``reason`` and
+    ``n_rows`` as of a :class:`~benchmark.metrics.base.Measurement`. Rows of metrics other than
+    :data:`AUC_METRICS` are ignored. Models and groups keep their order. A missing column, nothing to draw, or
+    a value that is there twice is a ReportError.
 
     Examples
     --------

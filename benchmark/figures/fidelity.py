@@ -58,18 +58,8 @@ def draw_fidelity(
     """Draw what the data and samples at some levels of bias have in common.
 
     Above, each state's share; below, the mutual information of each pair of columns; a column of panels for
-    each level of bias. On the diagonal both are the same; the farthest from it are named.
-
-    Parameters
-    ----------
-    real : Table
-        The data that the network was learned from, or what stands in for them.
-    samples : sequence of (float, Table)
-        Level of bias, and a training sample.
-    heading : str
-        The dataset's name for readers.
-    provenance, bias : str
-        As sentences: what the data are and which samples are compared with them, and the planted bias.
+    each level of bias. On the diagonal both are the same; the farthest from it are named. ``provenance`` and
+    ``bias`` are sentences: what the data are and which samples are compared with them, and what is planted.
     """
     letters = iter(string.ascii_letters)
     panels = []

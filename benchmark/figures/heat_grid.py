@@ -53,14 +53,7 @@ class StepColors:
 class Columns(Generic[Key]):
     """The columns of heat maps: levels of bias, in blocks of one key with a name below.
 
-    Parameters
-    ----------
-    columns : sequence of (key, float)
-        Key of the block, and level of bias.
-    name : callable(key) -> str
-        Names a block.
-    width : float
-        Of a column in inches; names are wrapped to their block's width.
+    The names are wrapped to the widths of their blocks, of columns of a width in inches.
     """
 
     def __init__(
@@ -97,12 +90,7 @@ class Columns(Generic[Key]):
 def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence[str]]) -> None:
     """Fill a panel with colored cells, the first row on top, each with its text in readable black or white.
 
-    Parameters
-    ----------
-    colors : ndarray of float, shape (n_rows, n_columns, 4)
-        Red, green, blue and opacity.
-    texts : sequence of sequence of str, shape (n_rows, n_columns)
-        Nothing is written where it is empty.
+    Colors are red, green, blue and opacity: shape (n_rows, n_columns, 4).
     """
     n_rows, n_columns = colors.shape[:2]
     x, y = np.arange(n_columns + 1) - 0.5, np.arange(n_rows + 1) - 0.5

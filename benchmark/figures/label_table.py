@@ -87,16 +87,8 @@ def draw_label_table(
     """Draw the favorable label's probability under each configuration of its parents, at each level of bias.
 
     A panel for the deprived group, and one for all others. Of many configurations the most probable ones are
-    shown; a panel's title says how much of the group they hold.
-
-    Parameters
-    ----------
-    levels, betas : sequence of Network, sequence of float
-        The network at each level of bias, and these levels, ascending.
-    heading : str
-        The dataset's name for readers.
-    provenance, bias : str
-        As sentences: what the network was learned from, and the planted bias.
+    shown; a panel's title says how much of the group they hold. ``provenance`` and ``bias`` are sentences:
+    what the network was learned from, and what is planted.
     """
     schema = levels[0].schema
     groups = [label_table(levels, deprived=deprived) for deprived in (True, False)]

@@ -38,15 +38,8 @@ class Layout:
 def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float) -> Layout:
     """Lay a graph out in layers; a cycle is a ReportError.
 
-    Parameters
-    ----------
-    edges : sequence of (str, str)
-        Parent first.
-    widths : mapping of str to float
-        Width of every node, those without edges included; its order decides ties.
-    gap : float
-        Least room between neighbors, in the unit of the widths: centers are at least that and half of both
-        widths apart.
+    ``edges`` have the parent first; ``widths`` are those of every node, and their order decides ties.
+    Neighbors' centers are at least half of both widths and ``gap`` apart.
     """
     graph = nx.DiGraph()
     graph.add_nodes_from(widths)

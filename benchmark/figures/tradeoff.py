@@ -68,20 +68,10 @@ def draw_tradeoff(
 ) -> Figure:
     """Draw discrimination against accuracy, a panel per technique, as in the paper's Figure 1.
 
-    Parameters
-    ----------
-    points : DataFrame
-        From :func:`points_of`; a dot each, beta as color. The mean of each beta is outlined, and the means
-        are joined in order of beta.
-    limits : Limits
-        Of all panels; hand over those of the whole scenario so that its figures compare.
-    techniques : sequence of TechniqueDescription
-        What to draw, in order.
-    failures, standing : DataFrame
-        Why a technique has no point at some beta; which techniques are degenerate and have hollow means, from
-        :func:`~benchmark.statistics.answers.standings`.
-    scenario, description : Scenario, RunDescription
-        What the points belong to.
+    ``points`` are those of :func:`points_of`: a dot each, beta as color. The mean of each beta is outlined,
+    and the means are joined in order of beta; those of techniques that are degenerate by ``standing``, from
+    :func:`~benchmark.statistics.answers.standings`, are hollow. ``limits`` are those of the whole scenario,
+    so that its figures compare. ``failures`` say why a technique has no point at some beta.
     """
     single = len(techniques) == 1
     columns = len(techniques) if len(techniques) <= 3 else math.ceil(math.sqrt(len(techniques)))
@@ -150,24 +140,11 @@ def draw_tradeoff_panel(
     x_labels: bool = True,
     y_labels: bool = True,
 ) -> None:
-    """Draw the points of one technique, and behind them the means of the baseline.
+    """Draw the points of one technique, and behind them the means of the baseline, which may have no rows.
 
-    Parameters
-    ----------
-    axes : Axes
-        Within :func:`~benchmark.figures.style.styled`.
-    own, baseline : DataFrame
-        Rows of :func:`points_of`; without a baseline, none.
-    limits : Limits
-        Of the axes.
-    constant : float
-        Accuracy of the best constant answer: a line, if it lies within the limits.
-    hollow : collection of (str, float), default ()
-        Technique and level of bias of means to be drawn hollow.
-    rasterized : bool, default False
-        Whether single dots are pixels in formats of vectors.
-    x_labels, y_labels : bool, default True
-        Whether the axes have numbers and names.
+    ``constant`` is the accuracy of the best constant answer: a line, if it lies within the limits. ``hollow``
+    are technique and level of bias of means to be drawn hollow. ``rasterized`` are single dots that are
+    pixels in formats of vectors; ``x_labels`` and ``y_labels`` are numbers and names of the axes.
     """
     if len(baseline):
         x, y, _ = _means(baseline)

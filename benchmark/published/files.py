@@ -35,17 +35,9 @@ def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
 
 
 def read_published(path: Path) -> pd.DataFrame:
-    """Read and check a file of published numbers.
+    """Read and check a CSV file of published numbers, with the columns :data:`PUBLISHED_COLUMNS`.
 
-    Parameters
-    ----------
-    path : Path
-        CSV file with the columns :data:`PUBLISHED_COLUMNS`.
-
-    Returns
-    -------
-    DataFrame
-        Those columns, in the file's order; ``table`` is an integer, ``beta`` and ``value`` are floats.
+    ``table`` is an integer, ``beta`` and ``value`` are floats.
 
     Raises
     ------
@@ -163,16 +155,7 @@ def print_comparison(
 ) -> None:
     """Print how far ours are from the published numbers, where most, and where the files are.
 
-    Parameters
-    ----------
-    console : Console
-        Where to; fits 80 columns.
-    comparison : Comparison
-        From :func:`compare_folder`.
-    output_dir : Path
-        Folder of the files.
-    written : sequence of Path
-        Files below it.
+    It fits 80 columns.
     """
 
     def say(text: str, **more: Any) -> None:

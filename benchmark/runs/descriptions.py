@@ -136,42 +136,19 @@ class PlantedBias:
 class DatasetDescription:
     """A dataset as it appears in a run; what a manifest of an earlier version does not say is empty.
 
-    Parameters
-    ----------
-    name, title : str
-        Its name in the results and for readers: ``"adult"``, ``"Adult"``. The name of an embedded one says
-        so (``"adult:embedded"``), because the CSV files carry nothing but the name.
-    embedded : bool
-        Whether the shipped network stood in for real data.
-    warning : str or None
-        What readers must know before they trust a number of this dataset, as a sentence.
-    baseline : str
-        Name of the technique whose rows are the paper's "no technique" (Tables 2 and 5) for this dataset.
-    entry : str
-        Its name in the experiment.
-    test_data, digest : str
-        What the techniques were scored on, ``"real data"`` or ``"sample of the learned network"``, and its
-        SHA-256, hexadecimal.
-    n_train, n_test : int
-        Rows of each training sample and of the test data.
-    group_sizes : GroupSizes or None
-        Rows of the test data by group and outcome.
-    group_rows : tuple of (str, int)
-        Rows of the test data of each state of the sensitive feature.
-    sensitive_feature, deprived_group, label, favorable_label : str
-        The roles; see :class:`benchmark.data.table.Schema`.
-    columns, edges, edited_edges : tuple of str, tuple of (str, str)
-        The learned network: names of all columns, edges, parent first, and those of them that the planted
-        bias acts on.
-    biases : tuple of PlantedBias
-        The ways in which bias is planted.
-    notes : tuple of str or None
-        What was noticed in the data, as sentences; None if the run is older than such notes.
+    ``name`` is that in the results, ``title`` for readers, ``entry`` that in the experiment. The name of an
+    embedded one, whose shipped network stood in for real data, says so (``"adult:embedded"``), because the
+    CSV files carry nothing but the name. ``warning`` is a sentence: what readers must know before they trust
+    a number. ``baseline`` is the technique whose rows are the paper's "no technique" (Tables 2 and 5).
+    ``test_data`` is ``"real data"`` or ``"sample of the learned network"``, ``digest`` its SHA-256.
+    ``n_train`` and ``n_test`` are rows of each training sample and of the test data, ``group_sizes`` and
+    ``group_rows`` those of the latter by group and outcome, and by state of the sensitive feature. The roles
+    are those of :class:`benchmark.data.table.Schema`. ``edges`` are the learned network's, parent first,
+    ``edited_edges`` those of them that the planted bias acts on. ``notes`` are what was noticed in the data,
+    as sentences; None if the run is older than such notes.
 
-    Raises
-    ------
-    ReportError
-        If an embedded dataset's name hides that, or an edge names no column, or an edited edge is no edge.
+    An embedded dataset's name that hides that, an edge that names no column, and an edited edge that is no
+    edge are ReportErrors.
     """
 
     name: str
@@ -277,29 +254,11 @@ class DatasetDescription:
 class RunDescription:
     """A run: what was done, in which order it is shown, and with what it was computed.
 
-    Parameters
-    ----------
-    name, title, seed
-        Those of the experiment.
-    repetitions : int
-        Planned samples per dataset and level of bias.
-    betas : tuple of float
-        Levels of planted bias, ascending.
-    techniques, metrics, datasets : tuple
-        Descriptions, in the order in which they are shown; of the metrics all that were computed.
-    classifiers : tuple of str
-        Names in the results.
-    versions : mapping of str to str
-        Package name to version.
-    headline : tuple of str, default ()
-        Names of the metrics that tables and figures show; all if empty.
-    published : PublishedEntry, optional
-        The published numbers that the experiment repeats: only then tables have the paper's names.
-
-    Raises
-    ------
-    ReportError
-        If names repeat, or are so alike that their files would overwrite each other.
+    ``repetitions`` are the planned samples per dataset and level of bias; ``betas`` ascend. Techniques,
+    metrics, which are all that were computed, and datasets are in the order in which they are shown.
+    ``classifiers`` are names in the results. ``headline`` names the metrics that tables and figures show; all
+    if empty. Only with ``published``, the numbers that the experiment repeats, tables have the paper's names.
+    Names that repeat, or are so alike that their files would overwrite each other, are a ReportError.
     """
 
     name: str

@@ -155,21 +155,10 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
 
 
 def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
-    """Read a CSV file that may be compressed, and check its columns.
+    """Read a CSV file, such as ``results.csv`` or, compressed, ``results.csv.xz``, and check its columns.
 
-    Parameters
-    ----------
-    path : Path
-        ``results.csv``, which may lie there as ``results.csv.xz``.
-    columns : sequence of str
-        What it has to have, in this order; their names decide whether they hold text, floats or integers.
-    remedy : str
-        What to do if it is missing or malformed.
-
-    Raises
-    ------
-    ReportError
-        If it is.
+    Their names decide whether they hold text, floats or integers. A file that is missing, malformed or has
+    other columns is a ReportError with the given remedy.
     """
     path = plain_or_packed(path)
     try:

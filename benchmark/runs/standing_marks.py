@@ -19,8 +19,11 @@ BELOW_CONSTANT = "†"
 """Stands beside techniques that are less accurate than the best constant answer."""
 
 CONSTANT_LINE: dict[str, Any] = {
-    **{"color": "#A02020", "lw": 1.0, "ls": (0, (7, 2, 1.5, 2))},
-    **{"zorder": 1.4, "gid": "constant"},
+    "color": "#A02020",
+    "lw": 1.0,
+    "ls": (0, (7, 2, 1.5, 2)),
+    "zorder": 1.4,
+    "gid": "constant",
 }
 """Look of the line at the accuracy of the best constant answer, as keywords of matplotlib."""
 

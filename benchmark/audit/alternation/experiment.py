@@ -37,19 +37,10 @@ DECIMALS = 6
 
 
 class AlternationCase(BaseModel):
-    """One model on one choice of rows; names are short, titles one line for readers.
+    """One model, a polynomial of some degree in the features, on rows of a positive target or on all.
 
-    Attributes
-    ----------
-    positive_target : bool
-        Whether only rows are used whose target is above 0.
-    features : tuple of str
-        Columns that the model sees.
-    degree, encoding : int, {"one_hot", "ordinal"}
-        Of the polynomial, and what becomes of categories; see
-        :func:`~benchmark.audit.alternation.polynomial_regression`.
-    variants : tuple of {"predict", "train", "retrain"}
-        See :func:`~benchmark.audit.alternation.alternation_test`.
+    ``encoding`` and ``variants`` are those of :func:`~benchmark.audit.alternation.polynomial_regression` and
+    :func:`~benchmark.audit.alternation.alternation_test`.
     """
 
     model_config = STRICT
@@ -66,28 +57,12 @@ class AlternationCase(BaseModel):
 class AlternationExperiment(BaseModel):
     """The content of an experiment file of kind "alternation".
 
-    Attributes
-    ----------
-    kind : "alternation"
-        Tells it from experiments of planted bias.
-    name, title, description : str
-        Short name (the folder of its results), one line for headings, and more.
-    card : str
-        The dataset's card: a shipped name, or the path of a TOML file, relative to the experiment file.
-    target, unit : str
-        A column of numbers that is predicted, and in what it is measured.
-    numeric : tuple of str
-        Which of the features are numbers; the others are categories.
-    attributes : tuple of str
-        Features whose values are exchanged.
-    keep : dict of str to tuple of str
-        Rows to use: for a column of the card, the raw values wanted.
-    folds, seed : int
-        Parts of the cross-validation, and the root of its random numbers.
-    penalty : float
-        Of the squared coefficients.
-    cases : tuple of AlternationCase
-        What is measured; figures show the first variant of the first.
+    ``name`` is that of the folder of its results, ``title`` a line for headings. ``card`` is a shipped one's
+    name or a path relative to the file. ``target`` is the column of numbers that is predicted, ``unit`` in
+    what it is measured. ``numeric`` says which of the features are numbers; the others are categories.
+    ``attributes`` are features whose values are exchanged. ``keep`` has for columns of the card the raw
+    values of rows to use. ``folds`` and ``seed`` are those of the cross-validation, ``penalty`` is that of
+    the squared coefficients. ``cases`` are measured; figures show the first variant of the first.
     """
 
     model_config = STRICT
@@ -144,17 +119,9 @@ def is_alternation(name: str) -> bool:
 
 
 def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
-    """Read and check an experiment file of kind "alternation".
+    """Read and check an experiment file of kind "alternation", by a shipped one's name or a path.
 
-    Parameters
-    ----------
-    name_or_path : str or Path
-        A shipped experiment's name, or the path of a TOML file.
-
-    Raises
-    ------
-    UnknownNameError, ExperimentError
-        If it is neither; if the file is not TOML, is of another kind, or breaks a rule.
+    What is neither is an UnknownNameError; a file of another kind, or that breaks a rule, an ExperimentError.
     """
     return load_experiment_file(AlternationExperiment, name_or_path, KIND)
 
