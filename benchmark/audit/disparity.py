@@ -373,8 +373,9 @@ def disparities(
     if reference not in {*groups, *_CHOSEN}:
         raise UnknownNameError("group", reference, [*groups, *_CHOSEN])
     rates = {(m.metric, m.group): m for m in measure(predictions, _RATES, conventions=conventions)}
+    sizes = {name: group.n_rows for name, group in groups.items()}
     chosen = {
-        metric: _reference(reference, groups, {name: rates[metric, name].value for name in groups})
+        metric: reference_of(reference, sizes, {name: rates[metric, name].value for name in groups})
         for metric in _RATES
     }
     ratios = measure(
@@ -418,12 +419,15 @@ def disparities(
     return frame
 
 
-def _reference(wanted: str, groups: Mapping[str, Group], values: Mapping[str, float]) -> str | None:
-    """Return the reference group of a rate whose values are given, or None if no group has a value."""
+def reference_of(wanted: str, sizes: Mapping[str, int], values: Mapping[str, float]) -> str | None:
+    """Return the reference group of a rate, or None if the smallest value is wanted and there is none.
+
+    ``sizes`` are the rows of each group, ``values`` the rate of each; NaN where it has none.
+    """
     if wanted == "majority":
-        return max(sorted(groups), key=lambda name: groups[name].n_rows)
+        return max(sorted(sizes), key=lambda name: sizes[name])
     if wanted == "minimum":
-        defined = (name for name in sorted(groups) if not math.isnan(values[name]))
+        defined = (name for name in sorted(values) if not math.isnan(values[name]))
         return min(defined, key=lambda name: values[name], default=None)
     return wanted
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark import __version__
-from benchmark.audit.disparity import PARITIES, disparities, group_table, overall_parity, parity
+from benchmark.audit.disparity import PARITIES, disparities, group_table, overall_parity, parity, reference_of
 from benchmark.audit.predictions import Columns, prepare
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Metric, Predictions, list_metrics, measure, metric_names
@@ -177,16 +177,11 @@ def _references(
 
 def _chooser(table: pd.DataFrame, reference: str) -> Callable[[Metric], str | None]:
     """Return what names the reference group of a metric, by the rules of :func:`disparities`."""
-    groups = table.set_index("group")
-    largest = str(groups["n"].idxmax())
+    columns = table.set_index("group").to_dict()
 
     def choose(item: Metric) -> str | None:
-        if reference == "majority":
-            return largest
-        if reference != "minimum":
-            return reference
-        values = groups.get(item.name.removesuffix(_DISPARITY))
-        return str(values.idxmin()) if values is not None and values.notna().any() else None
+        values = columns.get(item.name.removesuffix(_DISPARITY), {})
+        return reference_of(reference, columns["n"], values)
 
     return choose
 

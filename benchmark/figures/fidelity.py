@@ -111,10 +111,7 @@ def _farthest(points: dict[str, tuple[float, float]]) -> list[str]:
 
 
 def _draw_panel(
-    axes: Axes,
-    points_of: dict[str, tuple[float, float]],
-    keys: dict[str, str],
-    panel: tuple[float, float],
+    axes: Axes, points_of: dict[str, tuple[float, float]], keys: dict[str, str], panel: tuple[float, float]
 ) -> None:
     # The named points come first, which is how places are given to their letters.
     points = np.array([points_of[name] for name in dict.fromkeys([*keys, *points_of])])
