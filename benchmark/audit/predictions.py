@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from benchmark.audit.disparity import by_group, intersect, select
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Predictions
+from benchmark.text.words import few
 
 MISSING = "(missing)"
 """Group of those whose sensitive attribute is not known."""
@@ -72,7 +73,7 @@ def read_predictions(path: Path | str) -> pd.DataFrame:
     frame = _read_parquet(path) if path.name.lower().endswith(".parquet") else _read_csv(path)
     _check_names(frame, path.name)
     if frame.empty:
-        raise DataError(f"{path.name} has no rows", expected="one row per person")
+        raise DataError(f"{path.name} has no rows", expected="one row per person", remedy="add its rows")
     return frame
 
 
@@ -98,12 +99,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
     except pd.errors.EmptyDataError as problem:
         raise DataError(f"{path.name} is empty", expected="names of columns, then rows") from problem
     except (pd.errors.ParserError, gzip.BadGzipFile, zlib.error, EOFError) as problem:
-        raise DataError(
-            f"{path.name} cannot be read",
-            expected="a table separated by commas",
-            got=str(problem).strip(),
-            remedy="save the file again",
-        ) from problem
+        raise _unreadable(path, "a table separated by commas", problem) from problem
     names = cells.iloc[0]
     if len(names) == 1 and pd.notna(names[0]) and any(separator in names[0] for separator in ";\t|"):
         raise DataError(
@@ -134,12 +130,12 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             remedy="pip install 'betabench[parquet]', or use .csv",
         ) from problem
     except (ValueError, OSError) as problem:  # pyarrow's own errors are among these
-        raise DataError(
-            f"{path.name} cannot be read",
-            expected="a Parquet file",
-            got=str(problem).strip(),
-            remedy="save the file again",
-        ) from problem
+        raise _unreadable(path, "a Parquet file", problem) from problem
+
+
+def _unreadable(path: Path, expected: str, problem: Exception) -> DataError:
+    got, remedy = str(problem).strip(), "save the file again"
+    return DataError(f"{path.name} cannot be read", expected=expected, got=got, remedy=remedy)
 
 
 def _check_names(frame: pd.DataFrame, what: str) -> None:
@@ -524,10 +520,8 @@ def _refuse_classes(role: str, name: str, found: set[str], favorable: str | None
     )
 
 
-def _listed(values: Iterable[str], most: int = 8) -> str:
-    names = sorted(values)
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more if names else "none"
+def _listed(values: Iterable[str]) -> str:
+    return few([*map(repr, sorted(values))], 8) or "none"
 
 
 def _digest(frame: pd.DataFrame) -> str:

@@ -16,7 +16,7 @@ from benchmark.declarations import list_declarations
 from benchmark.experiment.plan import load_experiment
 from benchmark.metrics import Metric
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.descriptions import DatasetDescription, listed_betas
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.across import ALPHA
@@ -83,7 +83,7 @@ def failures_section(run: FinishedRun) -> list[dict[str, Any]]:
             # Titles have commas.
             "techniques": "; ".join(run.titles.get(name) or name for name in own["technique"].unique()),
             "datasets": ", ".join(own["dataset"].unique()),
-            "betas": ", ".join(f"{beta:g}" for beta in sorted(own["beta"].unique())),
+            "betas": listed_betas(sorted(own["beta"].unique())),
             "metrics": ", ".join(metric or "all" for metric in own["metric"].unique()),
         }
         for own in sorted(groups, key=len, reverse=True)

@@ -14,6 +14,7 @@ from rich.table import Table
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import ReportError
 from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.text.words import few
 
 DIFFERENCE_COLUMNS = ("technique", "metric", "values", "identical", "one_sided", "largest")
 """Columns of :attr:`RunsComparison.differences`."""
@@ -154,7 +155,6 @@ def print_runs(console: Console, comparison: RunsComparison) -> None:
         if len(cells):
             counts = cells.value_counts(["dataset", "technique"], sort=False).reset_index()
             most = [f"{row.dataset} {row.technique} {row.count:,}" for row in counts.itertuples(name="Row")]
-            more = f" and {len(most) - _MOST_SHOWN} more" if len(most) > _MOST_SHOWN else ""
-            say(f"Only in {folder}: {len(cells):,} cells ({', '.join(most[:_MOST_SHOWN])}{more})")
+            say(f"Only in {folder}: {len(cells):,} cells ({few(most, _MOST_SHOWN)})")
     for name, (ours, theirs) in comparison.made_with.items():
         say(f"Made with {name} {ours}, and {theirs}")
