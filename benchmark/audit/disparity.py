@@ -1,6 +1,6 @@
 """The Aequitas audit: rates of groups, their ratios to a reference group, and whether these are near to 1.
 
-A *positive* is here whoever is selected for the intervention in question, or should have been, whether it
+A *positive* is here a person who is selected for the intervention, or should have been, whether it
 helps or hurts: ``y_pred`` is True for those selected, and ``y_true`` for those who ought to be.
 
 From rows to verdicts: :func:`select` turns scores into predictions, :func:`intersect` crosses attributes,

@@ -25,7 +25,7 @@ from benchmark.metrics import Predictions
 from benchmark.text.words import few
 
 MISSING = "(missing)"
-"""Group of those whose sensitive attribute is not known."""
+"""Group of rows without a sensitive attribute."""
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
 # "None" is not among them: it is a common answer ("disability: None").

@@ -163,7 +163,7 @@ def _references(
         if group in ("majority", "minimum") and group in predictions[attribute].names:
             raise ExperimentError(
                 f"The reference of {attribute!r} can mean two things",
-                expected="a group whose name is no way of choosing one",
+                expected="a group that is not called 'majority' or 'minimum', which are ways of choosing one",
                 got=f"{group!r}, which is both",
                 remedy="rename the group",
             )

@@ -67,11 +67,11 @@ def label_table(levels: Sequence[Network], *, deprived: bool) -> LabelRows:
     order = np.argsort(-mass, kind="stable")
     order = order[mass[order] > 0]
     # Where a group is one state, each of its rows says the same of it.
-    told = [p for p in parents if p != sensitive or within.sum() > 1]
+    named = [p for p in parents if p != sensitive or within.sum() > 1]
     codes = np.unravel_index(order, [int(schema.cardinalities[p]) for p in parents]) if parents else ()
     columns = {p: codes[i] for i, p in enumerate(parents)}
     names = tuple(
-        ", ".join(f"{schema.names[p]} = {schema.columns[p].states[columns[p][row]]}" for p in told) or "all"
+        ", ".join(f"{schema.names[p]} = {schema.columns[p].states[columns[p][row]]}" for p in named) or "all"
         for row in range(len(order))
     )
     group = schema.deprived_group if deprived else f"not {schema.deprived_group}"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST_LINES = 9  # more cannot be told apart by eye
+_MOST_LINES = 9  # more cannot be distinguished by eye
 _LEGEND_LINE = 0.19
 _LEGEND_WIDTH = 2.6
 _BAR_NAME_WIDTH = 2.2

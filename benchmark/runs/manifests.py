@@ -56,7 +56,7 @@ def unfinished_run(folder: Path) -> str:
 
 
 def unlike_shards(folders: Sequence[Path]) -> list[str]:
-    """Return sentences on folders whose shards are not all parts of one whole.
+    """Return sentences on folders that do not hold shards of one whole.
 
     The one that most of the others agree with is taken for right. Folders without a manifest are passed over.
     """
