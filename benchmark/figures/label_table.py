@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.figures.style import (
-    BETA_LOOK,
-    GREY,
-    LINE,
-    SIZES,
-    Look,
-    Page,
-    RowLabels,
-    add_beta_colorbar,
-    styled,
-    wrap,
-)
+from benchmark.figures import style
+from benchmark.figures.style import BETA_LOOK, GREY, LINE, SIZES, Look, Page, RowLabels
 from benchmark.network.inference import joint_distribution
 from benchmark.network.model import Network
 
@@ -95,14 +85,14 @@ def draw_label_table(
     labels = [
         RowLabels(
             [
-                wrap(f"{name} ({100 * mass:.1f}\u00a0%)", _NAME_WIDTH)
+                style.wrap(f"{name} ({100 * mass:.1f}\u00a0%)", _NAME_WIDTH)
                 for name, mass in zip(rows.names[:_MOST_ROWS], rows.mass, strict=False)
             ]
         )
         for rows in groups
     ]
     n_rows = max(map(len, labels))
-    with styled():
+    with style.styled():
         page = Page(
             2,
             1,
@@ -123,7 +113,7 @@ def draw_label_table(
             axes.set_xlim(-0.03, 1.03)
             axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
             own.write(axes, n_rows)
-        add_beta_colorbar(page, betas, shift=0.95)
+        style.add_beta_colorbar(page, betas, shift=0.95)
     return page.figure
 
 

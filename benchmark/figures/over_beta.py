@@ -14,14 +14,9 @@ from matplotlib.ticker import FixedLocator, FormatStrFormatter
 
 from benchmark.figures import style
 from benchmark.figures.style import FAINT, GREY, SIZES, Page, RowLabels, line_style, wrap
+from benchmark.runs import descriptions
 from benchmark.runs import standing_marks as marks
-from benchmark.runs.descriptions import (
-    STAGES,
-    MetricDescription,
-    RunDescription,
-    TechniqueDescription,
-    listed_betas,
-)
+from benchmark.runs.descriptions import MetricDescription, RunDescription, TechniqueDescription
 from benchmark.runs.frames import Scenario
 from benchmark.runs.reasons import explain
 from benchmark.statistics.answers import ACCURACY
@@ -208,7 +203,7 @@ def _groups(plot: _Plot) -> Iterator[tuple[str, _Shown]]:
     names = {technique.name for technique, _ in plot.shown}
     own_baseline = plot.scenario.dataset.baseline
     baseline = [(technique, 0) for technique, _ in plot.shown if technique.name == own_baseline]
-    for stage, title in STAGES.items():
+    for stage, title in descriptions.STAGES.items():
         own = [t for t in plot.description.techniques if t.stage == stage]
         n_parts = math.ceil(len(own) / (_MOST_LINES - 1))
         for part in range(n_parts):
@@ -289,7 +284,7 @@ def _missing_notes(
     for name, title in titles.items():
         own = empty[empty["technique"] == name]
         if len(own):
-            betas = listed_betas(sorted(own["beta"].unique()))
+            betas = descriptions.listed_betas(sorted(own["beta"].unique()))
             absent = [m.in_sentence for m in description.metrics if (own["metric"] == m.name).any()]
             what = "value" if len(absent) == len(description.metrics) else " and no ".join(absent)
             reason = explain(failures, scenario, name) or "no result is recorded"
