@@ -20,7 +20,7 @@ REFERENCE: dict[str, tuple[str, str]] = {
     "experiment": ("experiment files and runs", "experiment.plan experiment.world experiment.run"),
     "audit": ("audits of anybody's predictions", "audit"),
     "statistics": ("intervals, tests, ranks, trade-offs", "statistics"),
-    "runs": ("what a finished run left", "runs.finished runs.analysis"),
+    "runs": ("what a finished run left", "runs.finished runs.analysis published.files"),
     "report": ("tables, figures, the page of a run", "report pages.run pages.audit"),
     "errors": ("errors, seeds, declarations", "errors seeding declarations"),
 }

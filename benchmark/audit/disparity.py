@@ -1,6 +1,6 @@
 """The Aequitas audit: rates of groups, their ratios to a reference group, and whether these are near to 1.
 
-A *positive* is here whoever is selected for the intervention in question, or should have been, whether it
+A *positive* is here a person who is selected for the intervention, or should have been, whether it
 helps or hurts: ``y_pred`` is True for those selected, and ``y_true`` for those who ought to be.
 
 From rows to verdicts: :func:`select` turns scores into predictions, :func:`intersect` crosses attributes,
@@ -30,10 +30,7 @@ from benchmark.metrics import Conventions, Group, GroupCounts, Predictions, list
 from benchmark.statistics.hypothesis_tests import holm
 
 AEQUITAS_COUNTS: Mapping[str, str] = {
-    "tp": "tp",
-    "fp": "fp",
-    "fn": "fn",
-    "tn": "tn",
+    **{cell: cell for cell in ("tp", "fp", "fn", "tn")},
     "pp": "predicted_positives",
     "pn": "predicted_negatives",
     "group_label_pos": "labelled_positives",
@@ -57,6 +54,7 @@ _COUNTED = {
     "negative_predictive_value": ("tn", "fn"),
 }
 _RATES = (_SHARE, *_COUNTED)
+_CELLS = ("tp", "fp", "fn", "tn")
 _DISPARITY = "_disparity"
 _CHOSEN = ("majority", "minimum")
 
@@ -99,7 +97,7 @@ class Selection:
     threshold : float
         Lowest score that is selected.
     n_selected : int
-        How many are selected; more than were asked for where several share the threshold.
+        How many rows are: more than were asked for where several share the threshold.
     """
 
     selected: NDArray[np.bool_]
@@ -117,36 +115,23 @@ def select(
     r"""Select the rows with the highest scores.
 
     A row is selected if its score is at least a threshold: a given one, or that of the k-th highest row,
-    :math:`\hat y = 1` if :math:`s \ge s_k`. Rows that tie with the k-th are thus all selected, in whatever
-    order they come.
+    :math:`\hat y = 1` if :math:`s \ge s_k` (Saleiro et al. 2018, section 3.2). Rows that tie with the k-th
+    are thus all selected, in whatever order they come.
 
     Parameters
     ----------
     score : ndarray of float, shape (n_rows,)
         Finite scores, higher for those to be selected first.
-    threshold : float, optional
-        Lowest score to select.
-    k : int, optional
-        How many rows to select.
-    percent : float, optional
-        Share of the rows to select, in percent; rounded down to whole rows, as for a capacity.
-
-    Returns
-    -------
-    Selection
-        Who is selected, from which score on, and how many they are.
+    threshold, k, percent : float, int, float, optional
+        One of them: the lowest score to select; how many rows to select; or which share of them, in percent,
+        rounded down to whole rows, as for a capacity.
 
     Raises
     ------
     DataError
         If the scores are not finite numbers, one per row.
     ExperimentError
-        If not exactly one of ``threshold``, ``k`` and ``percent`` is given, or it selects an impossible
-        number of rows.
-
-    References
-    ----------
-    Saleiro et al. (2018), section 3.2.
+        If not exactly one rule is given, or it selects an impossible number of rows.
     """
     score = np.asarray(score)
     if score.ndim != 1 or score.dtype.kind not in "iuf" or not np.isfinite(score).all():
@@ -154,6 +139,7 @@ def select(
             "The scores cannot be ranked",
             expected="finite numbers, one per row",
             got=f"{score.dtype} of shape {score.shape}",
+            remedy="leave out rows without a score",
         )
     given = {"threshold": threshold, "k": k, "percent": percent}
     named = [name for name, value in given.items() if value is not None]
@@ -162,6 +148,7 @@ def select(
             "It is not clear whom to select",
             expected="exactly one of threshold, k and percent",
             got=" and ".join(named) or "none",
+            remedy="name one of them",
         )
     n = len(score)
     if threshold is None:
@@ -174,28 +161,19 @@ def select(
                 "That many rows cannot be selected",
                 expected=f"from 1 to {n} rows",
                 got=f"{named[0]} = {given[named[0]]:g}",
+                remedy="choose a number in this range",
             )
         threshold = float(np.partition(score, n - most)[n - most])
     if math.isnan(threshold):
-        raise ExperimentError("The threshold is no number", expected="a score", got="NaN")
+        raise ExperimentError("The threshold is not a number", expected="a score", got="NaN")
     selected = score >= threshold
     return Selection(selected, threshold, int(selected.sum()))
 
 
 def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[str]:
-    """Cross several attributes into one.
+    """Cross two or more attributes, columns of a frame of one row per person, into one.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        One row per person.
-    columns : sequence of str
-        Two or more columns.
-
-    Returns
-    -------
-    Series of str
-        Values like ``"Female × Black"``, named like ``"sex × race"``.
+    Its values are like ``"Female × Black"``, its name like ``"sex × race"``.
 
     Raises
     ------
@@ -204,7 +182,7 @@ def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[str]:
     ExperimentError
         If there are fewer than two columns.
     DataError
-        If a value is missing.
+        If a value is missing, or two crossed groups would have the same name.
     """
     if len(columns) < 2:
         raise ExperimentError(
@@ -241,14 +219,9 @@ def by_group(
     Parameters
     ----------
     values : Series, shape (n_rows,)
-        Group of each row.
+        Group of each row. The groups are the values that occur, as text, sorted.
     y_true, y_pred, sample_weight : ndarray, optional
         As in :class:`~benchmark.metrics.Predictions`.
-
-    Returns
-    -------
-    Predictions
-        Its groups are the values that occur, as text, sorted.
 
     Raises
     ------
@@ -262,7 +235,7 @@ def by_group(
 
 def _check_rows(predictions: Predictions) -> None:
     if not len(predictions):
-        raise DataError("There is nobody to audit", expected="one row or more", got="none")
+        raise DataError("The table has no rows", expected="one row or more", got="none")
 
 
 def _check_complete(values: pd.Series) -> None:
@@ -276,14 +249,12 @@ def _check_complete(values: pd.Series) -> None:
 
 
 def group_table(predictions: Predictions, attribute: str) -> pd.DataFrame:
-    """Count and rate each group of an attribute.
+    """Count and rate each group of an attribute (Saleiro et al. 2018, sections 3.2.1 to 3.2.3).
 
     Parameters
     ----------
-    predictions : Predictions
-        Labels, predictions and groups.
-    attribute : str
-        What the groups are values of.
+    predictions, attribute : Predictions, str
+        Labels, predictions and groups, and what these are values of.
 
     Returns
     -------
@@ -292,16 +263,12 @@ def group_table(predictions: Predictions, attribute: str) -> pd.DataFrame:
         ``labelled_negatives``, ``tp``, ``fp``, ``fn``, ``tn``, ``predicted_positives``,
         ``predicted_negatives``, ``k`` (predicted positives of all groups), ``predicted_positive_share``, and
         the metrics of the family ``rates`` by name. Counts are sums of weights where there are any. A rate is
-        NaN where nobody is in its denominator; so is all that needs labels or predictions not given.
+        NaN where its denominator is empty; so is all that needs labels or predictions not given.
 
     Raises
     ------
     DataError
         If there is no row.
-
-    References
-    ----------
-    Saleiro et al. (2018), sections 3.2.1 to 3.2.3.
     """
     _check_rows(predictions)
     counts = predictions.counts
@@ -327,9 +294,9 @@ def group_table(predictions: Predictions, attribute: str) -> pd.DataFrame:
     )
     # What is not given was counted as negative.
     if predictions.y_true is None:
-        table[["labelled_positives", "labelled_negatives", "tp", "fp", "fn", "tn"]] = math.nan
+        table[["labelled_positives", "labelled_negatives", *_CELLS]] = math.nan
     if predictions.y_pred is None:
-        table[["tp", "fp", "fn", "tn", "predicted_positives", "predicted_negatives", "k"]] = math.nan
+        table[[*_CELLS, "predicted_positives", "predicted_negatives", "k"]] = math.nan
     wide = measured.pivot(index=0, columns=1, values=2).reindex(counts.names)
     return table.assign(**{rate: wide[rate].to_numpy() for rate in rates})
 
@@ -347,10 +314,8 @@ def disparities(
 
     Parameters
     ----------
-    predictions : Predictions
-        Labels, predictions and groups.
-    attribute : str
-        What the groups are values of.
+    predictions, attribute : Predictions, str
+        Labels, predictions and groups, and what these are values of.
     reference : str, default "majority"
         ``"majority"`` for the group of most rows, ``"minimum"`` for the group in which a rate is smallest,
         chosen anew for each rate, or else the name of a group. Of several groups that are largest, or in
@@ -408,8 +373,9 @@ def disparities(
     if reference not in {*groups, *_CHOSEN}:
         raise UnknownNameError("group", reference, [*groups, *_CHOSEN])
     rates = {(m.metric, m.group): m for m in measure(predictions, _RATES, conventions=conventions)}
+    sizes = {name: group.n_rows for name, group in groups.items()}
     chosen = {
-        metric: _reference(reference, groups, {name: rates[metric, name].value for name in groups})
+        metric: reference_of(reference, sizes, {name: rates[metric, name].value for name in groups})
         for metric in _RATES
     }
     ratios = measure(
@@ -420,9 +386,11 @@ def disparities(
     )
     disparity = {(m.metric.removesuffix(_DISPARITY), m.group): m for m in ratios}
     found: list[dict[str, Any]] = []
+    tests = []
     for name, metric in itertools.product(groups, _RATES):
         rate, ratio, other = rates[metric, name], disparity[metric, name], chosen[metric]
         pair = [groups[name]] if other is None else [groups[name], groups[other]]
+        tests.append((frozenset((name, other or "")), frozenset(_COUNTED.get(metric, ()))))
         found.append(
             {
                 "attribute": attribute,
@@ -438,10 +406,6 @@ def disparities(
                 "small": min(_denominator(metric, group) for group in pair) < small,
             }
         )
-    tests = [
-        (frozenset((row["group"], row["reference"])), frozenset(_COUNTED.get(row["metric"], ())))
-        for row in found
-    ]
     p_values: dict[Hashable, float] = {}
     for test, row in zip(tests, found, strict=True):
         compared = row["group"] != row["reference"] and math.isfinite(row["value"] + row["reference_value"])
@@ -455,12 +419,15 @@ def disparities(
     return frame
 
 
-def _reference(wanted: str, groups: Mapping[str, Group], values: Mapping[str, float]) -> str | None:
-    """Return the reference group of a rate whose values are given, or None if no group has a value."""
+def reference_of(wanted: str, sizes: Mapping[str, int], values: Mapping[str, float]) -> str | None:
+    """Return the reference group of a rate, or None if the smallest value is wanted and there is none.
+
+    ``sizes`` are the rows of each group, ``values`` the rate of each; NaN where it has none.
+    """
     if wanted == "majority":
-        return max(sorted(groups), key=lambda name: groups[name].n_rows)
+        return max(sorted(sizes), key=lambda name: sizes[name])
     if wanted == "minimum":
-        defined = (name for name in sorted(groups) if not math.isnan(values[name]))
+        defined = (name for name in sorted(values) if not math.isnan(values[name]))
         return min(defined, key=lambda name: values[name], default=None)
     return wanted
 
@@ -483,7 +450,7 @@ def _p_value(metric: str, group: Group, other: Group) -> float:
 def parity(
     disparities: pd.DataFrame, tau: float = 0.8, *, conventions: Conventions = "betabench"
 ) -> pd.DataFrame:
-    r"""Judge whether disparities are near enough to 1.
+    r"""Judge whether disparities are near enough to 1 (Saleiro et al. 2018, equation 3).
 
     A group has parity in a rate if :math:`\tau \le d \le 1 / \tau`, both ends included. Disparities
     that miss an end by less than one part in 1e9 count as being there: that is rounding.
@@ -510,16 +477,13 @@ def parity(
     ------
     ExperimentError
         If ``tau`` is not in (0, 1].
-
-    References
-    ----------
-    Saleiro et al. (2018), equation 3.
     """
     if not 0 < tau <= 1:
         raise ExperimentError(
             "Disparities cannot be judged with this tau",
             expected="a number above 0 and not above 1",
             got=f"{tau:g}",
+            remedy="choose such a number: 0.8 is the four-fifths rule",
         )
     low, high = tau * (1 - _ROUNDING), (1 + _ROUNDING) / tau
     rows = []
@@ -531,10 +495,9 @@ def parity(
             )
         }
         for name, parts in PARITIES.items():
-            if not found.keys() >= set(parts):
-                continue
-            found[name] = _both(found[parts[0]], found[parts[-1]], conventions)
-            rows.append((attribute, group, name, *found[name]))
+            if found.keys() >= set(parts):
+                found[name] = _both(found[parts[0]], found[parts[-1]], conventions)
+                rows.append((attribute, group, name, *found[name]))
     frame = pd.DataFrame(rows, columns=["attribute", "group", "parity", "verdict", "reason"])
     return frame.astype({"verdict": "boolean"})
 
@@ -552,12 +515,7 @@ def _both(
 
 
 def overall_parity(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Judge attributes by all of their groups.
-
-    Parameters
-    ----------
-    verdicts : DataFrame
-        From :func:`parity`.
+    """Judge attributes by all of their groups, from what :func:`parity` gives.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Which metrics matter: questions to whoever decides about an intervention, and what follows from answers.
+"""Which metrics matter: questions to those who decide on an intervention, and what follows from answers.
 
 The tree follows the fairness tree of Saleiro et al. (2018), figure 3, and what their sections 3.2.4, 3.3 and
 4 say about it. It is data: to ask step by step, call :func:`walk` with the answers so far until there is no
@@ -17,18 +17,9 @@ from benchmark.errors import UnknownNameError
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer and what follows from it.
+    """An answer, what that means, and why it leads where it does.
 
-    Parameters
-    ----------
-    name : str
-        What to answer.
-    text : str
-        What that means.
-    reason : str
-        Why this leads where it does.
-    then : Question or tuple of str
-        The next question, or the metrics that matter, the most telling first.
+    ``then`` is the next question, or the names of the metrics that matter, the most telling first.
     """
 
     name: str
@@ -39,17 +30,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Question:
-    """A question about the intervention.
-
-    Parameters
-    ----------
-    name : str
-        Key of the answer.
-    text : str
-        The question.
-    answers : tuple of Answer
-        All possible answers.
-    """
+    """A question about the intervention, and all possible answers; ``name`` is the key of the answer."""
 
     name: str
     text: str
@@ -101,62 +82,44 @@ _SHARE = Question(
 )
 
 
-def _reach(few: Answer, most: Answer) -> Question:
+def _reach(few: str, of_few: tuple[str, ...], most: str, of_most: tuple[str, ...]) -> Question:
+    """Return the question for the reach of an intervention: reason and metrics if it reaches few, or most."""
     return Question(
-        "reach", "How many of those whom the intervention is meant for can it reach?", (few, most)
+        "reach",
+        "How many of those whom the intervention is meant for can it reach?",
+        (
+            Answer("few", "only a small share: there are far fewer places", few, of_few),
+            Answer("most", "most of them", most, of_most),
+        ),
     )
 
 
 _PUNITIVE = _reach(
-    Answer(
-        "few",
-        "only a small share: there are far fewer places",
-        "With few places hardly anybody without cause is selected, so that false positive rates are close to "
-        "0 in every group and their ratios say little. How many of those selected are selected wrongly still "
-        "tells the groups apart.",
-        ("false_discovery_rate",),
-    ),
-    Answer(
-        "most",
-        "most of them",
-        "Both views of a wrong selection count: how often it meets those who gave no cause, and how often "
-        "those selected are the wrong ones.",
-        ("false_positive_rate", "false_discovery_rate"),
-    ),
+    "With few places hardly anybody without cause is selected, so that false positive rates are close to "
+    "0 in every group and their ratios say little. How many of those selected are selected wrongly still "
+    "tells the groups apart.",
+    ("false_discovery_rate",),
+    "Both views of a wrong selection count: how often it meets those who gave no cause, and how often those "
+    "selected are the wrong ones.",
+    ("false_positive_rate", "false_discovery_rate"),
 )
 _ASSISTIVE = _reach(
-    Answer(
-        "few",
-        "only a small share: there are far fewer places",
-        "With few places almost everybody in need is left out, so that false negative rates are close to 1 "
-        "in every group whatever the model does. How many of those left out are in need still tells the "
-        "groups apart.",
-        ("false_omission_rate",),
-    ),
-    Answer(
-        "most",
-        "most of them",
-        "Both views of a missed person count: how often those in need are left out, and how often those left "
-        "out are in need.",
-        ("false_negative_rate", "false_omission_rate"),
-    ),
+    "With few places almost everybody in need is left out, so that false negative rates are close to 1 in "
+    "every group whatever the model does. How many of those left out are in need still tells the groups "
+    "apart.",
+    ("false_omission_rate",),
+    "Both views of a missed person count: how often those in need are left out, and how often those left out "
+    "are in need.",
+    ("false_negative_rate", "false_omission_rate"),
 )
 _MIXED = _reach(
-    Answer(
-        "few",
-        "only a small share: there are far fewer places",
-        "With few places, rates among those who should or should not be selected are close to 1 or 0 in "
-        "every group. What tells the groups apart is how many are wrong among those selected, and among "
-        "those left out.",
-        ("false_discovery_rate", "false_omission_rate"),
-    ),
-    Answer(
-        "most",
-        "most of them",
-        "Wrong selections and missed people both count, each among those whom they happen to and among those "
-        "who are treated alike.",
-        ("false_positive_rate", "false_discovery_rate", "false_negative_rate", "false_omission_rate"),
-    ),
+    "With few places, rates among those who should or should not be selected are close to 1 or 0 in "
+    "every group. What tells the groups apart is how many are wrong among those selected, and among "
+    "those left out.",
+    ("false_discovery_rate", "false_omission_rate"),
+    "Wrong selections and missed people both count, each among those whom they happen to and among those who "
+    "are treated alike.",
+    ("false_positive_rate", "false_discovery_rate", "false_negative_rate", "false_omission_rate"),
 )
 _INTERVENTION = Question(
     "intervention",
@@ -183,6 +146,25 @@ _INTERVENTION = Question(
     ),
 )
 
+_CONCERN = Question(
+    "concern",
+    "What should not depend on the group?",
+    (
+        Answer(
+            "representation",
+            "who is selected, rightly or not",
+            "Who is selected is what matters, whatever the labels say.",
+            _SHARE,
+        ),
+        Answer(
+            "errors",
+            "who is selected or left out wrongly",
+            "Groups may differ in how many are selected, but not in how often that is wrong.",
+            _INTERVENTION,
+        ),
+    ),
+)
+
 TREE = Question(
     "labels",
     "Is it known, and to be trusted, who ought to have been selected?",
@@ -197,24 +179,7 @@ TREE = Question(
             "yes",
             "labels tell it, for people of every group alike",
             "With labels, both who is selected and who is selected wrongly can be compared.",
-            Question(
-                "concern",
-                "What should not depend on the group?",
-                (
-                    Answer(
-                        "representation",
-                        "who is selected, rightly or not",
-                        "Who is selected is what matters, whatever the labels say.",
-                        _SHARE,
-                    ),
-                    Answer(
-                        "errors",
-                        "who is selected or left out wrongly",
-                        "Groups may differ in how many are selected, but not in how often that is wrong.",
-                        _INTERVENTION,
-                    ),
-                ),
-            ),
+            _CONCERN,
         ),
     ),
 )
@@ -222,7 +187,7 @@ TREE = Question(
 
 
 def walk(answers: Mapping[str, str]) -> Recommendation:
-    """Follow answers through the tree.
+    """Follow answers through the tree (Saleiro et al. 2018, figure 3).
 
     Parameters
     ----------
@@ -239,10 +204,6 @@ def walk(answers: Mapping[str, str]) -> Recommendation:
     ------
     UnknownNameError
         If a question that is met has no such answer.
-
-    References
-    ----------
-    Saleiro et al. (2018), figure 3.
 
     Examples
     --------

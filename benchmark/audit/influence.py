@@ -25,7 +25,7 @@ from benchmark.techniques import Estimator, Technique, Tools, get_technique
 from benchmark.techniques.repair import Repair
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""How far features are obscured, unless told otherwise."""
+"""How far features are obscured by default."""
 
 _METRICS = ("accuracy", "discrimination")
 _CHANGES = tuple(f"{metric}_change" for metric in _METRICS)
@@ -85,7 +85,7 @@ def audit_features(
     -----
     Each column is repaired by itself, so that what only several of them tell together stays. The states of
     the audited feature meet at their median, where few rows count as much as many: a rare state whose rows
-    are unlike all others moves everybody, and makes its feature look more influential than it is.
+    are unlike all others moves every row, and makes its feature look more influential than it is.
 
     Intervals are those of paired proportions after Agresti and Min: of a group of n rows, half a row is added
     to each of the four ways in which a row can be right or wrong (favorable or not) before and after, and
@@ -106,6 +106,7 @@ def audit_features(
             "The levels cannot be audited",
             expected="one or more numbers from 0 to 1",
             got=", ".join(f"{level:g}" for level in levels) or "none",
+            remedy="correct the levels",
         )
     for what, members in (("label", test.y), ("group", test.deprived)):
         if members.all() or not members.any():
@@ -113,6 +114,7 @@ def audit_features(
                 f"Features cannot be audited on test rows of one {what}",
                 expected="rows of both classes and of both groups",
                 got=f"{np.count_nonzero(members)} of {len(test)} rows",
+                remedy="take more test rows",
             )
     tools = Tools(classifier, naive_bayes_ranker, generator(seed, purpose="audit"))
     model = (technique or get_technique("none")).fit(train, tools)
@@ -135,12 +137,7 @@ def audit_features(
 
 
 def rank_features(audit: pd.DataFrame) -> pd.DataFrame:
-    """Rank features by their influence at the highest level.
-
-    Parameters
-    ----------
-    audit : DataFrame
-        From :func:`audit_features`.
+    """Rank features by their influence at the highest level, from what :func:`audit_features` gives.
 
     Returns
     -------

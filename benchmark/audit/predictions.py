@@ -1,4 +1,4 @@
-"""Anybody's table of predictions, made ready for metrics.
+"""Tables of predictions, read and made ready for metrics.
 
 What a column means is never guessed: where the favorable value, a group or who is selected is not certain, an
 error says how to settle it.
@@ -22,17 +22,18 @@ from numpy.typing import NDArray
 from benchmark.audit.disparity import by_group, intersect, select
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Predictions
+from benchmark.text.words import few
 
 MISSING = "(missing)"
-"""Group of those whose sensitive attribute is not known."""
+"""Group of rows without a sensitive attribute."""
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
 # "None" is not among them: it is a common answer ("disability: None").
 _NOT_GIVEN = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>")
+# A column of more different numbers than these is a quantity, not a class or a group.
 _MOST_NUMBERS = 20
-"""A column of more different numbers than these is a quantity, not a class or a group."""
+# Unfavorable and favorable values that need no explanation, in upper or lower case.
 _CLEAR = (("0", "1"), ("false", "true"), ("no", "yes"))
-"""Unfavorable and favorable values that need no explanation, in upper or lower case."""
 _OUTCOMES = ("label", "prediction")
 _ROLES = (*_OUTCOMES, "score", "weight", "strata")
 
@@ -60,14 +61,19 @@ def read_predictions(path: Path | str) -> pd.DataFrame:
     path = Path(path)
     if not path.name.lower().endswith(_ENDINGS):
         raise DataError(
-            "The format of the predictions is unknown", expected=" or ".join(_ENDINGS), got=path.name
+            "The format of the predictions is unknown",
+            expected=" or ".join(_ENDINGS),
+            got=path.name,
+            remedy="save the table as CSV",
         )
     if not path.is_file():
-        raise DataError(f"There is no file {path}", expected="a table of predictions")
+        raise DataError(
+            f"There is no file {path}", expected="a table of predictions", remedy="correct the path"
+        )
     frame = _read_parquet(path) if path.name.lower().endswith(".parquet") else _read_csv(path)
     _check_names(frame, path.name)
     if frame.empty:
-        raise DataError(f"{path.name} has no rows", expected="one row per person")
+        raise DataError(f"{path.name} has no rows", expected="one row per person", remedy="add its rows")
     return frame
 
 
@@ -93,9 +99,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
     except pd.errors.EmptyDataError as problem:
         raise DataError(f"{path.name} is empty", expected="names of columns, then rows") from problem
     except (pd.errors.ParserError, gzip.BadGzipFile, zlib.error, EOFError) as problem:
-        raise DataError(
-            f"{path.name} cannot be read", expected="a table separated by commas", got=str(problem).strip()
-        ) from problem
+        raise _unreadable(path, "a table separated by commas", problem) from problem
     names = cells.iloc[0]
     if len(names) == 1 and pd.notna(names[0]) and any(separator in names[0] for separator in ";\t|"):
         raise DataError(
@@ -110,6 +114,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
             f"A column of {path.name} has no name",
             expected="a name for each column",
             got=f"none for no. {place}",
+            remedy="name it in the first line",
         )
     rows = cells.iloc[1:].reset_index(drop=True)
     stripped: pd.DataFrame = rows.apply(lambda column: column.str.strip())
@@ -125,9 +130,12 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             remedy="pip install 'betabench[parquet]', or use .csv",
         ) from problem
     except (ValueError, OSError) as problem:  # pyarrow's own errors are among these
-        raise DataError(
-            f"{path.name} cannot be read", expected="a Parquet file", got=str(problem).strip()
-        ) from problem
+        raise _unreadable(path, "a Parquet file", problem) from problem
+
+
+def _unreadable(path: Path, expected: str, problem: Exception) -> DataError:
+    got, remedy = str(problem).strip(), "save the file again"
+    return DataError(f"{path.name} cannot be read", expected=expected, got=got, remedy=remedy)
 
 
 def _check_names(frame: pd.DataFrame, what: str) -> None:
@@ -145,18 +153,11 @@ def _check_names(frame: pd.DataFrame, what: str) -> None:
 class Prepared:
     """A table of predictions, ready for metrics.
 
-    Parameters
-    ----------
-    predictions : mapping of str to Predictions
-        Labels, predictions and groups, by attribute.
-    missing : DataFrame
-        What is missing, a row for each column that is used. Columns ``column``, ``role``, ``missing`` (rows),
-        ``share`` (of all rows) and ``treatment``.
-    notes : tuple of str
-        What a reader has to know of how the table was read.
-    facts : mapping of str to object
-        ``rows``, ``rows_audited``, ``columns`` (by role), ``favorable`` (values by role), ``selection`` (how
-        scores became predictions; else empty) and ``digest`` (SHA-256 of the columns that are used).
+    ``predictions`` has labels, predictions and groups by attribute. ``missing`` has a row for each column
+    that is used, and the columns ``column``, ``role``, ``missing`` (rows), ``share`` (of all rows) and
+    ``treatment``. ``notes`` are what a reader has to know of how the table was read. ``facts`` has ``rows``,
+    ``rows_audited``, ``columns`` (by role), ``favorable`` (values by role), ``selection`` (how scores became
+    predictions; else empty) and ``digest`` (SHA-256 of the columns that are used).
     """
 
     predictions: Mapping[str, Predictions]
@@ -216,9 +217,8 @@ class Columns:
     def roles(self) -> list[tuple[str, str]]:
         """Role and name of every other column that is used."""
         single = [(role, getattr(self, role)) for role in _ROLES]
-        return [(role, name) for role, name in single if name is not None] + [
-            ("feature", name) for name in _names(self.features)
-        ]
+        features = [("feature", name) for name in _names(self.features)]
+        return [(role, name) for role, name in single if name is not None] + features
 
     @property
     def selection(self) -> dict[str, float]:
@@ -236,17 +236,6 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> Prepared:
 
     Rows whose label, prediction, score, weight, stratum or feature is missing are left out. Rows without a
     sensitive attribute form a group of their own, :data:`MISSING`.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        One row per person.
-    columns : Columns
-        What its columns are.
-
-    Returns
-    -------
-    Prepared
 
     Raises
     ------
@@ -268,23 +257,25 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> Prepared:
     kept = ~np.any(lacking, axis=0)
     if not kept.any():
         raise DataError(
-            "There is nobody to audit",
+            "No row can be audited",
             expected="rows that have " + ", ".join(f"a {role} ({name})" for role, name in used),
-            got=f"{len(frame)} rows, each of which lacks one",
+            got=f"{len(frame)} rows, each of which lacks one" if len(frame) else "a table without rows",
+            remedy="fill these columns, or name others",
         )
     notes = []
     if n_lost := int((~kept).sum()):
         notes.append(f"{n_lost:,} of {len(frame):,} rows are left out: a value is missing")
     given = {role: column[kept] for (role, _), column in zip(used, read, strict=True)}
-    similar = [column[kept] for (role, _), column in zip(used, read, strict=True) if role == "feature"]
+    features = {
+        name: column[kept] for (role, name), column in zip(used, read, strict=True) if role == "feature"
+    }
     outcomes = {role: given[role] for role in _OUTCOMES if role in given}
     counted = _favorable_values(outcomes, dict(used), None if favorable is None else _outcome_name(favorable))
     for role, good in counted.items():
         others = set(outcomes[role]) - good
         if len(others) > 1:
-            notes.append(
-                f"{role}: {_listed(good)} is favorable, {len(others)} other values are not: {_listed(others)}"
-            )
+            unfavorable = f"{len(others)} other values are not: {_listed(others)}"
+            notes.append(f"{role}: {_listed(good)} is favorable, {unfavorable}")
     truth = {role: outcomes[role].isin(good).to_numpy(dtype=np.bool_) for role, good in counted.items()}
     scores = given["score"].to_numpy() if "score" in given else None
     selection = ""
@@ -309,7 +300,7 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> Prepared:
             ),
             y_score=scores,
             strata=pd.factorize(given["strata"])[0] if "strata" in given else None,
-            features=np.column_stack(similar) if similar else None,
+            features=np.column_stack(list(features.values())) if features else None,
         )
         for attribute, values in groups.items()
     }
@@ -318,7 +309,7 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> Prepared:
         "rows_audited": int(kept.sum()),
         "columns": {
             **{role: name for role, name in used if role != "feature"},
-            **({"features": [name for role, name in used if role == "feature"]} if similar else {}),
+            **({"features": list(features)} if features else {}),
             "sensitive": attributes,
         },
         "favorable": {role: sorted(good) for role, good in counted.items()},
@@ -332,44 +323,38 @@ def _missing(
     used: Sequence[tuple[str, str]], lacking: Sequence[NDArray[np.bool_]], groups: Mapping[str, pd.Series]
 ) -> pd.DataFrame:
     """Return what is missing, column by column."""
-    absent = [
+    parts = [
         (name, role, rows, "rows are left out") for (role, name), rows in zip(used, lacking, strict=True)
     ]
-    absent += [
-        (name, "sensitive", texts.isna().to_numpy(), f"a group of its own, {MISSING}")
-        for name, texts in groups.items()
-    ]
+    own_group = f"a group of its own, {MISSING}"
+    parts += [(name, "sensitive", texts.isna().to_numpy(), own_group) for name, texts in groups.items()]
     return pd.DataFrame(
-        [(name, role, int(rows.sum()), rows.mean(), treatment) for name, role, rows, treatment in absent],
+        [(name, role, int(rows.sum()), rows.mean(), treatment) for name, role, rows, treatment in parts],
         columns=["column", "role", "missing", "share", "treatment"],
     )
 
 
 def _check_selection(columns: Columns) -> None:
-    given = list(columns.selection)
-    if columns.prediction is not None and given:
-        raise ExperimentError(
-            "It is not clear who is selected",
-            expected="either a prediction, or a score with threshold, k (--top-k) or percent (--top-percent)",
-            got=f"the prediction {columns.prediction!r} and {' and '.join(given)}",
-        )
-    if columns.prediction is None and (columns.score is None or not given):
-        scored = [] if columns.score is None else [f"the score {columns.score!r}"]
+    rules = list(columns.selection)
+    by_score = columns.prediction is None
+    if bool(rules) != by_score or (by_score and columns.score is None):
+        what, name = ("score", columns.score) if by_score else ("prediction", columns.prediction)
         raise ExperimentError(
             "It is not clear who is selected",
             expected="a prediction, or a score with threshold, k (--top-k) or percent (--top-percent)",
-            got=" and ".join(scored + given) or "neither",
+            got=" and ".join([*([f"the {what} {name!r}"] if name is not None else []), *rules]) or "neither",
+            remedy="name one or the other",
         )
 
 
 def _check_roles(frame: pd.DataFrame, used: Sequence[tuple[str, str]], attributes: Sequence[str]) -> None:
     if not attributes:
-        raise ExperimentError("There are no groups to compare", expected="one or more sensitive columns")
+        raise ExperimentError(
+            "There are no groups to compare", expected="one or more sensitive columns", remedy="name one"
+        )
     for name in (*(name for _, name in used), *attributes):
         if name not in frame:
             raise UnknownNameError("column", name, frame.columns)
-    if frame.empty:
-        raise DataError("There is nobody to audit", expected="one row or more", got="none")
     taken: dict[str, str] = {}
     alone = [(role, name) for role, name in used if role in (*_OUTCOMES, "score")]
     for role, name in (*alone, *(("sensitive", name) for name in attributes)):
@@ -378,6 +363,7 @@ def _check_roles(frame: pd.DataFrame, used: Sequence[tuple[str, str]], attribute
                 f"The column {name!r} is asked for in two roles",
                 expected="columns of their own for label, prediction, score and groups",
                 got=f"{taken[name]} and {role}",
+                remedy="name another column for one of them",
             )
         taken[name] = role
 
@@ -421,14 +407,17 @@ def _as_text(values: pd.Series, name: Callable[[object], str | None] = _name) ->
         codes, distinct = pd.factorize(values.astype(object))
     except TypeError as problem:
         raise DataError(
-            f"The column {values.name!r} cannot be used", expected="single values", got=str(problem)
+            f"The column {values.name!r} cannot be used",
+            expected="single values",
+            got=str(problem),
+            remedy="write its values as text or numbers",
         ) from problem
     texts = np.array([*map(name, distinct), None], dtype=object)
     return pd.Series(texts[codes], name=values.name, dtype=object)
 
 
 def _quantities(values: Collection[str]) -> list[float] | None:
-    """Return values as numbers, or None if one is none."""
+    """Return values as numbers, or None if one is not a number."""
     found = [number for value in values if (number := _number(value)) is not None]
     return found if len(found) == len(values) else None
 
@@ -458,7 +447,8 @@ def _numbers(values: pd.Series, role: str) -> pd.Series:
     """Return a column as numbers, NaN where it is missing."""
 
     def refuse(expected: str, got: str) -> NoReturn:
-        raise DataError(f"The {role} {values.name!r} cannot be used", expected=expected, got=got)
+        what = f"The {role} {values.name!r} cannot be used"
+        raise DataError(what, expected=expected, got=got, remedy="correct these values, or make them missing")
 
     plain = values if pd.api.types.is_numeric_dtype(values) else values.astype(object)
     array = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
@@ -486,7 +476,7 @@ def _favorable_values(
     chosen = {}
     for role, found in values.items():
         others = set().union(*(other for name, other in values.items() if name != role))
-        clear = next((good for bad, good in _CLEAR if _lower(found) <= {bad, good}), None)
+        clear = next((good for bad, good in _CLEAR if {v.lower() for v in found} <= {bad, good}), None)
         if favorable is not None and (favorable in found or found <= others):
             chosen[role] = found & {favorable}
         elif clear is not None:
@@ -494,10 +484,6 @@ def _favorable_values(
         else:
             _refuse_classes(role, names[role], found, favorable)
     return chosen
-
-
-def _lower(values: Iterable[str]) -> set[str]:
-    return {value.lower() for value in values}
 
 
 def _check_classes(role: str, name: str, found: set[str]) -> None:
@@ -534,10 +520,8 @@ def _refuse_classes(role: str, name: str, found: set[str], favorable: str | None
     )
 
 
-def _listed(values: Iterable[str], most: int = 8) -> str:
-    names = sorted(values)
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more if names else "none"
+def _listed(values: Iterable[str]) -> str:
+    return few([*map(repr, sorted(values))], 8) or "none"
 
 
 def _digest(frame: pd.DataFrame) -> str:

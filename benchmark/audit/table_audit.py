@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark import __version__
-from benchmark.audit.disparity import PARITIES, disparities, group_table, overall_parity, parity
+from benchmark.audit.disparity import PARITIES, disparities, group_table, overall_parity, parity, reference_of
 from benchmark.audit.predictions import Columns, prepare
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.metrics import Conventions, Metric, Predictions, list_metrics, measure, metric_names
@@ -21,6 +21,7 @@ SMALL = 30
 _WORSE_THAN_CHANCE = 0.5
 _DISPARITY = "_disparity"
 _CROSS = " × "
+_METRIC_COLUMNS = ("attribute", "metric", "group", "reference", "value", "reason", "n")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +40,11 @@ class AuditResult:
     disparities : DataFrame
         Columns of :func:`benchmark.audit.disparities`, ``parity`` (the name of its verdict) and ``verdict``
         (whether the disparity lies within tau; missing where there is none).
-    verdicts : DataFrame
-        Verdicts on each group, from :func:`benchmark.audit.parity`.
-    parity : DataFrame
-        Verdicts on each attribute, from :func:`benchmark.audit.overall_parity`.
-    missing : DataFrame
-        Missing values, as in :class:`benchmark.audit.predictions.Prepared`.
-    notes : tuple of str
-        What a reader has to know of the input.
+    verdicts, parity : DataFrame
+        Verdicts on each group and on each attribute, from :func:`benchmark.audit.parity` and
+        :func:`benchmark.audit.overall_parity`.
+    missing, notes : DataFrame, tuple of str
+        Missing values, as in :class:`benchmark.audit.predictions.Prepared`; what a reader has to know.
     facts : mapping of str to object
         Those of :class:`benchmark.audit.predictions.Prepared`; ``metrics`` (those asked for; none if all
         that apply), ``tau``, ``conventions``, ``reference`` (by attribute) and ``versions``.
@@ -71,28 +69,22 @@ def audit_predictions(
     metrics: Iterable[str] | None = None,
     conventions: Conventions = "betabench",
 ) -> AuditResult:
-    """Audit a table of predictions.
+    """Audit a table of predictions, as Saleiro et al. (2018) do, and with all metrics that apply.
 
     Parameters
     ----------
-    frame : DataFrame
-        One row per person.
-    columns : Columns
-        What its columns are.
+    frame, columns : DataFrame, Columns
+        One row per person, and what its columns are.
     reference : str or mapping of str to str, optional
         Group that others are compared with: ``"majority"`` (default) for the largest, ``"minimum"`` for the
         one in which a rate is smallest, chosen anew for each rate, or a group by attribute. Attributes not
-        named have the largest. The cross of attributes has the cross of their groups, if there is anybody.
+        named have the largest. The cross of attributes has the cross of their groups, if it has rows.
     tau : float in (0, 1], default 0.8
         Smallest ratio that is fair; 0.8 is the four-fifths rule.
     metrics : iterable of str, optional
         Names of metrics and families; all that can be computed from what is given if left out.
     conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
         What a value is where a denominator is zero.
-
-    Returns
-    -------
-    AuditResult
 
     Raises
     ------
@@ -102,10 +94,6 @@ def audit_predictions(
         If it is not clear who is selected, or ``tau`` is not in (0, 1].
     DataError
         If a column does not hold what its role asks for, or no row is left.
-
-    References
-    ----------
-    Saleiro et al. (2018), Aequitas: A Bias and Fairness Audit Toolkit, arXiv:1811.05577.
 
     Examples
     --------
@@ -123,6 +111,7 @@ def audit_predictions(
             "No metric is asked for",
             expected="names of metrics or families, or None for all that apply",
             got="an empty list",
+            remedy="name one, or leave the list out",
         )
     prepared = prepare(frame, columns)
     references = _references(reference, prepared.predictions)
@@ -130,13 +119,11 @@ def audit_predictions(
     if columns.weight is not None:
         notes.append("rows have weights: whether differences are due to chance is not tested")
     for attribute, predictions in prepared.predictions.items():
-        table = _groups(predictions, attribute)
+        table, chosen = _groups(predictions, attribute), references[attribute]
         groups.append(table)
         notes += _remarks(table, attribute)
-        chosen = references[attribute]
-        compared.append(
-            disparities(predictions, attribute, reference=chosen, conventions=conventions, small=SMALL)
-        )
+        found = disparities(predictions, attribute, reference=chosen, conventions=conventions, small=SMALL)
+        compared.append(found)
         wanted = names or [n for n, m in list_metrics().items() if predictions.given.issuperset(m.needs)]
         measured += [
             (attribute, m.metric, m.group, m.reference, m.value, m.reason, m.n_rows)
@@ -146,9 +133,7 @@ def audit_predictions(
     verdicts = parity(found, tau, conventions=conventions)
     return AuditResult(
         groups=pd.concat(groups, ignore_index=True),
-        metrics=pd.DataFrame(
-            measured, columns=["attribute", "metric", "group", "reference", "value", "reason", "n"]
-        ),
+        metrics=pd.DataFrame(measured, columns=list(_METRIC_COLUMNS)),
         disparities=_with_verdicts(found, verdicts),
         verdicts=verdicts,
         parity=overall_parity(verdicts),
@@ -174,15 +159,15 @@ def _references(
     for attribute in reference:
         if attribute not in predictions:
             raise UnknownNameError("sensitive attribute", attribute, predictions)
-    found = {}
-    for attribute, group in reference.items():
+        group = reference[attribute]
         if group in ("majority", "minimum") and group in predictions[attribute].names:
             raise ExperimentError(
                 f"The reference of {attribute!r} can mean two things",
-                expected="a group whose name is no way of choosing one",
+                expected="a group that is not called 'majority' or 'minimum', which are ways of choosing one",
                 got=f"{group!r}, which is both",
                 remedy="rename the group",
             )
+    found = {}
     for attribute, rows in predictions.items():
         crossed = _CROSS.join(str(reference.get(part, "")) for part in attribute.split(_CROSS))
         default = crossed if crossed in rows.names else "majority"
@@ -192,16 +177,11 @@ def _references(
 
 def _chooser(table: pd.DataFrame, reference: str) -> Callable[[Metric], str | None]:
     """Return what names the reference group of a metric, by the rules of :func:`disparities`."""
-    groups = table.set_index("group")
-    largest = str(groups["n"].idxmax())
+    columns = table.set_index("group").to_dict()
 
     def choose(item: Metric) -> str | None:
-        if reference == "majority":
-            return largest
-        if reference != "minimum":
-            return reference
-        values = groups.get(item.name.removesuffix(_DISPARITY))
-        return str(values.idxmin()) if values is not None and values.notna().any() else None
+        values = columns.get(item.name.removesuffix(_DISPARITY), {})
+        return reference_of(reference, columns["n"], values)
 
     return choose
 
@@ -225,9 +205,8 @@ def _remarks(table: pd.DataFrame, attribute: str) -> list[str]:
             "label; name the other value as favorable, or turn the score round"
         )
     if n_small := int(table["small"].sum()):
-        remarks.append(
-            f"{attribute}: {n_small} of {len(table)} groups have fewer than {SMALL} rows, too few to be sure"
-        )
+        which = f"{n_small} of {len(table)} groups"
+        remarks.append(f"{attribute}: {which} have fewer than {SMALL} rows, too few to be sure")
     return remarks
 
 

@@ -32,8 +32,8 @@ def add(commands: Any) -> None:
 def _alternation(options: argparse.Namespace) -> int:
     from benchmark.audit.alternation.experiment import load_alternation, run_alternation
     from benchmark.experiment.versions import package_versions
-    from benchmark.runs.summary import csv_text
     from benchmark.text.files import figure_formats, require_writable, write_atomically, write_json
+    from benchmark.text.spreadsheet import csv_text
 
     formats = figure_formats(options.formats)
     experiment = load_alternation(options.experiment)

@@ -103,8 +103,8 @@ def _audit(options: argparse.Namespace) -> int:
 
 
 def _write_tables(result: AuditResult, folder: Path) -> Iterator[Path]:
-    from benchmark.runs.summary import csv_text
     from benchmark.text.files import write_atomically, write_json
+    from benchmark.text.spreadsheet import csv_text
 
     for name in _TABLES:
         yield write_atomically(folder / f"{name}.csv", csv_text(getattr(result, name)))

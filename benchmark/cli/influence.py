@@ -43,12 +43,12 @@ def _influence(options: argparse.Namespace) -> int:
     from benchmark.classifiers import make_classifier
     from benchmark.data.card import load_card
     from benchmark.experiment.world import find_rows
-    from benchmark.runs.summary import csv_text
     from benchmark.seeding import generator
     from benchmark.techniques import get_technique
     from benchmark.text.console import say
     from benchmark.text.embedded import NOT_REAL_LOUD
     from benchmark.text.files import write_atomically
+    from benchmark.text.spreadsheet import csv_text
     from benchmark.text.words import file_name
 
     card = load_card(options.dataset)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
 
 from benchmark.audit.alternation.exchange import Variant
 from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
-from benchmark.figures.style import SIZES, Page, line_style, styled, text_width
+from benchmark.figures.style import Page, line_style, set_ticks, styled, widest
 from benchmark.text.words import file_name
 
 if TYPE_CHECKING:
@@ -51,76 +51,54 @@ def draw_figures(
 def draw_means(results: pd.DataFrame, title: str, subtitle: str) -> Figure:
     """Draw the mean prediction per fold before and after an exchange, a panel for each value and new value.
 
-    Parameters
-    ----------
-    results : DataFrame
-        Rows of :func:`benchmark.audit.alternation.alternation_test` for one attribute and variant.
-    title, subtitle : str
-        The header.
-
-    Returns
-    -------
-    Figure
-        As Figures 2 and 3 of Alelyani (2021) for an attribute of two values, as 5 and 6 for more. A fold
-        without a row of the value has no point.
+    ``results`` are rows of :func:`benchmark.audit.alternation.alternation_test` for one attribute and
+    variant. As Figures 2 and 3 of Alelyani (2021) for an attribute of two values, as 5 and 6 for more. A fold
+    without a row of the value has no point.
     """
-    swaps = [swap for first, second in _pairs(results) for swap in ((first, second), (second, first))]
-    legend = ("own value", "exchanged")
+    panels = {}
+    for pair in _pairs(results):
+        for group, other in (pair, pair[::-1]):
+            rows = _rows_of(results, pair, group)
+            panels[f"{group} → {other}"] = [rows[column] for column in ("mean", "mean_alternated")]
     with styled():
-        page = _page([f"{group} → {other}" for group, other in swaps], title, subtitle, legend)
+        page = _draw_panels(results, panels, title, subtitle, ("own value", "exchanged"), "mean prediction")
         values = results[["mean", "mean_alternated"]].to_numpy()
         low, high = np.nanmin(values), np.nanmax(values)
         pad = 0.06 * (high - low) or 1.0
-        for axes, (group, other) in zip(page.axes, swaps, strict=True):
-            with_other = (results["first"] == other) | (results["second"] == other)
-            rows = results[(results["group"] == group) & with_other]
-            for i, column in enumerate(("mean", "mean_alternated")):
-                axes.plot(rows["fold"], rows[column], **line_style(i))
+        for axes in page.axes:
             axes.set_ylim(low - pad, high + pad)
-            axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=(1, 2, 2.5, 5, 10)))
-        _dress(page, results, "mean prediction")
     return page.figure
 
 
 def draw_divergences(results: pd.DataFrame, title: str, subtitle: str) -> Figure:
     """Draw the divergence per fold, a panel for each pair of values and a line for each value's rows.
 
-    Parameters
-    ----------
-    results : DataFrame
-        Rows of :func:`benchmark.audit.alternation.alternation_test` for one attribute and variant.
-    title, subtitle : str
-        The header.
-
-    Returns
-    -------
-    Figure
-        As Figures 4 and 7 of Alelyani (2021). The axis is logarithmic where values differ much. A note says
-        how many values cannot be drawn: undefined, infinite, or 0 on a logarithmic axis.
+    ``results`` are those of :func:`draw_means`. As Figures 4 and 7 of Alelyani (2021). The axis is
+    logarithmic where values differ much. A note says how many values cannot be drawn: undefined, infinite, or
+    0 on a logarithmic axis.
     """
-    pairs = _pairs(results)
     values = results["kl"].to_numpy()
     positive = values[np.isfinite(values) & (values > 0)]
     logarithmic = bool(len(positive)) and positive.max() / positive.min() > _LOG_FROM
     shown = np.isfinite(values) & ((values > 0) | (not logarithmic))
-    hidden = int(np.count_nonzero(~shown))
     drawn = results.assign(kl=results["kl"].where(shown))
     notes = [
         "D(before || after) of normal distributions of the predictions, in nats: Equation 3 of the paper."
     ]
-    if hidden:
-        notes.append(
-            f"{hidden} of {len(values)} values are not drawn: undefined, infinite, or 0 on a log axis."
-        )
+    if hidden := int(np.count_nonzero(~shown)):
+        why = "undefined, infinite, or 0 on a log axis"
+        notes.append(f"{hidden} of {len(values)} values are not drawn: {why}.")
+    panels = {  # no line ends in "(2)"
+        f"(1)\u00a0{first}, (2)\u00a0{second}": [
+            _rows_of(drawn, (first, second), group)["kl"] for group in (first, second)
+        ]
+        for first, second in _pairs(results)
+    }
     with styled():
-        titles = [f"(1)\u00a0{first}, (2)\u00a0{second}" for first, second in pairs]  # no line ends in "(2)"
-        page = _page(titles, title, subtitle, ("rows of (1)", "rows of (2)"), notes)
+        legend = ("rows of (1)", "rows of (2)")
+        page = _draw_panels(results, panels, title, subtitle, legend, "divergence", notes)
         top = float(positive.max()) if len(positive) else 1.0
-        for axes, pair in zip(page.axes, pairs, strict=True):
-            rows = drawn[(drawn["first"] == pair[0]) & (drawn["second"] == pair[1])]
-            for i, group in enumerate(pair):
-                own = rows[rows["group"] == group]
-                axes.plot(own["fold"], own["kl"], **line_style(i))
+        for axes in page.axes:
             if logarithmic:
                 axes.set_yscale("log")
                 axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
@@ -128,8 +106,6 @@ def draw_divergences(results: pd.DataFrame, title: str, subtitle: str) -> Figure
                 axes.set_ylim(float(positive.min()) / 1.6, top * 1.6)
             else:
                 axes.set_ylim(-0.04 * top, 1.06 * top)
-                axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=(1, 2, 2.5, 5, 10)))
-        _dress(page, results, "divergence")
     return page.figure
 
 
@@ -137,39 +113,42 @@ def _pairs(results: pd.DataFrame) -> list[tuple[str, str]]:
     return list(results[["first", "second"]].drop_duplicates().itertuples(index=False, name=None))
 
 
-def _page(
-    titles: Sequence[str], title: str, subtitle: str, legend: tuple[str, str], notes: Sequence[str] = ()
+def _rows_of(results: pd.DataFrame, pair: tuple[str, str], group: str) -> pd.DataFrame:
+    """Return the rows on one value of an exchanged pair, by fold."""
+    of_pair = (results["first"] == pair[0]) & (results["second"] == pair[1])
+    return results[of_pair & (results["group"] == group)].set_index("fold")
+
+
+def _draw_panels(
+    results: pd.DataFrame,
+    panels: Mapping[str, Sequence[pd.Series]],
+    title: str,
+    subtitle: str,
+    legend: tuple[str, str],
+    y_label: str,
+    notes: Sequence[str] = (),
 ) -> Page:
-    columns = min(len(titles), 4)
+    """Draw two lines of numbers by fold in each panel."""
+    columns = min(len(panels), 4)
     page = Page(
-        len(titles),
+        len(panels),
         columns,
         panel=(1.95, 1.3) if columns == 4 else (3.1, 2.2),
         title=title,
         subtitle=subtitle,
         notes=notes,
         left=0.8,
-        right=1.0 + max(text_width(label, SIZES["tick"]) for label in legend),
-        panel_titles=titles,
+        right=1.0 + widest(legend),
+        panel_titles=list(panels),
     )
-    page.figure.legend(
-        [Line2D([], [], **line_style(i)) for i in range(len(legend))],
-        legend,
-        loc="upper left",
-        bbox_to_anchor=((page.grid_right + 0.16) / page.width, page.grid_top / page.height),
-        borderaxespad=0,
-        handlelength=3.2,
-    )
-    return page
-
-
-def _dress(page: Page, results: pd.DataFrame, y_label: str) -> None:
+    looks = [Line2D([], [], **line_style(i), label=words) for i, words in enumerate(legend)]
+    page.legend(page.grid_right + 0.16, page.grid_top, looks, handlelength=3.2)
     folds = sorted(results["fold"].unique())
-    step = max(1, len(folds) // 5)
-    for i, axes in enumerate(page.axes):
-        axes.xaxis.set_major_locator(FixedLocator(folds[::step]))
+    for i, (axes, lines) in enumerate(zip(page.axes, panels.values(), strict=True)):
+        for position, line in enumerate(lines):
+            axes.plot(line.index, line, **line_style(position))
+        axes.xaxis.set_major_locator(FixedLocator(folds[:: max(1, len(folds) // 5)]))
+        set_ticks(axes, y=5)
         axes.tick_params(labelbottom=page.nothing_below(i), labelleft=page.first_in_row(i))
-        if page.nothing_below(i):
-            axes.set_xlabel("fold")
-        if page.first_in_row(i):
-            axes.set_ylabel(y_label)
+    page.name_axes("fold", y_label)
+    return page

@@ -8,22 +8,21 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from benchmark.data.table import Table
+from benchmark.figures import style
 from benchmark.figures.label_places import place_labels
-from benchmark.figures.style import GREY, SIZES, STEPS, Page, list_room, styled, text_width, wrap
+from benchmark.figures.style import BLUE, Look, Page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_PANEL = (2.9, 2.5)
+_WIDTH, _HEIGHT = 2.9, 2.5
+_LEFT, _RIGHT, _GAP = 0.66, 0.2, 0.72
 _MOST_NAMED = 4
 _LEAST = 0.005  # from the diagonal: nearer points are not worth a name
 _KEY_SIZE = 8.0
-_COLOR = "#0072B2"
 
 
 def shares(table: Table, names: Sequence[str]) -> dict[str, float]:
@@ -58,113 +57,75 @@ def draw_fidelity(
 ) -> Figure:
     """Draw what the data and samples at some levels of bias have in common.
 
-    Parameters
-    ----------
-    real : Table
-        The data that the network was learned from, or what stands in for them.
-    samples : sequence of (float, Table)
-        Level of bias, and a training sample.
-    heading : str
-        The dataset's name for readers.
-    provenance : str
-        What the data are and which samples are compared with them, as sentences.
-    bias : str
-        The planted bias, as a sentence.
-
-    Returns
-    -------
-    Figure
-        Above, each state's share; below, the mutual information of each pair of columns; a column of panels
-        for each level of bias. On the diagonal both are the same; the farthest from it are named.
+    Above, each state's share; below, the mutual information of each pair of columns; a column of panels for
+    each level of bias. On the diagonal both are the same; the farthest from it are named. ``provenance`` and
+    ``bias`` are sentences: what the data are and which samples are compared with them, and what is planted.
     """
-    names = real.schema.names
-    pairs = [
-        (title, measure(real, names), [measure(sample, names) for _, sample in samples])
-        for title, measure in (
-            ("share of each state", shares),
-            ("mutual information of each pair (nats)", mutual_information),
-        )
-    ]
     letters = iter(string.ascii_letters)
     panels = []
-    for title, expected, found in pairs:
-        for (beta, _), own in zip(samples, found, strict=True):
-            far = _farthest(expected, own)
-            panels.append((f"β = {beta:g}: {title}", expected, own, {name: next(letters) for name in far}))
+    for title, measure in (
+        ("share of each state", shares),
+        ("mutual information of each pair (nats)", mutual_information),
+    ):
+        expected = measure(real, real.schema.names)
+        for beta, sample in samples:
+            found = measure(sample, real.schema.names)
+            points = {name: (value, found[name]) for name, value in expected.items()}
+            keys = {name: next(letters) for name in _farthest(points)}
+            panels.append((f"β = {beta:g}: {title}", points, keys))
     entries = [
-        f"{key}  {name}: {expected[name]:.3f}, sampled {own[name]:.3f}"
-        for _, expected, own, keys in panels
+        f"{key}  {name}: {points[name][0]:.3f}, sampled {points[name][1]:.3f}"
+        for _, points, keys in panels
         for name, key in keys.items()
     ]
     columns = len(samples)
-    left, right, gap = 0.66, 0.2, 0.72
-    width = max(_PANEL[0], (5.0 - left - right - (columns - 1) * gap) / columns)
-    page_width = left + columns * width + (columns - 1) * gap + right
+    width = max(_WIDTH, (5.0 - _LEFT - _RIGHT - (columns - 1) * _GAP) / columns)
+    page_width = _LEFT + columns * width + (columns - 1) * _GAP + _RIGHT
     # A name as long as the page is broken: no column of the list would hold it.
-    lines = [line for entry in entries for line in wrap(entry, page_width - 2 * Page.edge, SIZES["tick"])]
-    with styled():
+    lines = [line for entry in entries for line in style.wrap(entry, page_width - 2 * Page.edge)]
+    with style.styled():
         page = Page(
             len(panels),
             columns,
-            panel=(width, _PANEL[1]),
+            panel=(width, _HEIGHT),
             title=f"{heading}: data and training samples",
             subtitle=f"{provenance} On the line both are the same; letters name the farthest.",
             notes=[bias],
-            left=left,
-            right=right,
-            below=0.62 + list_room(lines, page_width),
-            gap=(gap, 0.46),
+            left=_LEFT,
+            right=_RIGHT,
+            below=0.62 + style.list_room(lines, page_width),
+            gap=(_GAP, 0.46),
             panel_titles=[title for title, *_ in panels],
         )
-        for i, (axes, (_, expected, own, keys)) in enumerate(zip(page.axes, panels, strict=True)):
-            _draw_panel(axes, expected, own, keys, (width, _PANEL[1]))
-            if page.nothing_below(i):
-                axes.set_xlabel("data")
-            if page.first_in_row(i):
-                axes.set_ylabel("sampled")
+        for axes, (_, points, keys) in zip(page.axes, panels, strict=True):
+            _draw_panel(axes, points, keys, (width, _HEIGHT))
+        page.name_axes("data", "sampled")
         page.list_below(lines, top=0.54)
     return page.figure
 
 
-def _farthest(expected: dict[str, float], found: dict[str, float]) -> list[str]:
-    gaps = {name: abs(found[name] - value) for name, value in expected.items()}
+def _farthest(points: dict[str, tuple[float, float]]) -> list[str]:
+    gaps = {name: abs(found - expected) for name, (expected, found) in points.items()}
     far = sorted((name for name in gaps if gaps[name] >= _LEAST), key=lambda name: -gaps[name])
     return far[:_MOST_NAMED]
 
 
 def _draw_panel(
-    axes: Axes,
-    expected: dict[str, float],
-    found: dict[str, float],
-    keys: dict[str, str],
-    panel: tuple[float, float],
+    axes: Axes, points_of: dict[str, tuple[float, float]], keys: dict[str, str], panel: tuple[float, float]
 ) -> None:
     # The named points come first, which is how places are given to their letters.
-    names = [*keys, *(name for name in expected if name not in keys)]
-    points = np.array([[expected[name], found[name]] for name in names])
+    points = np.array([points_of[name] for name in dict.fromkeys([*keys, *points_of])])
     top = 1.06 * max(float(points.max()), 0.01)
     low = -0.03 * top
-    axes.axline((0, 0), slope=1, color=GREY, lw=0.8, ls=(0, (2, 2)), zorder=1)
-    axes.scatter(points[:, 0], points[:, 1], s=14, color=_COLOR, alpha=0.6, lw=0, zorder=2)
-    axes.set_xlim(low, top)
-    axes.set_ylim(low, top)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(nbins=5, steps=STEPS))
-    sizes = np.array(
-        [[text_width(key, _KEY_SIZE, bold=True), 0.75 * _KEY_SIZE / 72] for key in keys.values()]
-    )
+    axes.axline((0, 0), slope=1, **style.DASHED_RULE)
+    axes.scatter(points[:, 0], points[:, 1], s=14, color=BLUE, alpha=0.6, lw=0, zorder=2)
+    axes.set(xlim=(low, top), ylim=(low, top))
+    style.set_ticks(axes, x=5, y=5)
+    height = 0.75 * _KEY_SIZE / 72
+    sizes = [(style.text_width(key, _KEY_SIZE, bold=True), height) for key in keys.values()]
     inches = (points - low) / (top - low) * np.array(panel)
-    places: NDArray[np.float64] = place_labels(inches, sizes.reshape(-1, 2), panel)
-    for key, (x, y) in zip(keys.values(), places / np.array(panel), strict=True):
+    places = place_labels(inches, np.array(sizes).reshape(-1, 2), panel) / np.array(panel)
+    look: Look = {"ha": "center", "va": "center_baseline", "size": _KEY_SIZE, "weight": "bold", "gid": "key"}
+    for key, (x, y) in zip(keys.values(), places, strict=True):
         if np.isfinite(x):
-            axes.text(
-                x,
-                y,
-                key,
-                transform=axes.transAxes,
-                ha="center",
-                va="center_baseline",
-                size=_KEY_SIZE,
-                weight="bold",
-                gid="key",
-            )
+            axes.text(x, y, key, transform=axes.transAxes, **look)

@@ -14,16 +14,9 @@ from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 def write_figures(
     folder: Path, figures: Iterable[tuple[str, Figure]], formats: Sequence[str] = FORMATS_WRITTEN
 ) -> Iterator[Path]:
-    """Write figures as they are drawn, and yield the path of each file.
+    """Write figures as they are drawn, each in some formats, and yield the path of each file.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it does not exist.
-    figures : iterable of (str, Figure)
-        Name, which may begin with folders, and figure; the name gets the ending of each format.
-    formats : sequence of str, optional
-        Some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
+    Names may begin with folders, and get the ending of each format.
     """
     for name, figure in figures:
         for file_format in formats:

@@ -1,37 +1,96 @@
-"""The parts of heat maps: cells with numbers, names of blocks of columns, legends of stepped colours."""
+"""The parts of heat maps: cells with numbers, names of blocks of columns, legends of stepped colors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Hashable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from numpy.typing import NDArray
 
-from benchmark.figures.style import SIZES, Page
+from benchmark.figures.style import LINE, SIZES, Page, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LINE = 1.3 * SIZES["tick"] / 72
-"""Height of a line of labels in inches."""
+Key = TypeVar("Key", bound=Hashable)
 
 _NUMBER_SIZE = 7.0
+_WHITE = (1.0, 1.0, 1.0, 1.0)
+MINUS = "\N{MINUS SIGN}"
+
+
+class StepColors:
+    """Colors that change at steps to either side of 0, symmetrically: a mapping from numbers, and its legend.
+
+    Purple and orange stay apart for all kinds of color vision.
+    """
+
+    def __init__(self, steps: Sequence[float], colormap: str, edge: float) -> None:
+        bounds = [*(-step for step in reversed(steps)), *steps]
+        self._colors = ListedColormap(colormaps[colormap](np.linspace(edge, 1 - edge, len(bounds) + 1)))
+        self._norm = BoundaryNorm(bounds, self._colors.N, extend="both")
+
+    def __call__(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return red, green, blue and opacity of numbers as one more dimension; white where there is none."""
+        colors: NDArray[np.float64] = self._colors(self._norm(np.nan_to_num(values)))
+        colors[np.isnan(values)] = _WHITE
+        return colors
+
+    def add_legend(self, page: Page) -> None:
+        """Add a colorbar at the right of the panels."""
+        bar = page.add_colorbar(ScalarMappable(self._norm, self._colors), spacing="uniform")
+        bounds = [float(bound) for bound in self._norm.boundaries]
+        bar.set_ticks(bounds, labels=[f"{bound:+g}".replace("-", MINUS) for bound in bounds])
+        bar.ax.tick_params(length=0)
+
+
+class Columns(Generic[Key]):
+    """The columns of heat maps: levels of bias, in blocks of one key with a name below.
+
+    The names are wrapped to the widths of their blocks, of columns of a width in inches.
+    """
+
+    def __init__(
+        self, columns: Sequence[tuple[Key, float]], name: Callable[[Key], str], width: float
+    ) -> None:
+        self._betas = [f"{beta:g}" for _, beta in columns]
+        places = [(key, list(own)) for key, own in groupby(range(len(columns)), lambda i: columns[i][0])]
+        self.blocks = [(key, own[0], own[-1]) for key, own in places]
+        self._names = [wrap(name(key), len(own) * width) for key, own in places]
+
+    @property
+    def room(self) -> float:
+        """Height in inches of levels and names."""
+        return (max(map(len, self._names)) + 1) * LINE
+
+    def write(self, axes: Axes, n_rows: int) -> None:
+        """Write levels and names below the lowest row of a panel, and draw lines between the blocks."""
+        axes.set_xlim(-0.5, len(self._betas) - 0.5)
+        axes.set_xticks(range(len(self._betas)), labels=self._betas)
+        for lines, (_, first, last) in zip(self._names, self.blocks, strict=True):
+            axes.annotate(
+                "\n".join(lines),
+                ((first + last) / 2, n_rows - 0.5),
+                xytext=(0, -72 * (LINE + 0.1)),
+                textcoords="offset points",
+                ha="center",
+                va="top",
+                size=SIZES["tick"],
+            )
+            if first:
+                axes.axvline(first - 0.5, color="black", lw=0.8)
 
 
 def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence[str]]) -> None:
-    """Fill a panel with coloured cells, each with its text in black or white, whichever is readable.
+    """Fill a panel with colored cells, the first row on top, each with its text in readable black or white.
 
-    Parameters
-    ----------
-    axes : Axes
-        Gets a column and a row per cell, the first row on top.
-    colors : ndarray of float, shape (n_rows, n_columns, 4)
-        Red, green, blue and opacity.
-    texts : sequence of sequence of str, shape (n_rows, n_columns)
-        Nothing is written where it is empty.
+    Colors are red, green, blue and opacity: shape (n_rows, n_columns, 4).
     """
     n_rows, n_columns = colors.shape[:2]
     x, y = np.arange(n_columns + 1) - 0.5, np.arange(n_rows + 1) - 0.5
@@ -44,44 +103,12 @@ def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence
                 axes.text(j, i, text, ha="center", va="center", size=_NUMBER_SIZE, color=color)
     axes.grid(visible=False)
     axes.tick_params(length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-
-
-def name_block(axes: Axes, name: str, x: float, n_rows: int) -> None:
-    """Write the name of a block of columns below the lowest row and the columns' own labels."""
-    axes.annotate(
-        name,
-        (x, n_rows - 0.5),
-        xytext=(0, -72 * (LINE + 0.1)),
-        textcoords="offset points",
-        ha="center",
-        va="top",
-        size=SIZES["tick"],
-    )
-
-
-def add_step_colorbar(page: Page, norm: BoundaryNorm, colors: ListedColormap) -> None:
-    """Add the legend of colours that change at signed bounds, at the right of the panels."""
-    height = min(page.grid_top - page.grid_bottom, 3.2)
-    axes = page.figure.add_axes(page.place(page.grid_right + 0.16, page.grid_top - height, 0.12, height))
-    bar = page.figure.colorbar(ScalarMappable(norm, colors), cax=axes, spacing="uniform")
-    bounds = [float(bound) for bound in norm.boundaries]
-    bar.set_ticks(bounds, labels=[f"{bound:+g}".replace("-", "\N{MINUS SIGN}") for bound in bounds])
-    bar.ax.tick_params(length=0)
-    bar.outline.set_visible(False)
+    axes.spines[:].set_visible(False)
 
 
 def short_number(value: float, *, signed: bool = False) -> str:
     """Return a number of three decimals without the zero before the point: it has to fit its cell."""
-    if abs(value) >= 10:
-        text = f"{value:+.3g}" if signed else f"{value:.3g}"
-    else:
-        text = f"{value:+.3f}" if signed else f"{value:.3f}"
+    text = f"{value:{'+' if signed else ''}{'.3g' if abs(value) >= 10 else '.3f'}}"
     if float(text) == 0:
         return ".000"
-    for zero, nothing in (("+0.", "+."), ("-0.", "-."), ("0.", ".")):
-        if text.startswith(zero):
-            text = nothing + text[len(zero) :]
-            break
-    return text.replace("-", "\N{MINUS SIGN}")
+    return re.sub(r"^([+-]?)0\.", r"\1.", text).replace("-", MINUS)

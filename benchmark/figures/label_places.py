@@ -16,19 +16,9 @@ def place_labels(
 ) -> NDArray[np.float64]:
     """Find a place for the name of each point: as near as there is room, the first ones first.
 
-    Parameters
-    ----------
-    points : ndarray of float, shape (n, 2)
-        Points, in inches from the lower left corner of a panel; all are kept free.
-    sizes : ndarray of float, shape (m, 2)
-        Widths and heights in inches of the names of the first ``m`` points.
-    area : tuple of float
-        Width and height of the panel.
-
-    Returns
-    -------
-    ndarray of float, shape (m, 2)
-        Centres of the names; NaN for one that there is no room for.
+    ``points``, shape (n, 2), are in inches from the lower left corner of a panel, and all are kept free;
+    ``sizes``, shape (m, 2), are widths and heights in inches of the names of the first m of them. The result,
+    shape (m, 2), are the names' centers; NaN for one that there is no room for.
     """
     radii = np.arange(_NEAREST, max(area), _STEP)
     directions = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])

@@ -25,16 +25,9 @@ _Node = str | tuple[Edge, int]  # a name, or the waypoint of an edge in a layer
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything goes.
+    """Where everything goes: the center of each node and its layer, counted from the top.
 
-    Parameters
-    ----------
-    nodes : dict of str to (float, int)
-        Centre of each node, and its layer, counted from the top.
-    waypoints : dict of edge to list of (float, int)
-        Where an edge crosses the layers between its ends, from the top.
-    n_layers : int
-        Number of layers.
+    ``waypoints`` say where an edge crosses the layers between its ends, from the top.
     """
 
     nodes: dict[str, tuple[float, int]]
@@ -43,26 +36,10 @@ class Layout:
 
 
 def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float) -> Layout:
-    """Lay a graph out in layers.
+    """Lay a graph out in layers; a cycle is a ReportError.
 
-    Parameters
-    ----------
-    edges : sequence of (str, str)
-        Parent first.
-    widths : mapping of str to float
-        Width of every node, those without edges included; its order decides ties.
-    gap : float
-        Least room between neighbours, in the unit of the widths.
-
-    Returns
-    -------
-    Layout
-        Centres are at least half of both widths and ``gap`` apart.
-
-    Raises
-    ------
-    ReportError
-        If the graph has a cycle.
+    ``edges`` have the parent first; ``widths`` are those of every node, and their order decides ties.
+    Neighbors' centers are at least half of both widths and ``gap`` apart.
     """
     graph = nx.DiGraph()
     graph.add_nodes_from(widths)
@@ -70,7 +47,10 @@ def place_layers(edges: Sequence[Edge], widths: Mapping[str, float], gap: float)
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [parent for parent, _ in nx.find_cycle(graph)]
         raise ReportError(
-            "The network has a cycle", expected="a directed acyclic graph", got=" -> ".join(cycle)
+            "The network has a cycle",
+            expected="a directed acyclic graph",
+            got=" -> ".join(cycle),
+            remedy="remove one of these edges from the network's file",
         )
     layer_of = _assign_layers(graph)
     layers, segments = _insert_waypoints(graph, layer_of)

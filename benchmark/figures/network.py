@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
 
 from benchmark.figures.layered import Edge, Layout, place_layers
-from benchmark.figures.style import GREY, SIZES, Page, styled, text_width
+from benchmark.figures.style import GREY, SIZES, Look, Page, styled, text_width
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.text.embedded import NOT_LEARNED
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _HEIGHT = 0.3  # of a box; all sizes in inches
@@ -25,37 +24,26 @@ _LEAST_WIDTH = 5.6
 _LEGEND = 0.56
 
 # Fill, line width and dashes differ together, so that the roles show in grey as well.
-_LABEL_BOX: dict[str, Any] = {"facecolor": "#F5C796", "edgecolor": "black", "linewidth": 2.0}
-_SENSITIVE_BOX: dict[str, Any] = {
+_LABEL_BOX: Look = {"facecolor": "#F5C796", "edgecolor": "black", "linewidth": 2.0}
+_SENSITIVE_BOX: Look = {
     "facecolor": "#BFE0F5",
     "edgecolor": "black",
     "linewidth": 1.6,
     "linestyle": (0, (3, 1.5)),
 }
-_OTHER_BOX: dict[str, Any] = {"facecolor": "white", "edgecolor": GREY, "linewidth": 0.9}
-_PLAIN_EDGE: dict[str, Any] = {"color": GREY, "linewidth": 0.9}
-_EDITED_EDGE: dict[str, Any] = {"color": "#D55E00", "linewidth": 2.6}
+_OTHER_BOX: Look = {"facecolor": "white", "edgecolor": GREY, "linewidth": 0.9}
+_BOX: Look = {"boxstyle": "round,pad=0,rounding_size=0.07", "zorder": 3, "gid": "node"}
+_NAME: Look = {"ha": "center", "va": "center_baseline", "size": SIZES["label"], "zorder": 4, "gid": "node"}
+_ARROW: Look = {"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, "fill": True}
+_PLAIN_EDGE: Look = {"color": GREY, "linewidth": 0.9}
+_EDITED_EDGE: Look = {"color": "#D55E00", "linewidth": 2.6}
 
 
 def draw_network(dataset: DatasetDescription) -> Figure:
-    """Draw a dataset's learned network.
+    """Draw a dataset's learned network; a cycle in it is a ReportError.
 
     Parents stand above their children. The label and the sensitive feature are marked, and so are the edges
     that the planted bias acts on.
-
-    Parameters
-    ----------
-    dataset : DatasetDescription
-        Columns, edges, roles and the planted bias.
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    ReportError
-        If the network has a cycle.
     """
     widths = {name: max(0.5, text_width(name, SIZES["label"]) + 0.22) for name in dataset.columns}
     layout = place_layers(dataset.edges, widths, _GAP)
@@ -75,7 +63,7 @@ def draw_network(dataset: DatasetDescription) -> Figure:
             panel=(right - left, height),
             title=f"{dataset.heading}: the learned network",
             subtitle=f"{origin}: {len(dataset.columns)} columns, {edges}.",
-            notes=[dataset.bias_description, *([f"Warning: {dataset.warning}"] if dataset.warning else [])],
+            notes=dataset.figure_notes,
             left=Page.edge,
             right=Page.edge,
             below=_LEGEND,
@@ -85,21 +73,23 @@ def draw_network(dataset: DatasetDescription) -> Figure:
         axes.set_xlim(left, right)
         axes.set_ylim(_y(0) - height + _HEIGHT / 2 + 0.08, _y(0) + _HEIGHT / 2 + 0.08)
         for edge, path in _edge_paths(dataset.edges, layout, widths).items():
-            _draw_edge(axes, path, edited=edge in dataset.edited_edges)
+            edited = edge in dataset.edited_edges
+            kind, look = ("edited edge", _EDITED_EDGE) if edited else ("edge", _PLAIN_EDGE)
+            arrow = FancyArrowPatch(path=path, **_ARROW, gid=kind, **look)
+            arrow.set(mutation_scale=13 if edited else 9, zorder=2 if edited else 1)
+            axes.add_patch(arrow)
+        boxes = {dataset.sensitive_feature: _SENSITIVE_BOX, dataset.label: _LABEL_BOX}
         for name, (x, layer) in layout.nodes.items():
-            _draw_node(axes, name, x, _y(layer), widths[name], _box_style(name, dataset))
+            corner = (x - widths[name] / 2, _y(layer) - _HEIGHT / 2)
+            box = boxes.get(name, _OTHER_BOX)
+            axes.add_patch(FancyBboxPatch(corner, widths[name], _HEIGHT, **_BOX, **box))
+            axes.text(x, _y(layer), name, **_NAME)
         _draw_legend(page, dataset)
     return page.figure
 
 
 def _y(layer: int) -> float:
     return -layer * _LAYER
-
-
-def _box_style(name: str, dataset: DatasetDescription) -> dict[str, Any]:
-    if name == dataset.label:
-        return _LABEL_BOX
-    return _SENSITIVE_BOX if name == dataset.sensitive_feature else _OTHER_BOX
 
 
 def _edge_paths(edges: tuple[Edge, ...], layout: Layout, widths: dict[str, float]) -> dict[Edge, Path]:
@@ -145,30 +135,6 @@ def _next_stop(edge: Edge, layout: Layout, at_parent: bool) -> float:
     return layout.nodes[edge[1 if at_parent else 0]][0]
 
 
-def _draw_edge(axes: Axes, path: Path, *, edited: bool) -> None:
-    look = _EDITED_EDGE if edited else _PLAIN_EDGE
-    axes.add_patch(
-        FancyArrowPatch(
-            path=path,
-            arrowstyle="-|>",
-            mutation_scale=13 if edited else 9,
-            shrinkA=0,
-            shrinkB=0,
-            fill=True,
-            zorder=2 if edited else 1,
-            gid="edited edge" if edited else "edge",
-            **look,
-        )
-    )
-
-
-def _draw_node(axes: Axes, name: str, x: float, y: float, width: float, style: dict[str, Any]) -> None:
-    corner = (x - width / 2, y - _HEIGHT / 2)
-    rounding = "round,pad=0,rounding_size=0.07"
-    axes.add_patch(FancyBboxPatch(corner, width, _HEIGHT, boxstyle=rounding, zorder=3, gid="node", **style))
-    axes.text(x, y, name, ha="center", va="center_baseline", size=SIZES["label"], zorder=4, gid="node")
-
-
 def _draw_legend(page: Page, dataset: DatasetDescription) -> None:
     handles = [
         Patch(**_LABEL_BOX, label=f"label ({dataset.label})"),
@@ -177,12 +143,4 @@ def _draw_legend(page: Page, dataset: DatasetDescription) -> None:
     ]
     if dataset.edited_edges:
         handles.append(Line2D([], [], **_EDITED_EDGE, label="dependency that the bias acts on"))
-    page.figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(page.grid_left / page.width, (page.grid_bottom - 0.06) / page.height),
-        borderaxespad=0,
-        borderpad=0,
-        ncol=2,
-        columnspacing=2.0,
-    )
+    page.legend(page.grid_left, page.grid_bottom - 0.06, handles, borderpad=0, ncol=2, columnspacing=2.0)

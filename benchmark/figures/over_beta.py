@@ -3,95 +3,76 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator
+from matplotlib.ticker import FixedLocator, FormatStrFormatter
 
-from benchmark.figures.style import (
-    FAINT,
-    GREY,
-    SIZES,
-    STEPS,
-    Page,
-    beta_ticks,
-    line_style,
-    styled,
-    text_width,
-    wrap,
-)
-from benchmark.runs.descriptions import STAGES, MetricDescription, RunDescription, TechniqueDescription
+from benchmark.figures import style
+from benchmark.figures.style import FAINT, GREY, SIZES, Page, RowLabels, line_style, wrap
+from benchmark.runs import descriptions
+from benchmark.runs import standing_marks as marks
+from benchmark.runs.descriptions import MetricDescription, RunDescription, TechniqueDescription
 from benchmark.runs.frames import Scenario
 from benchmark.runs.reasons import explain
-from benchmark.runs.scenario_words import (
-    listed,
-    scenario_notes,
-    scenario_subtitle,
-)
-from benchmark.runs.standing_marks import (
-    CONSTANT_LINE,
-    below_constant_notes,
-    constant_text,
-    degenerate_cells,
-    degenerate_notes,
-    is_near,
-)
-from benchmark.statistics.answers import ACCURACY, ConstantAnswer
+from benchmark.statistics.answers import ACCURACY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST_LINES = 9  # more cannot be told apart by eye
+_MOST_LINES = 9  # more cannot be distinguished by eye
 _LEGEND_LINE = 0.19
 _LEGEND_WIDTH = 2.6
+_BAR_NAME_WIDTH = 2.2
 
+# Techniques, each with the position of its look.
 _Shown = Sequence[tuple[TechniqueDescription, int]]
 
 
 @dataclass(frozen=True)
-class _Group:
-    """The techniques that one row of panels shows in colour, each with the position of its look."""
+class _Plot:
+    """What is drawn of a scenario.
 
-    title: str
-    techniques: _Shown
+    ``hollow`` are technique and level of bias of degenerate techniques; ``drawn`` says whether there is a
+    line at the best constant answer, ``beyond`` what that is where accuracy is drawn without the line.
+    """
 
-
-@dataclass(frozen=True)
-class _Marks:
-    """What tells useful techniques from useless ones, and the notes below the figure."""
-
+    rows: pd.DataFrame
+    shown: _Shown
+    metrics: Sequence[MetricDescription]
     hollow: set[tuple[str, float]]
-    constant: ConstantAnswer | None
-    measured: bool
     drawn: bool
+    beyond: str
     notes: list[str]
+    scenario: Scenario
+    description: RunDescription
 
-    @property
-    def beyond(self) -> str:
-        """Says what the best constant answer is where there is accuracy, but no line for it."""
-        return constant_text(self.constant, drawn=False) if self.measured and not self.drawn else ""
+    def subtitle(self, *more: str) -> str:
+        intervals = "Means with 95 % intervals." if self.description.repetitions > 1 else ""
+        return self.scenario.subtitle(self.description, " ".join(filter(None, [intervals, *more])))
 
-    @property
-    def line(self) -> str:
-        """Says which line is the best constant answer, where there is one."""
-        return constant_text(self.constant, drawn=True) if self.drawn else ""
+    def rows_of(self, metric: MetricDescription) -> pd.DataFrame:
+        return self.rows[self.rows["metric"] == metric.name]
 
-    @property
-    def legend(self) -> list[tuple[dict[str, Any], str]]:
-        """Looks and words of the lines of the legend that are no technique."""
-        found: list[tuple[dict[str, Any], str]] = []
-        if self.drawn and self.constant is not None:
-            words = f"{self.constant.words}: accuracy {self.constant.accuracy:.3f}"
-            found.append((CONSTANT_LINE, words))
-        if self.hollow:
-            hollow = {"ls": "none", "marker": "o", "mec": GREY, "mfc": "white"}
-            found.append((hollow, "hollow: degenerate, see below"))
-        return found
+    def draw_levels(self, axes: Axes, metric: MetricDescription, *, horizontal: bool) -> None:
+        """Draw lines at the best constant answer, and at the ideal if it lies among the values.
+
+        Stretching the axis to the ideal would flatten them.
+        """
+        draw = axes.axhline if horizontal else axes.axvline
+        if self.drawn and metric.name == ACCURACY:
+            draw(self.scenario.dataset.constant_accuracy, **marks.CONSTANT_LINE)
+        low, high = axes.get_ylim() if horizontal else axes.get_xlim()
+        if metric.ideal is not None and low <= metric.ideal <= high:
+            draw(metric.ideal, **style.DASHED_RULE)
+
+    def is_hollow(self, rows: pd.DataFrame) -> list[bool]:
+        return [cell in self.hollow for cell in zip(rows["technique"], rows["beta"], strict=True)]
 
 
 def draw_over_beta(
@@ -104,297 +85,208 @@ def draw_over_beta(
     """Draw each metric over beta, a panel per metric, a line with its 95 % interval band per technique.
 
     A single level of bias leaves nothing to run over: then the techniques stand below each other, each with
-    its interval as a bar.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        As :func:`benchmark.runs.summary.summarise` returns it.
-    failures : DataFrame
-        Say why a technique has no value.
-    standing : DataFrame
-        From :func:`~benchmark.statistics.answers.standings`: degenerate techniques have hollow marks.
-    scenario : Scenario
-        What to draw.
-    description : RunDescription
-        Titles, order, levels of bias and repetitions.
-
-    Returns
-    -------
-    Figure
+    its interval as a bar. ``standing`` are :func:`~benchmark.statistics.answers.standings`: degenerate
+    techniques have hollow marks.
     """
-    own = scenario.rows(summary)
-    names = set(own["technique"])
+    rows, standing, dataset = scenario.rows(summary), scenario.rows(standing), scenario.dataset
+    names = set(rows["technique"])
     # A technique keeps its look in all figures of a run, whichever techniques a scenario lacks.
     shown = [(t, i) for i, t in enumerate(description.techniques) if t.name in names]
-    metrics = [m for m in description.metrics if (own["metric"] == m.name).any()]
     titles = {technique.name: technique.title for technique, _ in shown}
-    marks = _Marks(
-        hollow=degenerate_cells(scenario.rows(standing)),
-        constant=scenario.dataset.best_constant,
-        measured=any(metric.name == ACCURACY for metric in metrics),
-        drawn=is_near(scenario.dataset.constant_accuracy, own.loc[own["metric"] == ACCURACY, "mean"]),
+    metrics = [m for m in description.metrics if (rows["metric"] == m.name).any()]
+    measured = any(metric.name == ACCURACY for metric in metrics)
+    near = marks.is_near(dataset.constant_accuracy, rows.loc[rows["metric"] == ACCURACY, "mean"])
+    plot = _Plot(
+        rows,
+        shown,
+        metrics,
+        hollow=marks.degenerate_cells(standing),
+        drawn=near,
+        beyond=marks.constant_text(dataset.best_constant, drawn=False) if measured and not near else "",
         notes=[
-            *degenerate_notes(scenario.rows(standing), titles, "Hollow"),
-            *below_constant_notes(scenario.rows(standing), titles),
-            *_missing_notes(own, failures, shown, scenario, description),
-            *scenario_notes(scenario),
+            *marks.degenerate_notes(standing, titles, "Hollow"),
+            *marks.below_constant_notes(standing, titles),
+            *_missing_notes(rows, failures, titles, scenario, description),
+            *dataset.figure_notes,
         ],
+        scenario=scenario,
+        description=description,
     )
-    with styled():
-        draw = _draw_lines if len(description.betas) > 1 else _draw_bars
-        return draw(own, shown, metrics, marks, scenario, description)
+    with style.styled():
+        return _draw_lines(plot) if len(description.betas) > 1 else _draw_bars(plot)
 
 
-def _draw_lines(
-    own: pd.DataFrame,
-    shown: _Shown,
-    metrics: Sequence[MetricDescription],
-    marks: _Marks,
-    scenario: Scenario,
-    description: RunDescription,
-) -> Figure:
-    groups = list(_groups(shown, scenario, description))
-    labels = [
-        [wrap(technique.title, _LEGEND_WIDTH, SIZES["tick"]) for technique, _ in group.techniques]
-        for group in groups
-    ]
-    extra = [(look, wrap(text, _LEGEND_WIDTH, SIZES["tick"])) for look, text in marks.legend]
-    labels = [[*own_labels, *(lines for _, lines in extra)] for own_labels in labels]
-    every = [line for own_labels in labels for lines in own_labels for line in lines]
-    widest = max([text_width(line, SIZES["tick"]) for line in every], default=0.0)
-    legend_width = 0.75 + max([widest, *(text_width(group.title, SIZES["tick"]) for group in groups)])
-    n_lines = max(sum(map(len, own_labels)) for own_labels in labels)
+def _draw_lines(plot: _Plot) -> Figure:
+    metrics, extra = plot.metrics, list(_extra_legend(plot))
+    groups = list(_groups(plot))
     single = len(groups) == 1
+    legends = [
+        [*((line_style(i), wrap(t.title, _LEGEND_WIDTH)) for t, i in techniques), *extra]
+        for _, techniques in groups
+    ]
+    every = [line for legend in legends for _, lines in legend for line in lines]
+    n_lines = max(sum(len(lines) for _, lines in legend) for legend in legends)
     columns = min(2 if single else 4, len(metrics))
     n_rows = math.ceil(len(metrics) / columns)  # of one group
+    per_group = n_rows * columns
     # A legend beside its panels has a line per technique and must not be taller than they are.
     needed = (_LEGEND_LINE * (n_lines + (not single)) - 0.7 * (n_rows - 1)) / n_rows
+    many = "" if single else "Black: the baseline. Light grey: the techniques of the other rows."
+    titles = [metric.title for metric in metrics] + [""] * (per_group - len(metrics))
     page = Page(
-        len(groups) * n_rows * columns,
+        len(groups) * per_group,
         columns,
         panel=(3.1, max(2.1, needed)) if single else (2.2, max(1.6, needed)),
-        title=f"{scenario.heading}: metrics over the level of bias",
-        subtitle=scenario_subtitle(
-            scenario, description, " ".join(filter(None, [_how(description, single=single), marks.beyond]))
-        ),
-        notes=marks.notes,
-        right=0.3 + legend_width,
+        title=f"{plot.scenario.heading}: metrics over the level of bias",
+        subtitle=plot.subtitle(many, plot.beyond),
+        notes=plot.notes,
+        right=0.3 + (0.75 + style.widest([*every, *(title for title, _ in groups)])),
         gap=(0.72, 0.2) if single else (0.56, 0.2),
-        panel_titles=[
-            metrics[i].title if i < len(metrics) else "" for _ in groups for i in range(n_rows * columns)
-        ],
+        panel_titles=titles * len(groups),
     )
-    for g, (group, own_labels) in enumerate(zip(groups, labels, strict=True)):
-        panels = page.axes[g * n_rows * columns : (g + 1) * n_rows * columns]
-        for i, axes in enumerate(panels):
-            if i >= len(metrics):
-                axes.remove()
-                continue
-            coloured = {technique.name for technique, _ in group.techniques}
-            values = own[own["metric"] == metrics[i].name]
-            others = values[~values["technique"].isin(coloured)]
-            if len(others):
-                _draw_behind(axes, others)
-            for technique, position in group.techniques:
-                _draw_line(axes, values[values["technique"] == technique.name], position, marks.hollow)
-            if marks.drawn and metrics[i].name == ACCURACY:
-                axes.axhline(scenario.dataset.constant_accuracy, **CONSTANT_LINE)
+    for g, ((title, techniques), legend) in enumerate(zip(groups, legends, strict=True)):
+        panels = page.axes[g * per_group : (g + 1) * per_group]
+        for axes in panels[len(metrics) :]:
+            axes.remove()
+        for i, (axes, metric) in enumerate(zip(panels, metrics, strict=False)):
+            rows = plot.rows_of(metric)
+            _draw_behind(axes, rows[~rows["technique"].isin([technique.name for technique, _ in techniques])])
+            for technique, position in techniques:
+                _draw_line(axes, rows[rows["technique"] == technique.name], position, plot)
+            plot.draw_levels(axes, metric, horizontal=True)
+            axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(plot.description.betas)))
+            axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+            style.set_ticks(axes, y=6)
             lowest = i + columns >= len(metrics) and (g == len(groups) - 1)
-            _dress(axes, metrics[i], description.betas, lowest=lowest)
-        looks = [line_style(position) for _, position in group.techniques]
-        looks += [look for look, _ in extra]
-        _add_legend(page, panels[0], looks, own_labels, group.title if not single else None)
-    _share_limits(page.axes, n_rows * columns, len(metrics))
+            axes.tick_params(labelbottom=lowest)
+            if lowest:
+                axes.set_xlabel("planted bias β")
+        page.legend(
+            page.grid_right + 0.16,
+            panels[0].get_position().y1 * page.height,
+            [Line2D([], [], **look, label="\n".join(lines)) for look, lines in legend],
+            borderpad=0,
+            handlelength=3.2,
+            labelspacing=0.35,
+            title=None if single else title,
+            title_fontproperties={"size": SIZES["tick"], "weight": "bold"},
+            alignment="left",
+        )
+    # Each metric has the same limits in all groups.
+    for i in range(len(metrics)):
+        lows, highs = zip(*(axes.get_ylim() for axes in page.axes[i::per_group]), strict=True)
+        for axes in page.axes[i::per_group]:
+            axes.set_ylim(min(lows), max(highs))
     return page.figure
 
 
-def _groups(shown: _Shown, scenario: Scenario, description: RunDescription) -> Iterator[_Group]:
-    """Yield all techniques together, or, where they are many, those of each stage with the baseline.
+def _extra_legend(plot: _Plot) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Yield looks and words of the lines of the legend that are no technique."""
+    constant = plot.scenario.dataset.best_constant
+    if plot.drawn and constant is not None:
+        words = f"{constant.words}: accuracy {constant.accuracy:.3f}"
+        yield marks.CONSTANT_LINE, wrap(words, _LEGEND_WIDTH)
+    if plot.hollow:
+        look = {"ls": "none", "marker": "o", "mec": GREY, "mfc": "white"}
+        yield look, wrap("hollow: degenerate, see below", _LEGEND_WIDTH)
 
-    A technique looks the same on all datasets of a run: its position is that among all techniques of its
-    stage, whichever of them a dataset lacks.
+
+def _groups(plot: _Plot) -> Iterator[tuple[str, _Shown]]:
+    """Yield title and techniques of each row of panels: all, or, where they are many, those of each stage.
+
+    Each stage is shown with the baseline. A technique looks the same on all datasets of a run: its position
+    is that among all techniques of its stage, whichever of them a dataset lacks.
     """
-    if len(shown) <= _MOST_LINES:
-        yield _Group("", shown)
+    if len(plot.shown) <= _MOST_LINES:
+        yield "", plot.shown
         return
-    names = {technique.name for technique, _ in shown}
-    baseline = [(technique, 0) for technique, _ in shown if technique.name == scenario.dataset.baseline]
-    for stage, title in STAGES.items():
-        own = [t for t in description.techniques if t.stage == stage]
+    names = {technique.name for technique, _ in plot.shown}
+    own_baseline = plot.scenario.dataset.baseline
+    baseline = [(technique, 0) for technique, _ in plot.shown if technique.name == own_baseline]
+    for stage, title in descriptions.STAGES.items():
+        own = [t for t in plot.description.techniques if t.stage == stage]
         n_parts = math.ceil(len(own) / (_MOST_LINES - 1))
         for part in range(n_parts):
             # Parts of equal size, give or take one.
             members = own[part * len(own) // n_parts : (part + 1) * len(own) // n_parts]
-            others = [
-                (technique, position)
-                for position, technique in enumerate(members, 1)
-                if technique.name in names and technique.name != scenario.dataset.baseline
-            ]
+            others = [(t, i) for i, t in enumerate(members, 1) if t.name in names - {own_baseline}]
             if others:
-                yield _Group(
-                    title + (f" ({part + 1} of {n_parts})" if n_parts > 1 else ""), [*baseline, *others]
-                )
-
-
-def _how(description: RunDescription, *, single: bool) -> str:
-    many = "" if single else "Black: the baseline. Light grey: the techniques of the other rows."
-    return f"{_interval_text(description)} {many}".strip()
-
-
-def _dress(axes: Axes, metric: MetricDescription, betas: Sequence[float], *, lowest: bool) -> None:
-    _draw_ideal(axes, metric, horizontal=True)
-    axes.xaxis.set_major_locator(FixedLocator(beta_ticks(betas)))
-    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=STEPS))
-    axes.tick_params(labelbottom=lowest)
-    if lowest:
-        axes.set_xlabel("planted bias β")
-
-
-def _share_limits(panels: Sequence[Axes], per_group: int, n_metrics: int) -> None:
-    """Give each metric the same limits in all groups."""
-    for i in range(n_metrics):
-        same = panels[i::per_group]
-        lows, highs = zip(*(axes.get_ylim() for axes in same), strict=True)
-        for axes in same:
-            axes.set_ylim(min(lows), max(highs))
-
-
-def _add_legend(
-    page: Page,
-    beside: Axes,
-    looks: Sequence[Mapping[str, Any]],
-    labels: Sequence[Sequence[str]],
-    title: str | None,
-) -> None:
-    page.figure.legend(
-        [Line2D([], [], **look) for look in looks],
-        ["\n".join(lines) for lines in labels],
-        loc="upper left",
-        bbox_to_anchor=((page.grid_right + 0.16) / page.width, beside.get_position().y1),
-        borderaxespad=0,
-        borderpad=0,
-        handlelength=3.2,
-        labelspacing=0.35,
-        title=title,
-        title_fontproperties={"size": SIZES["tick"], "weight": "bold"},
-        alignment="left",
-    )
-
-
-def _draw_bars(
-    own: pd.DataFrame,
-    shown: _Shown,
-    metrics: Sequence[MetricDescription],
-    marks: _Marks,
-    scenario: Scenario,
-    description: RunDescription,
-) -> Figure:
-    labels = [wrap(technique.title, 2.2, SIZES["tick"]) for technique, _ in shown]
-    row_height = 0.08 + 0.15 * max(len(lines) for lines in labels)
-    page = Page(
-        len(metrics),
-        min(4, len(metrics)),
-        panel=(2.3, max(0.6, row_height * (len(shown) + 0.5))),
-        title=f"{scenario.heading}: metrics at β = {description.betas[0]:g}",
-        subtitle=scenario_subtitle(
-            scenario,
-            description,
-            " ".join(filter(None, [_interval_text(description), marks.beyond or marks.line])),
-        ),
-        notes=marks.notes,
-        left=0.3 + max(text_width(line, SIZES["tick"]) for lines in labels for line in lines),
-        gap=(0.35, 0.42),
-        below=0.4,
-        panel_titles=[metric.title for metric in metrics],
-    )
-    rows = np.arange(len(shown))
-    for i, (metric, axes) in enumerate(zip(metrics, page.axes, strict=True)):
-        values = own[own["metric"] == metric.name]
-        for row, (technique, position) in zip(rows, shown, strict=True):
-            _draw_bar(axes, values[values["technique"] == technique.name], int(row), position, marks.hollow)
-        if marks.drawn and metric.name == ACCURACY:
-            axes.axvline(scenario.dataset.constant_accuracy, **CONSTANT_LINE)
-        _draw_ideal(axes, metric, horizontal=False)
-        axes.set_ylim(len(shown) - 0.5, -0.5)
-        axes.set_yticks(rows, ["\n".join(lines) for lines in labels])
-        axes.tick_params(labelleft=page.first_in_row(i))
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=5, steps=STEPS))
-    return page.figure
+                yield title + (f" ({part + 1} of {n_parts})" if n_parts > 1 else ""), [*baseline, *others]
 
 
 def _draw_behind(axes: Axes, rows: pd.DataFrame) -> None:
     """Draw the means of techniques as one broken line: hundreds of lines of their own make a large file."""
+    if rows.empty:
+        return
     grid = rows.pivot(index="technique", columns="beta", values="mean")
     beta, mean = np.append(grid.columns, np.nan), np.pad(grid, [(0, 0), (0, 1)], constant_values=np.nan)
     axes.plot(np.tile(beta, len(grid)), mean.ravel(), color=FAINT, lw=0.6, zorder=1.5, gid="others")
 
 
-def _draw_line(axes: Axes, rows: pd.DataFrame, position: int, hollow: Collection[tuple[str, float]]) -> None:
-    style = line_style(position)
-    beta = rows["beta"].to_numpy()
-    axes.plot(beta, rows["mean"].to_numpy(), mec="white", mew=0.4, zorder=3, **style)
-    axes.fill_between(
-        beta,
-        rows["ci_low"].to_numpy(),
-        rows["ci_high"].to_numpy(),
-        color=style["color"],
-        alpha=0.18,
-        lw=0,
-        zorder=2,
+def _draw_line(axes: Axes, rows: pd.DataFrame, position: int, plot: _Plot) -> None:
+    look = line_style(position)
+    beta, mean, low, high = rows[["beta", "mean", "ci_low", "ci_high"]].to_numpy().T
+    axes.plot(beta, mean, mec="white", mew=0.4, zorder=3, **look)
+    axes.fill_between(beta, low, high, color=look["color"], alpha=0.18, lw=0, zorder=2)
+    empty = np.array(plot.is_hollow(rows), dtype=bool)
+    if empty.any():
+        mark = {"marker": look["marker"], "mec": look["color"], "mfc": "white"}
+        axes.plot(beta[empty], mean[empty], ls="none", zorder=3.2, gid="degenerate", **mark)
+
+
+def _draw_bars(plot: _Plot) -> Figure:
+    metrics, n_rows = plot.metrics, len(plot.shown)
+    labels = RowLabels([wrap(technique.title, _BAR_NAME_WIDTH) for technique, _ in plot.shown])
+    row_height = 0.08 + 0.15 * labels.tallest
+    line = marks.constant_text(plot.scenario.dataset.best_constant, drawn=True) if plot.drawn else ""
+    page = Page(
+        len(metrics),
+        min(4, len(metrics)),
+        panel=(2.3, max(0.6, row_height * (n_rows + 0.5))),
+        title=f"{plot.scenario.heading}: metrics at β = {plot.description.betas[0]:g}",
+        subtitle=plot.subtitle(plot.beyond or line),
+        notes=plot.notes,
+        left=0.3 + labels.width,
+        gap=(0.35, 0.42),
+        below=0.4,
+        panel_titles=[metric.title for metric in metrics],
     )
-    empty = rows[_is_in(rows, hollow)]
-    if len(empty):
-        look = {"marker": style["marker"], "mec": style["color"]}
-        axes.plot(empty["beta"], empty["mean"], ls="none", mfc="white", zorder=3.2, gid="degenerate", **look)
+    for i, (metric, axes) in enumerate(zip(metrics, page.axes, strict=True)):
+        own = plot.rows_of(metric)
+        for row, (technique, position) in enumerate(plot.shown):
+            _draw_bar(axes, own[(own["technique"] == technique.name) & (own["n"] > 0)], row, position, plot)
+        plot.draw_levels(axes, metric, horizontal=False)
+        axes.set_ylim(n_rows - 0.5, -0.5)
+        axes.set_yticks(range(n_rows), labels.texts)
+        axes.tick_params(labelleft=page.first_in_row(i))
+        style.set_ticks(axes, x=5)
+    return page.figure
 
 
-def _draw_bar(
-    axes: Axes, rows: pd.DataFrame, y: int, position: int, hollow: Collection[tuple[str, float]]
-) -> None:
-    style = line_style(position)
-    rows = rows[rows["n"] > 0]
-    for mean, high, is_hollow in zip(rows["mean"], rows["ci_high"], _is_in(rows, hollow), strict=True):
+def _draw_bar(axes: Axes, rows: pd.DataFrame, y: int, position: int, plot: _Plot) -> None:
+    look = {name: value for name, value in line_style(position).items() if name != "linestyle"}
+    for mean, high, hollow in zip(rows["mean"], rows["ci_high"], plot.is_hollow(rows), strict=True):
         half_width = high - mean if math.isfinite(high) else 0.0
-        look = {"color": style["color"], "marker": style["marker"]}
         mark, _, _ = axes.errorbar(mean, y, xerr=half_width, capsize=2.5, **look)
-        if is_hollow:
+        if hollow:
             mark.set(markerfacecolor="white", gid="degenerate")
 
 
-def _is_in(rows: pd.DataFrame, cells: Collection[tuple[str, float]]) -> list[bool]:
-    return [cell in cells for cell in zip(rows["technique"], rows["beta"], strict=True)]
-
-
-def _draw_ideal(axes: Axes, metric: MetricDescription, *, horizontal: bool) -> None:
-    """Draw the ideal value, if it lies among the values: stretching the axis to it would flatten them."""
-    low, high = axes.get_ylim() if horizontal else axes.get_xlim()
-    if metric.ideal is None or not low <= metric.ideal <= high:
-        return
-    draw = axes.axhline if horizontal else axes.axvline
-    draw(metric.ideal, color=GREY, lw=0.8, ls=(0, (2, 2)), zorder=1)
-
-
-def _interval_text(description: RunDescription) -> str:
-    return "Means with 95 % intervals." if description.repetitions > 1 else ""
-
-
 def _missing_notes(
-    own: pd.DataFrame,
+    rows: pd.DataFrame,
     failures: pd.DataFrame,
-    shown: _Shown,
+    titles: dict[str, str],
     scenario: Scenario,
     description: RunDescription,
 ) -> list[str]:
-    empty = own[own["n"] == 0]
+    empty = rows[rows["n"] == 0]
     notes = []
-    for technique, _ in shown:
-        rows = empty[empty["technique"] == technique.name]
-        if not rows.empty:
-            betas = listed(sorted(rows["beta"].unique()))
-            absent = [m.in_sentence for m in description.metrics if (rows["metric"] == m.name).any()]
+    for name, title in titles.items():
+        own = empty[empty["technique"] == name]
+        if len(own):
+            betas = descriptions.listed_betas(sorted(own["beta"].unique()))
+            absent = [m.in_sentence for m in description.metrics if (own["metric"] == m.name).any()]
             what = "value" if len(absent) == len(description.metrics) else " and no ".join(absent)
-            reason = explain(failures, scenario, technique.name) or "no result is recorded"
-            notes.append(f"{technique.title}: no {what} at β = {betas} ({reason}).")
+            reason = explain(failures, scenario, name) or "no result is recorded"
+            notes.append(f"{title}: no {what} at β = {betas} ({reason}).")
     return notes

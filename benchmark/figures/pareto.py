@@ -8,22 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from matplotlib.colors import to_rgb
-from matplotlib.ticker import FixedLocator, MaxNLocator
+from matplotlib.ticker import FixedLocator
 from numpy.typing import NDArray
 
+from benchmark.figures import style
 from benchmark.figures.label_places import place_labels
-from benchmark.figures.style import FAINT, GREY, SIZES, STEPS, Page, beta_ticks, list_room, styled, text_width
+from benchmark.figures.style import BLUE, FAINT, GREY, Look, Page
+from benchmark.runs import standing_marks as marks
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.descriptions import in_sentence
 from benchmark.runs.frames import Scenario
-from benchmark.runs.standing_marks import (
-    BELOW_CONSTANT,
-    CONSTANT_LINE,
-    below_constant_cells,
-    below_constant_notes,
-    constant_text,
-    degenerate_notes,
-    is_near,
-)
 from benchmark.statistics import distance
 from benchmark.statistics.answers import ACCURACY
 from benchmark.tables.significance import data_notes
@@ -34,99 +28,77 @@ if TYPE_CHECKING:
 
 _MOST_BETAS = 5
 _PANEL = (2.25, 1.95)
+_LEFT, _RIGHT, _GAP = 0.8, 0.2, 0.6
 _KEY_SIZE = 7.0
-_FRONT = "#0072B2"
 _BEYOND = 3.0  # times the interquartile range from the quartiles
 _FAR = 0.16  # inches from which on a name is joined to its point
-
-# Lowest first coordinate, highest first, lowest second, highest second.
-_Reach = tuple[float, float, float, float]
 
 
 def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
     """Draw the trade-off of each metric with accuracy at each level of bias, and its Pareto front.
 
-    Parameters
-    ----------
-    statistics : RunStatistics
-        From :func:`~benchmark.runs.analysis.run_statistics`; has accuracy and another metric.
-    scenario : Scenario
-        Dataset, bias and classifier.
-
-    Returns
-    -------
-    Figure
-        A row of panels for each metric, a panel for each level of bias, or for five of many. Techniques are
-        numbered, and named below. Bars are the intervals of the two means, taken as distances to the ideal.
-        Degenerate techniques are on no front; a cross shows where they would be, as far as the axes reach.
-        A technique that is dominated and lies far off is not drawn; the panel's title counts these.
+    A row of panels for each metric, a panel for each level of bias, or for five of many. Techniques are
+    numbered, and named below. Bars are the intervals of the two means, taken as distances to the ideal.
+    Degenerate techniques are on no front; a cross shows where they would be, as far as the axes reach. A
+    technique that is dominated and lies far off is not drawn; the panel's title counts these.
     """
     rows = scenario.rows(statistics.pareto)
-    metrics = list(rows["first"].unique())
-    betas = beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
-    tried = rows["technique"].unique()
-    names = [name for name in statistics.run.titles if name in tried]
-    keys = {name: str(number) for number, name in enumerate(names, 1)}
+    betas = style.beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
+    tried = set(rows["technique"])
+    titles = {name: title for name, title in statistics.run.titles.items() if name in tried}
+    keys = {name: str(number) for number, name in enumerate(titles, 1)}
     standing = scenario.rows(statistics.standing)
-    titles = {name: statistics.run.titles[name] for name in names}
     has_value = scenario.rows(statistics.intervals).query("n > 0")["technique"]
     present = set(rows.loc[np.isfinite(rows["first_distance"]), "technique"]) | (
         set(has_value) & set(standing.loc[standing["n_degenerate"] > 0, "technique"])
     )
-    below = below_constant_cells(standing)
-    constant = statistics.run.constant_answers.get(scenario.dataset.name)
+    below = marks.below_constant_cells(standing)
     listed = [
-        f"{keys[name]}  {statistics.run.titles[name]}" + ("" if name in present else " (no value)")
-        for name in names
+        f"{keys[name]}  {title}" + ("" if name in present else " (no value)")
+        for name, title in titles.items()
     ]
     panels = []
-    for metric in metrics:
+    for metric in rows["first"].unique():
         own = _with_intervals(rows[rows["first"] == metric], statistics, scenario, metric)
         useless = _degenerate_points(statistics, scenario, metric)
         panels += [
-            (own[own["beta"] == beta], useless.loc[useless["beta"] == beta, ["x", "y"]].to_numpy(), metric)
-            for beta in betas
+            (beta, own[own["beta"] == beta], useless[useless["beta"] == beta], metric) for beta in betas
         ]
-    drawn = constant is not None and any(is_near(constant.accuracy, own["y"]) for own, *_ in panels)
-    line = "" if constant is None else f" {constant_text(constant, drawn=drawn)}"
-    panel_titles = [
-        _title(own, float(beta)) for (own, *_), beta in zip(panels, betas * len(metrics), strict=True)
-    ]
-    left, right, gap = 0.8, 0.2, 0.6
+    constant = statistics.run.constant_answers.get(scenario.dataset.name)
+    drawn = constant is not None and any(marks.is_near(constant.accuracy, own["y"]) for _, own, *_ in panels)
+    line = "" if constant is None else f" {marks.constant_text(constant, drawn=drawn)}"
     # Room for the longest name: a single panel is narrower than that.
-    needed = max(text_width(text, SIZES["tick"]) for text in listed) + 0.6 - left - right
-    width = max(_PANEL[0], (needed - (len(betas) - 1) * gap) / len(betas))
-    page_width = left + len(betas) * width + (len(betas) - 1) * gap + right
-    with styled():
+    needed = style.widest(listed) + 0.6 - _LEFT - _RIGHT
+    size = max(_PANEL[0], (needed - (len(betas) - 1) * _GAP) / len(betas)), _PANEL[1]
+    page_width = _LEFT + len(betas) * size[0] + (len(betas) - 1) * _GAP + _RIGHT
+    with style.styled():
         page = Page(
             len(panels),
             len(betas),
-            panel=(width, _PANEL[1]),
+            panel=size,
             title=f"{scenario.heading}: techniques that no other one beats",
             subtitle="Blue: on the Pareto front of the means, the darker in the more single repetitions. "
             f"Grey: beaten by another technique. Bars: 95 % intervals. Best is the upper left.{line}",
             notes=[
-                *degenerate_notes(standing, titles, "Cross, on no front"),
-                *below_constant_notes(standing, titles),
+                *marks.degenerate_notes(standing, titles, "Cross, on no front"),
+                *marks.below_constant_notes(standing, titles),
                 *data_notes([scenario.dataset]),
             ],
-            left=left,
-            right=right,
-            below=0.66 + list_room(listed, page_width),
-            gap=(gap, 0.5),
-            panel_titles=panel_titles,
+            left=_LEFT,
+            right=_RIGHT,
+            below=0.66 + style.list_room(listed, page_width),
+            gap=(_GAP, 0.5),
+            panel_titles=[_title(own, float(beta)) for beta, own, *_ in panels],
         )
-        for i, ((own, crosses, metric), axes) in enumerate(zip(panels, page.axes, strict=True)):
-            level = constant.accuracy if constant and is_near(constant.accuracy, own["y"]) else np.nan
-            marked = {
-                name: key + (BELOW_CONSTANT if (name, betas[i % len(betas)]) in below else "")
-                for name, key in keys.items()
-            }
-            _draw_panel(axes, own, marked, (width, _PANEL[1]), level)
-            _draw_crosses(axes, crosses)
+        page.name_axes("", "accuracy")
+        for axes, (beta, own, useless, metric) in zip(page.axes, panels, strict=True):
+            level = constant.accuracy if constant and marks.is_near(constant.accuracy, own["y"]) else np.nan
+            marked = {n: key + marks.BELOW_CONSTANT * ((n, beta) in below) for n, key in keys.items()}
+            _draw_panel(axes, own, marked, size, level)
+            (low_x, high_x), (low_y, high_y) = axes.get_xlim(), axes.get_ylim()
+            seen = useless[useless["x"].between(low_x, high_x) & useless["y"].between(low_y, high_y)]
+            axes.plot(seen["x"], seen["y"], "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
             axes.set_xlabel(_axis_label(statistics, metric))
-            if page.first_in_row(i):
-                axes.set_ylabel("accuracy")
         page.list_below(listed, top=0.58)
     return page.figure
 
@@ -168,13 +140,6 @@ def _degenerate_points(statistics: RunStatistics, scenario: Scenario, name: str)
     )
 
 
-def _draw_crosses(axes: Axes, points: NDArray[np.float64]) -> None:
-    (low_x, high_x), (low_y, high_y) = axes.get_xlim(), axes.get_ylim()
-    x, y = points[:, 0], points[:, 1]
-    seen = (low_x <= x) & (x <= high_x) & (low_y <= y) & (y <= high_y)
-    axes.plot(x[seen], y[seen], "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
-
-
 def _title(rows: pd.DataFrame, beta: float) -> str:
     hidden = int((~_shown(rows)).sum())
     return f"β = {beta:g}" + (f" ({hidden} far off)" if hidden else "")
@@ -197,28 +162,28 @@ def _draw_panel(
     axes: Axes, rows: pd.DataFrame, keys: dict[str, str], panel: tuple[float, float], level: float
 ) -> None:
     rows = rows[_shown(rows)].sort_values(["on_front", "x"], ascending=[False, True], kind="stable")
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=4, steps=STEPS))
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=STEPS))
+    style.set_ticks(axes, x=4, y=5)
     if rows.empty:
         axes.text(0.5, 0.5, "no value", transform=axes.transAxes, ha="center", color=GREY)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(FixedLocator([]))
         return
     front = rows[rows["on_front"]]
-    axes.step(front["x"], front["y"], where="post", color=_FRONT, lw=1.0, zorder=2, gid="front")
-    for own, color, width in ((rows[~rows["on_front"]], FAINT, 0.8), (front, _FRONT, 1.1)):
-        x_reach = [own["x"] - own["x_low"], own["x_high"] - own["x"]]
-        y_reach = [own["y"] - own["y_low"], own["y_high"] - own["y"]]
+    axes.step(front["x"], front["y"], where="post", color=BLUE, lw=1.0, zorder=2, gid="front")
+    for own, color, width in ((rows[~rows["on_front"]], FAINT, 0.8), (front, BLUE, 1.1)):
+        x_reach, y_reach = ([own[at] - own[f"{at}_low"], own[f"{at}_high"] - own[at]] for at in "xy")
         axes.errorbar(
             own["x"], own["y"], y_reach, x_reach, fmt="none", ecolor=color, elinewidth=width, zorder=2.2
         )
         share = own["share_on_front"].fillna(0.0).to_numpy()[:, None]
-        fill = share * np.array(to_rgb(_FRONT)) + (1 - share) * 1.0
+        fill = share * np.array(to_rgb(BLUE)) + (1 - share) * 1.0
         axes.scatter(own["x"], own["y"], s=22, c=np.clip(fill, 0, 1), edgecolors=color, lw=1.0, zorder=3)
-    low_x, high_x, low_y, high_y = _limits(rows)
+    (low_x, high_x), (low_y, high_y) = (
+        style.padded(rows[[f"{at}_low", f"{at}_high"]], 0.1, 0.004) for at in "xy"
+    )
     if np.isfinite(level):
         low_y, high_y = min(low_y, level - 0.04 * (high_y - low_y)), max(high_y, level)
-        axes.axhline(level, **CONSTANT_LINE)
+        axes.axhline(level, **marks.CONSTANT_LINE)
     axes.set_xlim(low_x, high_x)
     axes.set_ylim(low_y, high_y)
     scale = np.array([panel[0] / (high_x - low_x), panel[1] / (high_y - low_y)])
@@ -230,13 +195,13 @@ def _name(
     axes: Axes, points: NDArray[np.float64], keys: Sequence[str], n_front: int, panel: tuple[float, float]
 ) -> None:
     """Write each technique's number beside its point, those of the front first and bold."""
-    sizes = np.array(
-        [
-            (text_width(key, _KEY_SIZE, bold=i < n_front) + 0.02, 0.8 * _KEY_SIZE / 72 + 0.02)
-            for i, key in enumerate(keys)
-        ]
-    )
-    for i, (x, y) in enumerate(place_labels(points, sizes, panel)):
+    height = 0.8 * _KEY_SIZE / 72 + 0.02
+    sizes = [
+        (style.text_width(key, _KEY_SIZE, bold=i < n_front) + 0.02, height) for i, key in enumerate(keys)
+    ]
+    arrow: Look = {"arrowstyle": "-", "color": GREY, "lw": 0.4, "shrinkA": 1, "shrinkB": 2}
+    box: Look = {"boxstyle": "square,pad=0.04", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
+    for i, (x, y) in enumerate(place_labels(points, np.array(sizes), panel)):
         if not np.isfinite(x):
             continue  # more points than a panel can name: the page's tables have them all
         axes.annotate(
@@ -251,26 +216,13 @@ def _name(
             weight="bold" if i < n_front else "normal",
             color="black" if i < n_front else GREY,
             zorder=4,
-            bbox={"boxstyle": "square,pad=0.04", "facecolor": "white", "edgecolor": "none", "alpha": 0.75},
-            arrowprops={"arrowstyle": "-", "color": GREY, "lw": 0.4, "shrinkA": 1, "shrinkB": 2}
-            if np.hypot(x - points[i][0], y - points[i][1]) > _FAR
-            else None,
+            bbox=box,
+            arrowprops=arrow if np.hypot(x - points[i][0], y - points[i][1]) > _FAR else None,
             gid="key",
         )
 
 
-def _limits(rows: pd.DataFrame) -> _Reach:
-    ends = []
-    for axis in "xy":
-        low, high = float(rows[f"{axis}_low"].min()), float(rows[f"{axis}_high"].max())
-        pad = max(0.1 * (high - low), 0.004)
-        ends += [low - pad, high + pad]
-    return ends[0], ends[1], ends[2], ends[3]
-
-
 def _axis_label(statistics: RunStatistics, name: str) -> str:
     metric = statistics.metrics[name]
-    title = statistics.title(name)
-    in_sentence = title[:1].lower() + title[1:] if title[1:2].islower() else title
     ideal = metric.ideal if metric.ideal is not None and np.isfinite(metric.ideal) else 0.0
-    return f"{in_sentence}: distance to {ideal:g}"
+    return f"{in_sentence(statistics.title(name))}: distance to {ideal:g}"

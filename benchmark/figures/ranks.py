@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import Normalize
 from matplotlib.ticker import MaxNLocator
 
-from benchmark.figures.style import BETA_COLORS, SIZES, Page, add_beta_colorbar, styled, text_width, wrap
+from benchmark.figures.style import BETA_LOOK, LINE, Look, Page, RowLabels, add_beta_colorbar, styled, wrap
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.standing_marks import (
-    BELOW_CONSTANT,
-    below_constant_cells,
-    below_constant_notes,
-    degenerate_notes,
-)
+from benchmark.runs.standing_marks import below_constant_notes, degenerate_notes, marked_titles
 from benchmark.statistics.across import repetitions_needed
 
 if TYPE_CHECKING:
@@ -25,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ROW = 0.19
-_LINE = 1.3 * SIZES["tick"] / 72
+_WIDTH = 2.6
 _NAME_WIDTH = 2.3
 _LANE = 0.09  # inches from one bar of a group to the next
 _POOLED, _SINGLE = "dataset beta", "dataset"
@@ -34,48 +28,27 @@ _POOLED, _SINGLE = "dataset beta", "dataset"
 def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
     """Draw mean ranks, best on top, and bars along techniques that do not differ.
 
-    Parameters
-    ----------
-    statistics : RunStatistics
-        From :func:`~benchmark.runs.analysis.run_statistics`.
-    ranks : DataFrame
-        Rows of ``statistics.ranks`` of one set of datasets, bias and classifier.
-
-    Returns
-    -------
-    Figure
-        A panel for each metric. Large: the mean rank over datasets and levels of bias; small: over the
-        datasets at each level. Bars at the right join neighbours in rank of which no two differ
-        significantly (Wilcoxon, Holm), as the diagram of Demšar (2006) does below its axis.
+    ``ranks`` are rows of ``statistics.ranks`` of one set of datasets, bias and classifier. A panel for each
+    metric. Large: the mean rank over datasets and levels of bias; small: over the datasets at each level.
+    Bars at the right join neighbors in rank of which no two differ significantly (Wilcoxon, Holm), as the
+    diagram of Demšar (2006) does below its axis.
     """
     metrics = list(ranks["metric"].unique())
     tables = [_ranked(ranks, metric) for metric in metrics]
     standing = _standing(statistics, ranks)
-    below = {name for name, _ in below_constant_cells(standing)}
-    labels = [
-        [
-            wrap(
-                statistics.run.titles[name] + (f" {BELOW_CONSTANT}" if name in below else ""),
-                _NAME_WIDTH,
-                SIZES["tick"],
-            )
-            for name in table["technique"]
-        ]
-        for table in tables
-    ]
+    titles = marked_titles(standing, statistics.run.titles)
+    labels = [RowLabels([wrap(titles[name], _NAME_WIDTH) for name in own["technique"]]) for own in tables]
     lanes = [_lanes(table["groups"].tolist()) for table in tables]
-    lines = [line for own in labels for wrapped in own for line in wrapped]
-    room = max((text_width(line, SIZES["tick"]) for line in lines), default=0.0) + 0.3
+    room = max(own.width for own in labels) + 0.3
     for_bars = 0.14 + _LANE * max((lane for own in lanes for *_, lane in own), default=0)
-    height = max(_ROW, 0.05 + max((len(wrapped) for own in labels for wrapped in own), default=1) * _LINE)
-    columns = min(2, len(metrics))
-    datasets = statistics.run.headings(str(ranks["datasets"].iloc[0]))
+    height = max(_ROW, 0.05 + max(own.tallest for own in labels) * LINE)
+    n_rows = max(map(len, tables))
     with styled():
         page = Page(
             len(metrics),
-            columns,
-            panel=(2.6, max(0.5, height * max(map(len, tables)))),
-            title=f"Mean ranks on {datasets}",
+            min(2, len(metrics)),
+            panel=(_WIDTH, max(0.5, height * n_rows)),
+            title=f"Mean ranks on {statistics.run.headings(str(ranks['datasets'].iloc[0]))}",
             subtitle="1 is best. Large: over datasets and β; small: over the datasets at each β, on the "
             "same scale. Bars at the right join techniques that are not shown to differ (Wilcoxon, Holm).",
             notes=_notes(statistics, ranks, standing),
@@ -87,19 +60,18 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
         )
         for axes, table, own, bars, metric in zip(page.axes, tables, labels, lanes, metrics, strict=True):
             each = ranks[(ranks["metric"] == metric) & (ranks["over"] == _SINGLE)]
-            _draw_panel(axes, table, each, own, max(map(len, tables)))
+            _draw_panel(axes, table, each)
+            own.write(axes, n_rows)
+            look: Look = {
+                "color": "black",
+                "lw": 2.4,
+                "solid_capstyle": "butt",
+                "clip_on": False,
+                "gid": "group",
+            }
             for first, last, lane in bars:
-                x = 1 + (0.1 + _LANE * lane) / 2.6
-                axes.plot(
-                    [x, x],
-                    [first - 0.32, last + 0.32],
-                    transform=axes.get_yaxis_transform(),
-                    color="black",
-                    lw=2.4,
-                    solid_capstyle="butt",
-                    clip_on=False,
-                    gid="group",
-                )
+                x, ends = 1 + (0.1 + _LANE * lane) / _WIDTH, [first - 0.32, last + 0.32]
+                axes.plot([x, x], ends, transform=axes.get_yaxis_transform(), **look)
         add_beta_colorbar(page, sorted(ranks["beta"].dropna().unique()), shift=for_bars)
     return page.figure
 
@@ -125,32 +97,15 @@ def _lanes(groups: Sequence[str]) -> list[tuple[int, int, int]]:
     return found
 
 
-def _draw_panel(
-    axes: Axes,
-    table: pd.DataFrame,
-    each: pd.DataFrame,
-    labels: Sequence[Sequence[str]],
-    n_rows: int,
-) -> None:
+def _draw_panel(axes: Axes, table: pd.DataFrame, each: pd.DataFrame) -> None:
     rows = {name: row for row, name in enumerate(table["technique"])}
     each = each[each["technique"].isin(rows) & each["mean_rank"].notna()].sort_values("beta", kind="stable")
     # Fewer techniques may be ranked over all levels than at one: on one scale, the last is the last.
     shrunk = (len(table) - 1) / np.maximum(each["n_techniques"] - 1, 1)
-    axes.scatter(
-        1 + (each["mean_rank"] - 1) * shrunk,
-        each["technique"].map(rows),
-        c=each["beta"],
-        cmap=BETA_COLORS,
-        norm=Normalize(0, 1),
-        s=11,
-        lw=0,
-        zorder=2,
-    )
+    x, y = 1 + (each["mean_rank"] - 1) * shrunk, each["technique"].map(rows)
+    axes.scatter(x, y, c=each["beta"], s=11, lw=0, zorder=2, **BETA_LOOK)
     axes.plot(table["mean_rank"], range(len(table)), "o", mfc="none", mec="black", mew=1.3, ms=7, zorder=3)
-    axes.set_ylim(n_rows - 0.5, -0.5)
     axes.set_xlim(0.5, max([2, *table["n_techniques"]]) + 0.5)
-    axes.set_yticks(range(len(table)), labels=["\n".join(wrapped) for wrapped in labels])
-    axes.tick_params(axis="y", length=0)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=(1, 2, 5, 10)))
 
 
@@ -164,40 +119,26 @@ def _standing(statistics: RunStatistics, ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFrame) -> list[str]:
-    warnings = [f"Warning: {text}" for text in ranks["warning"].unique() if text][:1]
-    gone = ranks[(ranks["over"] == _POOLED) & ranks["mean_rank"].isna()]
+    gone = ranks.loc[(ranks["over"] == _POOLED) & ranks["mean_rank"].isna(), "technique"].unique()
+    titles = {name: statistics.run.titles[name] for name in gone}
     useless = set(standing.loc[standing["n_degenerate"] > 0, "technique"])
-    names = list(dict.fromkeys(gone["technique"]))
-    titles = [statistics.run.titles[name] for name in names if name not in useless]
-    degenerate = {name: statistics.run.titles[name] for name in names if name in useless}
-    degenerate_at = [
-        note
-        for dataset, own in standing.groupby("dataset", sort=False)
-        for note in degenerate_notes(
-            own, degenerate, f"Not ranked on {statistics.run.headings(str(dataset))}, nor over all β"
-        )
-    ]
-    left_out = (
-        [
-            f"Not ranked over all β, for want of values, but where they have some at a single β: "
-            f"{', '.join(titles)}."
-        ]
-        if titles
-        else []
-    )
-    return [
-        *warnings,
-        *_untestable(statistics, ranks),
+    degenerate = {name: title for name, title in titles.items() if name in useless}
+    notes = [f"Warning: {text}" for text in ranks["warning"].unique() if text][:1]
+    notes += _untestable(statistics, ranks)
+    notes.append(
         "A dataset at several β is no independent evidence: where few datasets are pooled over β, "
-        "differences are surer of these datasets than of others.",
-        *left_out,
-        *degenerate_at,
-        *(
-            f"{dataset}: {note}"
-            for dataset, own in standing.groupby("dataset", sort=False)
-            for note in below_constant_notes(own, statistics.run.titles)
-        ),
-    ]
+        "differences are surer of these datasets than of others."
+    )
+    if left_out := [title for name, title in titles.items() if name not in useless]:
+        where = "Not ranked over all β, for want of values, but where they have some at a single β"
+        notes.append(f"{where}: {', '.join(left_out)}.")
+    by_dataset = list(standing.groupby("dataset", sort=False))
+    for dataset, own in by_dataset:
+        where = f"Not ranked on {statistics.run.headings(str(dataset))}, nor over all β"
+        notes += degenerate_notes(own, degenerate, where)
+    for dataset, own in by_dataset:
+        notes += [f"{dataset}: {note}" for note in below_constant_notes(own, statistics.run.titles)]
+    return notes
 
 
 def _untestable(statistics: RunStatistics, ranks: pd.DataFrame) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -24,23 +25,10 @@ def run_figures(
 ) -> Iterator[Drawing]:
     """Yield name and drawing function of each figure.
 
-    Parameters
-    ----------
-    summary : DataFrame
-        From :func:`~benchmark.runs.summary.summarise`.
-    results, failures : DataFrame
-        Checked by :func:`~benchmark.runs.frames.check_results` and
-        :func:`~benchmark.runs.frames.check_failures`.
-    description : RunDescription
-        What the numbers are of.
-
-    Yields
-    ------
-    (str, callable() -> Figure)
-        ``auc/<dataset>__beta_<beta>`` if AUC by group was measured; of the headline metrics
-        ``network/<dataset>``, ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and
-        ``tradeoff/<dataset>/technique_<name>``; bias and classifier are part of the name where a dataset
-        occurs with several.
+    They are ``auc/<dataset>__beta_<beta>`` if AUC by group was measured; of the headline metrics
+    ``network/<dataset>``, ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and
+    ``tradeoff/<dataset>/technique_<name>``; bias and classifier are part of the name where a dataset occurs
+    with several. Results and failures are checked by :mod:`benchmark.runs.frames`.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.network import draw_network
@@ -54,10 +42,10 @@ def run_figures(
     )
     for dataset in description.datasets:
         if dataset.columns:  # an earlier version's manifest may have no network
-            yield f"network/{file_name(dataset.name)}", functools.partial(draw_network, dataset)
+            yield f"network/{file_name(dataset.name)}", partial(draw_network, dataset)
     for scenario in scenarios(results, failures, description):
         more = (failures, standing, scenario, description)
-        yield f"over_beta/{scenario.file_name}", functools.partial(draw_over_beta, summary, *more)
+        yield f"over_beta/{scenario.file_name}", partial(draw_over_beta, summary, *more)
         yield from _tradeoff_figures(summary, results, *more)
 
 
@@ -68,12 +56,11 @@ def _auc_figures(
         return
     from benchmark.figures.auc import auc_rows, draw_auc
 
-    for scenario in scenarios(results, failures, description):
-        for beta in description.betas:
-            rows = auc_rows(summary, failures, scenario, beta, description)
-            if len(rows):
-                title = f"{scenario.heading}, β = {beta:g}"
-                yield f"auc/{scenario.file_name}__beta_{beta:g}", functools.partial(draw_auc, rows, title)
+    for scenario, beta in product(scenarios(results, failures, description), description.betas):
+        rows = auc_rows(summary, failures, scenario, beta, description)
+        if len(rows):
+            title = f"{scenario.heading}, β = {beta:g}"
+            yield f"auc/{scenario.file_name}__beta_{beta:g}", partial(draw_auc, rows, title)
 
 
 def _tradeoff_figures(
@@ -84,17 +71,15 @@ def _tradeoff_figures(
     scenario: Scenario,
     description: RunDescription,
 ) -> Iterator[Drawing]:
-    from benchmark.figures.tradeoff import TRADEOFF, draw_tradeoff, tradeoff_limits, tradeoff_points
+    from benchmark.figures.tradeoff import TRADEOFF, draw_tradeoff, points_of, tradeoff_limits
 
     if any(description.metric(name) is None for name in TRADEOFF):
         return
-    points = tradeoff_points(results, scenario)
+    points = points_of(scenario.rows(results))
     limits = tradeoff_limits(points, scenario.dataset.constant_accuracy)
     tried = frozenset(scenario.rows(summary)["technique"])
     techniques = [technique for technique in description.techniques if technique.name in tried]
     chosen = {"all": techniques, **{f"technique_{file_name(t.name)}": [t] for t in techniques}}
     for name, own in chosen.items():
-        yield (
-            f"tradeoff/{scenario.file_name}/{name}",
-            functools.partial(draw_tradeoff, points, limits, own, failures, standing, scenario, description),
-        )
+        draw = partial(draw_tradeoff, points, limits, own, failures, standing, scenario, description)
+        yield f"tradeoff/{scenario.file_name}/{name}", draw

@@ -24,16 +24,8 @@ def draw_statistics(statistics: RunStatistics) -> Iterator[tuple[str, Figure]]:
 def statistics_figures(statistics: RunStatistics) -> Iterator[tuple[str, Callable[[], Figure]]]:
     """Yield name and drawing function: heat maps, forest plots, Pareto fronts, ranks.
 
-    Parameters
-    ----------
-    statistics : RunStatistics
-        From :func:`~benchmark.runs.analysis.run_statistics`.
-
-    Yields
-    ------
-    (str, callable() -> Figure)
-        ``heat_<metric>``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``; bias
-        and classifier are part of the name where a run has several.
+    The names are ``heat_<metric>``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and
+    ``ranks_<datasets>``; bias and classifier are part of the name where a run has several.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.improvement import draw_forest, draw_heat

@@ -11,41 +11,54 @@ import math
 import re
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.style
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import ListedColormap, Normalize
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
+from numpy.typing import ArrayLike
 
 from benchmark.figures.fonts import font_family
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+
+Look = dict[str, Any]
+"""Keywords of matplotlib: colors, widths, markers."""
 
 SIZES = {"title": 11.0, "subtitle": 8.5, "panel": 9.0, "label": 9.0, "tick": 8.0, "note": 7.5}
 """Sizes of text in points."""
 
+LINE = 1.3 * SIZES["tick"] / 72
+"""Height in inches of a line of labels at ticks."""
+
 GREY = "#5A5A5A"
-"""Colour of secondary text and lines; 6.9:1 against white."""
+"""Color of secondary text and lines; 6.9:1 against white."""
+
+FAINT = "#C6C6C6"
+"""Color of what stands behind, for comparison."""
+
+RULE: Look = {"color": GREY, "lw": 0.8, "zorder": 1}
+DASHED_RULE: Look = {**RULE, "ls": (0, (2, 2))}
+"""Looks of the lines at values that others are compared with: none, the ideal, chance."""
 
 STEPS = (1, 2, 2.5, 5, 10)
 """Steps between ticks, times a power of ten."""
 
-FAINT = "#C6C6C6"
-"""Colour of what stands behind, for comparison."""
-
 _DOTS_PER_INCH = 160
 _COLORS = 256  # of a PNG: few enough for a third of the bytes, and more than figures have but for soft edges
 
-_STYLE: dict[str, Any] = {
+_STYLE: Look = {
     "font.size": SIZES["label"],
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -67,20 +80,14 @@ _STYLE: dict[str, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "betabench",  # names within the file depend on the content only
     "text.parse_math": False,  # names come from users: a dollar sign is a dollar sign
-    "xtick.color": GREY,
-    "xtick.labelcolor": "black",
-    "xtick.labelsize": SIZES["tick"],
-    "ytick.color": GREY,
-    "ytick.labelcolor": "black",
-    "ytick.labelsize": SIZES["tick"],
+    **{f"{axis}tick.color": GREY for axis in "xy"},
+    **{f"{axis}tick.labelcolor": "black" for axis in "xy"},
+    **{f"{axis}tick.labelsize": SIZES["tick"] for axis in "xy"},
 }
 _TOO_FINE = re.compile(rb"(\.\d{3})\d+")  # decimals of an SVG file beyond a thousandth of a point
 
 # Without a date the bytes depend on the content only.
-_SAVING: dict[str, dict[str, Any]] = {
-    "pdf": {"metadata": {"CreationDate": None}},
-    "svg": {"metadata": {"Date": None}},
-}
+_METADATA = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
 
 # Okabe & Ito (2008) without their yellow, which vanishes on white; then wine, olive and indigo of Tol (2021).
 _OKABE_ITO = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
@@ -88,19 +95,14 @@ _PALETTE = (*_OKABE_ITO, "#882255", "#999933", "#332288", "#888888")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 _DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 
-LineStyle = dict[str, Any]
-"""Colour, marker and dashes of a technique's line, as keywords of matplotlib."""
+BLUE, ORANGE = _OKABE_ITO[1:3]
 
+# Viridis is even for all kinds of color vision and in grey; its end is too light for dots on white.
+BETA_COLORS = ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.9, 256)), name="beta")
+"""Color of a level of bias; always spread over [0, 1], so that figures compare."""
 
-def _beta_colors() -> ListedColormap:
-    from matplotlib import colormaps
-
-    # Viridis is even for all kinds of colour vision and in grey; its end is too light for dots on white.
-    return ListedColormap(colormaps["viridis"](np.linspace(0.0, 0.9, 256)), name="beta")
-
-
-BETA_COLORS = _beta_colors()
-"""Colour of a level of bias; always spread over [0, 1], so that figures compare."""
+BETA_LOOK: Look = {"cmap": BETA_COLORS, "vmin": 0, "vmax": 1}
+"""The same as keywords of matplotlib's ``scatter``."""
 
 
 @contextmanager
@@ -113,10 +115,10 @@ def styled() -> Iterator[None]:
         yield
 
 
-def line_style(index: int) -> LineStyle:
-    """Return colour, marker and dashes of the technique at a position.
+def line_style(index: int) -> Look:
+    """Return color, marker and dashes of the technique at a position.
 
-    11 colours, 9 markers and 4 kinds of dashes have no common divisor, so the first 36 techniques differ in
+    11 colors, 9 markers and 4 kinds of dashes have no common divisor, so the first 36 techniques differ in
     grey as well, by marker and dashes alone.
     """
     return {
@@ -127,21 +129,13 @@ def line_style(index: int) -> LineStyle:
 
 
 def render(figure: Figure, file_format: str) -> bytes:
-    """Return a figure as a file's bytes: same figure, same bytes.
-
-    Parameters
-    ----------
-    figure : Figure
-        Drawn within :func:`styled`.
-    file_format : {"png", "pdf", "svg"}
-        PNG has 160 dots per inch.
-    """
+    """Return a figure as a PNG of 160 dots per inch, a PDF or an SVG: same figure, same bytes."""
     buffer = io.BytesIO()
     with styled():
         if file_format == "png":
             _save_png(figure, buffer)
         else:
-            figure.savefig(buffer, format=file_format, **_SAVING[file_format])
+            figure.savefig(buffer, format=file_format, metadata=_METADATA[file_format])
     return _TOO_FINE.sub(rb"\1", buffer.getvalue()) if file_format == "svg" else buffer.getvalue()
 
 
@@ -165,7 +159,12 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     return float(width) / 72
 
 
-def wrap(text: str, width: float, size: float, *, bold: bool = False) -> list[str]:
+def widest(lines: Iterable[str]) -> float:
+    """Return the width in inches of the widest of some lines of labels at ticks, 0 if there are none."""
+    return max((text_width(line, SIZES["tick"]) for line in lines), default=0.0)
+
+
+def wrap(text: str, width: float, size: float = SIZES["tick"], *, bold: bool = False) -> list[str]:
     """Break text into lines of at most ``width`` inches, within words only where one is longer."""
     if not text:
         return []
@@ -178,25 +177,42 @@ def wrap(text: str, width: float, size: float, *, bold: bool = False) -> list[st
     return lines
 
 
+class RowLabels:
+    """Names of rows, each of some lines, as they stand at the left of panels.
+
+    ``width`` is that of the widest in inches, ``tallest`` the most lines of one.
+    """
+
+    def __init__(self, labels: Sequence[Sequence[str]]) -> None:
+        self.texts = ["\n".join(lines) for lines in labels]
+        self.width = widest(line for lines in labels for line in lines)
+        self.tallest = max(map(len, labels), default=1)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def write(self, axes: Axes, n_rows: int | None = None) -> None:
+        """Write them at a panel's rows, of which the first is on top and there may be more than labels."""
+        axes.set_ylim((n_rows or len(self)) - 0.5, -0.5)
+        axes.set_yticks(range(len(self)), labels=self.texts)
+        axes.tick_params(axis="y", length=0)
+
+
 class Page:
     """A figure of equal panels under a header and above notes, all sizes in inches.
 
     Parameters
     ----------
-    n_panels : int
-        How many panels.
-    columns : int
-        Panels per row.
+    n_panels, columns : int
+        How many panels, and how many of them per row.
     panel : (float, float)
         Width and height of a panel's axes.
-    title : str
-        First line of the header.
-    subtitle : str
-        What is shown and of what; wrapped.
+    title, subtitle : str
+        First line of the header, and what is shown and of what; both wrapped.
     notes : sequence of str
         Small print below the panels; wrapped.
     left, right, below : float
-        Room at the sides of the panels and below them, for labels, colourbars and legends.
+        Room at the sides of the panels and below them, for labels, colorbars and legends.
     gap : (float, float)
         Room between panels, across and down.
     panel_titles : sequence of str, optional
@@ -226,8 +242,8 @@ class Page:
         self.width = left + columns * panel_width + (columns - 1) * across + right
         # Letters that are fitted to pixels can be some hundredths wider than they are by design.
         writable = 0.98 * (self.width - 2 * self.edge)
-        header = [(line, "title", True) for line in wrap(title, writable, SIZES["title"], bold=True)]
-        header += [(line, "subtitle", False) for line in wrap(subtitle, writable, SIZES["subtitle"])]
+        header = [(line, "title", "bold") for line in wrap(title, writable, SIZES["title"], bold=True)]
+        header += [(line, "subtitle", "normal") for line in wrap(subtitle, writable, SIZES["subtitle"])]
         footer = [line for note in notes for line in wrap(note, writable, SIZES["note"])]
         titles = [wrap(text, panel_width + across / 2, SIZES["panel"]) for text in panel_titles]
         title_room = max((len(lines) for lines in titles), default=0) * _line_height("panel") + 0.06
@@ -236,8 +252,14 @@ class Page:
         grid_height = self.n_rows * (panel_height + title_room) + (self.n_rows - 1) * down
         self.height = header_room + grid_height + below + footer_room
         self.figure = Figure(figsize=(self.width, self.height))
-        self._write_header(header)
-        self._write_footer(footer, footer_room)
+        y = self.height - self.edge
+        for line, size, weight in header:
+            self._write(line, self.edge, y, size, weight=weight, gid="header")
+            y -= _line_height(size)
+        y = footer_room - 0.02
+        for line in footer:
+            self._write(line, self.edge, y, "note", color=GREY, gid="footer")
+            y -= _line_height("note")
         self.axes: list[Axes] = []
         for i in range(n_panels):
             row, column = divmod(i, columns)
@@ -251,29 +273,42 @@ class Page:
         self.grid_bottom = footer_room + below
         self.grid_top = self.height - header_room - title_room
 
+    def _write(self, text: str, x: float, y: float, size: str, **look: Any) -> None:
+        self.figure.text(x / self.width, y / self.height, text, size=SIZES[size], va="top", **look)
+
     def place(self, x: float, y: float, width: float, height: float) -> tuple[float, float, float, float]:
         """Turn inches from the lower left corner into fractions of the figure."""
         return x / self.width, y / self.height, width / self.width, height / self.height
 
-    def list_below(self, entries: Sequence[str], *, top: float, size: str = "tick") -> None:
-        """Write short texts below the panels, in columns of equal width that are read downwards.
+    def list_below(self, entries: Sequence[str], *, top: float) -> None:
+        """Write lines from ``top`` inches below the panels on, in columns of equal width, read downwards.
 
-        Parameters
-        ----------
-        entries : sequence of str
-            One line each; :func:`list_room` says how much of ``below`` they take.
-        top : float
-            Inches from the lowest panels to the first line.
-        size : str, default "tick"
-            Key of :data:`SIZES`.
+        :func:`list_room` says how much of ``below`` they take.
         """
-        columns, n_rows = _list_shape(entries, self.width - 2 * self.edge, size)
+        columns, n_rows = _list_shape(entries, self.width)
         step = (self.width - 2 * self.edge) / columns
         for i, text in enumerate(entries):
             column, row = divmod(i, n_rows)
-            x = self.edge + column * step
-            y = self.grid_bottom - top - row * _line_height(size)
-            self.figure.text(x / self.width, y / self.height, text, size=SIZES[size], va="top", gid="list")
+            y = self.grid_bottom - top - row * _line_height("tick")
+            self._write(text, self.edge + column * step, y, "tick", gid="list")
+
+    def legend(self, x: float, y: float, handles: Sequence[Any], **look: Any) -> Legend:
+        """Add a legend whose upper left corner is at a place in inches; labels are those of the handles."""
+        return self.figure.legend(
+            handles=handles,
+            loc="upper left",
+            bbox_to_anchor=(x / self.width, y / self.height),
+            borderaxespad=0,
+            **look,
+        )
+
+    def add_colorbar(self, colors: ScalarMappable, *, shift: float = 0.0, **look: Any) -> Any:
+        """Add and return a colorbar without frame at the right of the panels, farther off by some inches."""
+        height = min(self.grid_top - self.grid_bottom, 3.2)
+        place = self.place(self.grid_right + 0.16 + shift, self.grid_top - height, 0.12, height)
+        bar = self.figure.colorbar(colors, cax=self.figure.add_axes(place), **look)
+        bar.outline.set_visible(False)
+        return bar
 
     def nothing_below(self, index: int) -> bool:
         """Whether a panel is the lowest of its column."""
@@ -283,48 +318,30 @@ class Page:
         """Whether a panel is the leftmost of its row."""
         return index % self.columns == 0
 
-    def _write_header(self, lines: Sequence[tuple[str, str, bool]]) -> None:
-        y = self.height - self.edge
-        for text, size, bold in lines:
-            self.figure.text(
-                self.edge / self.width,
-                y / self.height,
-                text,
-                size=SIZES[size],
-                weight="bold" if bold else "normal",
-                va="top",
-                gid="header",
-            )
-            y -= _line_height(size)
-
-    def _write_footer(self, lines: Sequence[str], room: float) -> None:
-        y = room - 0.02
-        for text in lines:
-            place = (self.edge / self.width, y / self.height)
-            self.figure.text(*place, text, size=SIZES["note"], color=GREY, va="top", gid="footer")
-            y -= _line_height("note")
+    def name_axes(self, x_label: str, y_label: str) -> None:
+        """Name the x axes of the lowest panels and the y axes of the leftmost."""
+        for i, axes in enumerate(self.axes):
+            if self.nothing_below(i):
+                axes.set_xlabel(x_label)
+            if self.first_in_row(i):
+                axes.set_ylabel(y_label)
 
 
 def add_beta_colorbar(page: Page, betas: Sequence[float], *, shift: float = 0.0) -> None:
     """Add the legend of :data:`BETA_COLORS` at the right of the panels, farther off by ``shift`` inches."""
-    height = min(page.grid_top - page.grid_bottom, 3.2)
-    place = page.place(page.grid_right + 0.16 + shift, page.grid_top - height, 0.12, height)
-    axes = page.figure.add_axes(place)
-    bar = page.figure.colorbar(ScalarMappable(Normalize(0, 1), BETA_COLORS), cax=axes)
+    bar = page.add_colorbar(ScalarMappable(Normalize(0, 1), BETA_COLORS), shift=shift)
     bar.set_ticks(beta_ticks(betas), labels=[f"{beta:g}" for beta in beta_ticks(betas)])
     bar.ax.yaxis.set_minor_locator(NullLocator())
-    bar.outline.set_visible(False)
     bar.set_label("planted bias β")
 
 
-def list_room(entries: Sequence[str], width: float, size: str = "tick") -> float:
+def list_room(entries: Sequence[str], width: float) -> float:
     """Return the height in inches of texts that :meth:`Page.list_below` writes on a page of a width."""
-    return _list_shape(entries, width - 2 * Page.edge, size)[1] * _line_height(size)
+    return _list_shape(entries, width)[1] * _line_height("tick")
 
 
-def _list_shape(entries: Sequence[str], width: float, size: str) -> tuple[int, int]:
-    widest = max((text_width(text, SIZES[size]) for text in entries), default=0.0) + 0.25
-    columns = max(1, min(len(entries), int(width / widest)))
+def _list_shape(entries: Sequence[str], width: float) -> tuple[int, int]:
+    columns = max(1, min(len(entries), int((width - 2 * Page.edge) / (widest(entries) + 0.25))))
     n_rows = math.ceil(len(entries) / columns)
     # Equal columns: the last one is not left with a single entry while the others are full.
     return math.ceil(len(entries) / max(1, n_rows)) or 1, n_rows
@@ -338,3 +355,23 @@ def beta_ticks(betas: Sequence[float], most: int = 6) -> list[float]:
     """Return at most so many levels of bias, evenly picked: more would overlap."""
     step = max(1, math.ceil((len(betas) - 1) / (most - 1)))
     return list(betas[::step])
+
+
+def set_ticks(axes: Axes, *, x: int | None = None, y: int | None = None) -> None:
+    """Let the axes of a panel have ticks at round numbers, with at most so many steps between them."""
+    for axis, n_steps in ((axes.xaxis, x), (axes.yaxis, y)):
+        if n_steps is not None:
+            axis.set_major_locator(MaxNLocator(nbins=n_steps, steps=STEPS))
+
+
+def padded(values: ArrayLike, share: float, least: float, narrowest: float = 0.0) -> tuple[float, float]:
+    """Return limits that hold all finite values, or [0, 1] if there are none, and room at either end.
+
+    That is a share of the values' span, but at least ``least``, and so much that the limits are
+    ``narrowest`` apart.
+    """
+    numbers = np.asarray(values, dtype=float)
+    numbers = numbers[np.isfinite(numbers)]
+    low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
+    pad = max(share * (high - low), (narrowest - (high - low)) / 2, least)
+    return low - pad, high + pad

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from benchmark.experiment.plan import Block
-from benchmark.experiment.world import Scene, World
+from benchmark.experiment.world import World
 from benchmark.runs.descriptions import RunDescription, bias_sentence
 from benchmark.text.embedded import NOT_LEARNED, NOT_REAL_LOUD
 from benchmark.text.words import file_name
@@ -18,17 +18,8 @@ if TYPE_CHECKING:
 def draw_world(world: World, description: RunDescription) -> Iterator[tuple[str, Figure]]:
     """Yield name and figure: ``label/<dataset>`` and ``fidelity/<dataset>``, with the bias where several.
 
-    Parameters
-    ----------
-    world : World
-        What was run.
-    description : RunDescription
-        Its datasets, in the experiment's order.
-
-    Yields
-    ------
-    (str, Figure)
-        The label's table only for biases that edit the network: others leave it as it is.
+    The label's table is drawn only for biases that edit the network: others leave it as it is. The
+    description's datasets are in the experiment's order.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.fidelity import draw_fidelity
@@ -39,40 +30,28 @@ def draw_world(world: World, description: RunDescription) -> Iterator[tuple[str,
         for bias, kind in scene.biases.items():
             several = [bias] if len(scene.biases) > 1 else []
             name = "__".join(map(file_name, [scene.name, *several]))
-            heading = ", ".join([dataset.heading, *several])
-            planted = bias_sentence(bias, kind.description(scene.network))
+            words = {
+                "heading": ", ".join([dataset.heading, *several]),
+                "bias": bias_sentence(bias, kind.description(scene.network)),
+            }
             if kind.takes_edits:
                 levels = [scene.planted(bias, beta)[0].network for beta in betas]
-                yield (
-                    f"label/{name}",
-                    draw_label_table(
-                        levels, betas, heading=heading, provenance=_learned_from(scene), bias=planted
-                    ),
+                learned = (
+                    f"{NOT_LEARNED}." if scene.embedded else "The network was learned from the real data."
                 )
+                yield f"label/{name}", draw_label_table(levels, betas, provenance=learned, **words)
             samples = [
                 # The very sample that the techniques met in their first repetition.
                 (beta, world.training_sample(Block(name_there, bias, beta, repetition=0)))
                 for beta in dict.fromkeys((betas[0], betas[-1]))
             ]
-            yield (
-                f"fidelity/{name}",
-                draw_fidelity(
-                    scene.test, samples, heading=heading, provenance=_compared(scene), bias=planted
-                ),
+            data = (
+                f"{NOT_REAL_LOUD}: a sample of the network stands in for the data"
+                if scene.embedded
+                else "The real data"
             )
-
-
-def _learned_from(scene: Scene) -> str:
-    return f"{NOT_LEARNED}." if scene.embedded else "The network was learned from the real data."
-
-
-def _compared(scene: Scene) -> str:
-    data = (
-        f"{NOT_REAL_LOUD}: a sample of the network stands in for the data"
-        if scene.embedded
-        else "The real data"
-    )
-    return (
-        f"{data} ({len(scene.test):,} rows) against the training samples of the first repetition "
-        f"({scene.n_train:,} rows)."
-    )
+            compared = (
+                f"{data} ({len(scene.test):,} rows) against the training samples of the first repetition "
+                f"({scene.n_train:,} rows)."
+            )
+            yield f"fidelity/{name}", draw_fidelity(scene.test, samples, provenance=compared, **words)

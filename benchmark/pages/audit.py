@@ -20,13 +20,9 @@ _COUNTS = {
     "n": "rows",
     "labelled_positives": "label +",
     "predicted_positives": "predicted +",
-    "tp": "TP",
-    "fp": "FP",
-    "fn": "FN",
-    "tn": "TN",
+    **{cell: cell.upper() for cell in ("tp", "fp", "fn", "tn")},
 }
-_WIDEST = 4.0
-"""Disparities beyond this ratio, or its inverse, end at the edge of their bar."""
+_WIDEST = 4.0  # disparities beyond this ratio, or its inverse, end at the edge of their bar
 
 
 def audit_page(result: AuditResult, name: str = "a table of predictions") -> str:
@@ -72,35 +68,28 @@ def audit_page(result: AuditResult, name: str = "a table of predictions") -> str
 
 def _verdicts(parity: pd.DataFrame, attributes: list[str]) -> dict[str, list[list[str] | None]]:
     """Return, by parity, the groups of each attribute that fail; None where there is no verdict."""
-    found = {(row["attribute"], row["parity"]): row for row in parity.to_dict("records")}
-
-    def failed(row: Mapping[Any, Any]) -> list[str] | None:
-        if pd.isna(row["verdict"]):
-            return None
-        return [] if row["verdict"] else row["failed"].split(", ")
-
-    return {
-        name: [failed(found[attribute, name]) for attribute in attributes]
-        for name in dict.fromkeys(parity["parity"])
-    }
+    failed: dict[tuple[str, str], list[str] | None] = {}
+    for row in parity.to_dict("records"):
+        groups = row["failed"].split(", ") if row["failed"] else []
+        failed[row["parity"], row["attribute"]] = None if pd.isna(row["verdict"]) else groups
+    names = dict.fromkeys(parity["parity"])
+    return {name: [failed[name, attribute] for attribute in attributes] for name in names}
 
 
 def _input(facts: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        "rows": f"{facts['rows_audited']:,} of {facts['rows']:,}",
-        **{
-            what: ", ".join(name) if isinstance(name, list) else name
-            for what, name in facts["columns"].items()
-        },
-        **{f"favorable {role}": few(values) or "none" for role, values in facts["favorable"].items()},
-        "zero denominators": f"as {facts['conventions']}",
+    columns = {
+        role: ", ".join(name) if isinstance(name, list) else name for role, name in facts["columns"].items()
     }
+    favorable = {f"favorable {role}": few(values) or "none" for role, values in facts["favorable"].items()}
+    conventions = {"zero denominators": f"as {facts['conventions']}"}
+    return {"rows": f"{facts['rows_audited']:,} of {facts['rows']:,}", **columns, **favorable, **conventions}
 
 
 def _attribute(result: AuditResult, attribute: str) -> dict[str, Any]:
-    groups = result.groups[result.groups["attribute"] == attribute]
-    disparities = result.disparities[result.disparities["attribute"] == attribute]
-    metrics = result.metrics[result.metrics["attribute"] == attribute]
+    groups, disparities, metrics = (
+        frame[frame["attribute"] == attribute]
+        for frame in (result.groups, result.disparities, result.metrics)
+    )
     rows = [
         {**row, "bar": _bar(row["disparity"], result.facts["tau"]), "p": _p_value(row["p_adjusted"])}
         for row in disparities.to_dict("records")
@@ -116,9 +105,7 @@ def _attribute(result: AuditResult, attribute: str) -> dict[str, Any]:
         "reference": reference(result, attribute),
         "groups": groups.to_dict("records"),
         "counts": {name: heading for name, heading in _COUNTS.items() if groups[name].notna().any()},
-        "rates": {
-            rate: heading for rate, heading in RATES.items() if rate in groups and groups[rate].notna().any()
-        },
+        "rates": {r: heading for r, heading in RATES.items() if r in groups and groups[r].notna().any()},
         "judged": {(row["group"], row["metric"]): row for row in rows},
         # A rate that no group has is left out: the reason is among what has no value.
         "disparities": {

@@ -28,22 +28,10 @@ _OURS = '<meta name="generator" content="betabench">'
 class RunEntry:
     """What an index says of a run.
 
-    Parameters
-    ----------
-    name : str
-        Its folder, inside of the one that was searched.
-    title : str
-        Title of the experiment, or the name of the folder where the manifest has none.
-    facts : tuple of str
-        What the manifest says of it, for readers.
-    has_report : bool
-        Whether its page was written.
-    can_report : bool
-        Whether it has what a page is made from.
-    documents : tuple of str
-        Pages in Markdown, relative to its folder.
-    finished : str
-        When, as ISO 8601; empty where the manifest does not say it.
+    ``name`` is its folder in the one that was searched, and its title where the manifest has none. ``facts``
+    are those of the manifest, for readers; ``finished`` is ISO 8601, and empty where it does not say it.
+    ``has_report`` says whether the page was written, ``can_report`` whether there is what it is made from.
+    ``documents`` are pages in Markdown, relative to the run's folder.
     """
 
     name: str
@@ -56,18 +44,10 @@ class RunEntry:
 
 
 def refresh_index(folder: Path) -> Path | None:
-    """Write the index of the runs in a folder, if there are any.
+    """Write ``index.html`` on the runs whose folders lie in a folder such as ``results``; return its path.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder that holds the folders of runs, such as ``results``.
-
-    Returns
-    -------
-    Path or None
-        ``index.html`` in that folder. None, and nothing is written, where the folder holds no run, cannot be
-        written to, or has an ``index.html`` that is not an index of ours.
+    None, and nothing is written, where the folder holds no run, cannot be written to, or has an
+    ``index.html`` that is not an index of ours.
     """
     folder = folder.resolve()
     index, runs = folder / INDEX_NAME, find_runs(folder)
@@ -83,19 +63,15 @@ def find_runs(folder: Path) -> list[RunEntry]:
 
     Hidden folders and symbolic links are passed over, and folders below are not searched.
     """
-    # A name that is not text cannot be part of an address.
-    found = [
-        _entry(place)
-        for place in folder.iterdir()
-        if _is_text(place.name)
-        and not (place.name.startswith(".") or place.is_symlink())
-        and (place / MANIFEST_NAME).is_file()
-    ]
+    found = [_entry(place) for place in folder.iterdir() if _is_run(place)]
     return sorted(sorted(found, key=lambda run: run.name), key=lambda run: run.finished, reverse=True)
 
 
-def _is_text(name: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in name)
+def _is_run(place: Path) -> bool:
+    if place.name.startswith(".") or place.is_symlink() or not (place / MANIFEST_NAME).is_file():
+        return False
+    # A name that is not text cannot be part of an address.
+    return not any("\ud800" <= character <= "\udfff" for character in place.name)
 
 
 def _entry(place: Path) -> RunEntry:
@@ -130,8 +106,8 @@ def _facts(manifest: Mapping[str, Any], finished: str) -> Iterator[str]:
     if cells := manifest.get("cells"):
         yield _counted(cells["planned"], "cell")
         lost = {status: n for status, n in cells.items() if status not in _COUNTED_ELSEWHERE}
-        told = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in lost.items())
-        yield f"without a result: {told}" if told else "all with a result"
+        counts = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in lost.items())
+        yield f"without a result: {counts}" if counts else "all with a result"
 
 
 def _counted(n: int, what: str) -> str:
@@ -141,14 +117,8 @@ def _counted(n: int, what: str) -> str:
 def index_page(folder: str, runs: Sequence[RunEntry]) -> str:
     """Return a page that lists runs with links to their reports, as HTML without scripts.
 
-    Its links are relative: the page lies beside the runs' folders, and works from a disk.
-
-    Parameters
-    ----------
-    folder : str
-        Name of the folder that was searched.
-    runs : sequence of RunEntry
-        From :func:`find_runs`.
+    Its links are relative: the page lies beside the runs' folders, and works from a disk. ``folder`` is the
+    name of the one that was searched.
     """
     return render(
         "index.html",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Iterable
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,14 +15,8 @@ from markupsafe import Markup
 from benchmark.columns import MANIFEST_NAME
 from benchmark.errors import ReportError
 from benchmark.pages.html import render
-from benchmark.pages.links import files_below, files_beside
 from benchmark.pages.numbers import as_script, page_numbers
-from benchmark.pages.sections import (
-    data_section,
-    failures_section,
-    methods_section,
-    regeneration_section,
-)
+from benchmark.pages.sections import data_section, failures_section, methods_section, regeneration_section
 from benchmark.runs.analysis import RunStatistics
 from benchmark.text.files import write_atomically
 
@@ -40,6 +35,10 @@ _PARTS = {
     "failures": "Failures",
     "regenerate": "Regenerate",
 }
+
+# What commands write for readers, and the folders that they write it to besides that of the page.
+_FOR_READERS = {".csv", ".html", ".json", ".md", ".pdf", ".png", ".svg", ".tex"}
+_FOLDERS = ("comparison", "figures", "statistics", "tables")
 
 
 def write_page(folder: Path, statistics: RunStatistics) -> Path:
@@ -69,7 +68,7 @@ def write_page(folder: Path, statistics: RunStatistics) -> Path:
     try:
         page = _page(statistics, folder / PAGE_NAME)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        # It shows a good deal of the manifest, which may come from another version or another hand.
+        # It shows a good deal of the manifest, which another version may have written.
         raise ReportError(
             f"The {MANIFEST_NAME} of the run {statistics.run.name!r} lacks what the page shows",
             expected="the manifest of a run of this version",
@@ -82,22 +81,33 @@ def write_page(folder: Path, statistics: RunStatistics) -> Path:
 def _page(statistics: RunStatistics, path: Path) -> str:
     run, own = statistics.run, files("benchmark.pages").joinpath("static")
     scripts = [*((own / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
-    repetitions = f"{run.repetitions} repetition{'' if run.repetitions == 1 else 's'}"
+    version = run.versions.get("betabench", "?")
+    below = {name: _files(path, (path.parent / name).rglob("*")) for name in _FOLDERS}
     return render(
         "run.html",
         title=run.title,
-        facts=(run.name, repetitions, f"seed {run.seed}", f"betabench {run.versions.get('betabench', '?')}"),
+        facts=(run.name, run.repetitions_text, f"seed {run.seed}", f"betabench {version}"),
         embedded=[dataset.heading for dataset in run.datasets if dataset.embedded],
         parts=_PARTS,
         datasets=data_section(run),
         methods=methods_section(statistics),
         failures=failures_section(run),
         regeneration=regeneration_section(statistics),
-        beside=files_beside(path),
-        below=files_below(path),
+        # Not all that is below: other things may lie in a folder that was named for the page.
+        beside=_files(path, path.parent.glob("*")),
+        below={name: names for name, names in below.items() if names},
         numbers=Markup(as_script(page_numbers(statistics))),
         scripts=[*map(Markup, scripts)],
         digests=[*map(_digest, scripts)],
+    )
+
+
+def _files(page: Path, paths: Iterable[Path]) -> list[str]:
+    """Return the files among some paths that commands wrote for readers, relative to the page's folder."""
+    return sorted(
+        path.relative_to(page.parent).as_posix()
+        for path in paths
+        if path.suffix in _FOR_READERS and path != page and path.is_file() and not path.name.startswith(".")
     )
 
 

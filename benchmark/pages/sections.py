@@ -16,19 +16,12 @@ from benchmark.declarations import list_declarations
 from benchmark.experiment.plan import load_experiment
 from benchmark.metrics import Metric
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import DatasetDescription, PlantedBias
+from benchmark.runs.descriptions import DatasetDescription, listed_betas
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
 from benchmark.techniques import list_techniques
-
-_BETTER = {
-    "higher": "higher",
-    "lower": "lower",
-    "closer_to_ideal": "closer to the ideal",
-    "none": "neither",
-}
 
 _PAPER = """@inproceedings{cardoso2019framework,
   author    = {Cardoso, Rodrigo L. and Meira Jr., Wagner and Almeida, Virgilio and Zaki, Mohammed J.},
@@ -90,7 +83,7 @@ def failures_section(run: FinishedRun) -> list[dict[str, Any]]:
             # Titles have commas.
             "techniques": "; ".join(run.titles.get(name) or name for name in own["technique"].unique()),
             "datasets": ", ".join(own["dataset"].unique()),
-            "betas": ", ".join(f"{beta:g}" for beta in sorted(own["beta"].unique())),
+            "betas": listed_betas(sorted(own["beta"].unique())),
             "metrics": ", ".join(metric or "all" for metric in own["metric"].unique()),
         }
         for own in sorted(groups, key=len, reverse=True)
@@ -101,21 +94,27 @@ def regeneration_section(statistics: RunStatistics) -> dict[str, Any]:
     """Return what is needed to get the same numbers again: command, settings, seeds, versions, digests."""
     run, facts = statistics.run, statistics.run.facts
     seconds = facts.durations_in_seconds["all_cells"]
+    cells = [
+        f"{what.replace('_', ' ')}: {n:,}"
+        for what, n in facts.cells.items()
+        if what != "computed_in_this_run"  # the others were stored before
+    ]
     return {
         "command": _command(run),
         "report_command": _report_command(statistics),
         "facts": {
             "root seed": run.seed,
             "repetitions": run.repetitions,
-            "cells": ", ".join(
-                f"{what.replace('_', ' ')}: {n:,}"
-                for what, n in facts.cells.items()
-                if what != "computed_in_this_run"  # the others were stored before
-            ),
+            "cells": ", ".join(cells),
             "time of all cells": f"{seconds / 60:,.1f} minutes, one after the other",
             "finished": facts.finished,
             "system": f"{facts.platform['system']}, {facts.platform['cores']} cores",
-            **_machine(facts.platform),
+            # What else the manifest says of the processor and the libraries that numbers depend on.
+            **{
+                name.replace("_", " "): _listed(value)
+                for name, value in facts.platform.items()
+                if name not in ("system", "cores") and value
+            },
         },
         "versions": dict(run.versions),
         "digests": [*_digests(facts)],
@@ -131,21 +130,12 @@ def _digests(facts: Manifest) -> Iterator[tuple[str, str, str]]:
     yield "program", "all that a prediction passes through", facts.code.harness
 
 
-def _machine(platform: Mapping[str, Any]) -> dict[str, str]:
-    """Return what else the manifest says of the processor and the libraries that numbers depend on."""
-    return {
-        name.replace("_", " "): _listed(value)
-        for name, value in platform.items()
-        if name not in ("system", "cores") and value
-    }
-
-
 def _listed(value: object) -> str:
     if isinstance(value, Mapping):
         return "; ".join(f"{name}: {_listed(own)}" for name, own in value.items())
     if isinstance(value, list | tuple):
-        mixed = any(isinstance(own, Mapping) for own in value)
-        return ("; " if mixed else ", ").join(map(_listed, value))
+        nested = any(isinstance(own, Mapping) for own in value)
+        return ("; " if nested else ", ").join(map(_listed, value))
     return str(value)
 
 
@@ -153,14 +143,14 @@ def _listed(value: object) -> str:
 
 
 def _dataset(run: FinishedRun, dataset: DatasetDescription, card: Card | None) -> dict[str, Any]:
-    told: dict[str, object] = {
+    facts: dict[str, object] = {
         "scored on": f"{dataset.test_data}, {dataset.n_test:,} rows",
         "trained on": f"samples of {dataset.n_train:,} rows",
         "baseline": dataset.baseline,
         "groups": _groups(dataset),
     }
     if card is not None:
-        told |= {
+        facts |= {
             "label": f"{card.label}; favorable: {card.favorable_label}",
             "sensitive feature": f"{card.sensitive_feature}; deprived: {card.deprived_group}",
             "columns": ", ".join(card.columns),
@@ -177,9 +167,20 @@ def _dataset(run: FinishedRun, dataset: DatasetDescription, card: Card | None) -
         "notes": dataset.noticed,
         "description": card.description.strip() if card else None,
         "has_changed": card is not None and card.digest != run.facts.datasets[dataset.name].card_digest,
-        "facts": {what: value for what, value in told.items() if value},
+        "facts": {what: value for what, value in facts.items() if value},
         "problems": card.known_problems if card else (),
-        "planted": [_planted(bias) for bias in dataset.biases],
+        "planted": [
+            {
+                "name": bias.name,
+                "sentence": bias.sentence,
+                "kind": bias.kind,
+                "is_inert": bias.inert,
+                "by_beta": {
+                    f"{b:g}": math.nan if value is None else value for b, value in bias.discrimination
+                },
+            }
+            for bias in dataset.biases
+        ],
         "edges": dataset.edges,
         # The label is neither in the manifest nor in a card at hand: an older run of a user's own data.
         "drawing": _drawing(dataset) if dataset.label else None,
@@ -196,16 +197,6 @@ def _groups(dataset: DatasetDescription) -> str:
         f"{sizes.favored_favorable:,} of {sizes.favored:,} of the favored group have the favorable label; "
         f"the best constant answer, {constant.words}, has an accuracy of {constant.accuracy:.4f}"
     )
-
-
-def _planted(bias: PlantedBias) -> dict[str, Any]:
-    return {
-        "name": bias.name,
-        "sentence": bias.sentence,
-        "kind": bias.kind,
-        "is_inert": bias.inert,
-        "by_beta": {f"{b:g}": math.nan if value is None else value for b, value in bias.discrimination},
-    }
 
 
 def _drawing(dataset: DatasetDescription) -> str:
@@ -230,7 +221,7 @@ def _metric(name: str, title: str, goal: object) -> dict[str, Any]:
     if not isinstance(goal, Metric):
         return {"name": name, "declared": None}
     low, high = (f"{value:g}".replace("inf", "∞") for value in goal.range)
-    better = _BETTER[goal.direction]
+    better = {"closer_to_ideal": "closer to the ideal", "none": "neither"}.get(goal.direction, goal.direction)
     return {"name": name, "title": title, "declared": goal, "range": f"{low} to {high}", "better": better}
 
 
@@ -259,21 +250,21 @@ def _report_command(statistics: RunStatistics) -> str:
     for option, value, usual in (("--rope", statistics.rope, ROPE), ("--alpha", statistics.alpha, ALPHA)):
         if value != usual:
             parts += [option, f"{value:g}"]
-    for plugin in run.facts.code.plugins:
-        parts += ["--plugin", PurePath(plugin).name]
-    return shlex.join(parts)
+    return shlex.join([*parts, *_plugins(run)])
+
+
+def _plugins(run: FinishedRun) -> list[str]:
+    return [part for plugin in run.facts.code.plugins for part in ("--plugin", PurePath(plugin).name)]
 
 
 def _command(run: FinishedRun) -> str:
     parts = ["betabench", "run", "--experiment", run.name]
     if run.name in list_declarations("experiments"):
         shipped = load_experiment(run.name)
+        entries, techniques = shipped.datasets, shipped.techniques
         chosen = {
-            "--datasets": (
-                [dataset.entry for dataset in run.datasets],
-                [entry.name for entry in shipped.datasets],
-            ),
-            "--techniques": (list(run.titles), [entry.name for entry in shipped.techniques]),
+            "--datasets": ([dataset.entry for dataset in run.datasets], [entry.name for entry in entries]),
+            "--techniques": (list(run.titles), [entry.name for entry in techniques]),
             "--betas": ([f"{beta:g}" for beta in run.betas], [f"{beta:g}" for beta in shipped.betas]),
             "--repetitions": ([f"{run.repetitions}"], [f"{shipped.repetitions}"]),
         }
@@ -282,8 +273,7 @@ def _command(run: FinishedRun) -> str:
                 parts += [option, *here]
     else:
         parts[3] = f"{run.name}.toml"
-    for plugin in run.facts.code.plugins:
-        parts += ["--plugin", PurePath(plugin).name]
+    parts += _plugins(run)
     embedded = [dataset.embedded for dataset in run.datasets]
     if all(embedded):
         parts.append("--offline")

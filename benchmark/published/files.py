@@ -2,32 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import Experiment, PublishedEntry
 from benchmark.published.numbers import TOLERANCES, Comparison, build_comparison
-from benchmark.published.text import (
-    FAR,
-    heading,
-    share_text,
-    summary_markdown,
-    table_markdown,
-    worst_blocks,
-)
-from benchmark.runs.finished import published_numbers, read_run
-from benchmark.runs.summary import csv_text
+from benchmark.published.text import FAR, heading, share_text, summary_markdown, table_markdown, worst_blocks
+from benchmark.runs.finished import read_frame, read_run
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
+from benchmark.text.spreadsheet import csv_text
+
+PUBLISHED_COLUMNS = ("table", "dataset", "technique", "beta", "metric", "value")
+"""Columns of a file of published numbers; ``experiments/published/README.md`` says what each holds."""
 
 _SHOWN_SCOPES = ("overall", "tables", "table", "dataset")
 _MOST_SHOWN = 5
 _IN_FOLDER = ("table*.md", "differences.*")
+
+
+def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
+    """Return the numbers that an experiment names; raises as :func:`read_published` does."""
+    return read_published(declaration_dir("experiments") / entry.file)
+
+
+def read_published(path: Path) -> pd.DataFrame:
+    """Read and check a CSV file of published numbers, with the columns :data:`PUBLISHED_COLUMNS`.
+
+    ``table`` is an integer, ``beta`` and ``value`` are floats.
+
+    Raises
+    ------
+    ReportError
+        If the file is missing, empty or malformed, a number is not finite, or a place is filled twice.
+    """
+    published = read_frame(path, PUBLISHED_COLUMNS, "get it back, or correct 'file' under [published]")
+    if published.empty or not np.isfinite(published[["beta", "value"]].to_numpy()).all():
+        raise ReportError(
+            f"{path} has no number, or one that is not finite",
+            expected="a finite number in every row",
+            remedy="correct these rows, or get the file back",
+        )
+    repeated = published.duplicated(list(PUBLISHED_COLUMNS[:-1]))
+    if repeated.any():
+        raise ReportError(
+            f"{path} gives some numbers twice",
+            expected="distinct " + ", ".join(PUBLISHED_COLUMNS[:-1]),
+            got="line " + ", ".join(str(i + 2) for i in np.flatnonzero(repeated)[:5]),
+            remedy="keep one row of each",
+        )
+    return published
 
 
 def compare_folder(
@@ -63,11 +95,7 @@ def compare_folder(
 
 
 def write_comparison(
-    folder: Path,
-    comparison: Comparison,
-    *,
-    figures: bool = True,
-    formats: Sequence[str] = FORMATS_WRITTEN,
+    folder: Path, comparison: Comparison, *, figures: bool = True, formats: Sequence[str] = FORMATS_WRITTEN
 ) -> list[Path]:
     """Write a comparison: the same comparison gives the same bytes, and each file appears whole.
 
@@ -104,13 +132,17 @@ def write_comparison(
     if len(comparison.variants):
         texts["comparison_variants.csv"] = csv_text(comparison.variants)
     written = [write_atomically(folder / name, text) for name, text in texts.items()]
-    drawn = list(_write_figure(folder / "comparison", comparison, formats)) if figures else []
+    drawn: list[Path] = []
+    if figures:
+        # matplotlib is loaded only when something is drawn.
+        from benchmark.figures.files import write_figures
+        from benchmark.published.figure import draw_differences
+
+        drawing = [("differences", draw_differences(comparison))]
+        drawn = list(write_figures(folder / "comparison", drawing, formats))
     # The summary links to everything else, so it comes last.
-    summary = summary_markdown(
-        comparison,
-        tables=list(tables),
-        figure=next((f"comparison/{path.name}" for path in drawn if path.suffix == ".png"), None),
-    )
+    picture = next((f"comparison/{path.name}" for path in drawn if path.suffix == ".png"), None)
+    summary = summary_markdown(comparison, tables=list(tables), figure=picture)
     written += [*drawn, write_atomically(folder / "comparison.md", summary)]
     for pattern in _IN_FOLDER:
         for path in set((folder / "comparison").glob(pattern)) - set(written):
@@ -118,66 +150,42 @@ def write_comparison(
     return written
 
 
-def _write_figure(folder: Path, comparison: Comparison, formats: Sequence[str]) -> Iterator[Path]:
-    # matplotlib is loaded only when something is drawn.
-    from benchmark.figures.files import write_figures
-    from benchmark.published.figure import draw_differences
-
-    yield from write_figures(folder, [("differences", draw_differences(comparison))], formats)
-
-
 def print_comparison(
     console: Console, comparison: Comparison, *, output_dir: Path, written: Sequence[Path]
 ) -> None:
     """Print how far ours are from the published numbers, where most, and where the files are.
 
-    Parameters
-    ----------
-    console : Console
-        Where to; fits 80 columns.
-    comparison : Comparison
-        From :func:`compare_folder`.
-    output_dir : Path
-        Folder of the files.
-    written : sequence of Path
-        Files below it.
+    It fits 80 columns.
     """
+
+    def say(text: str, **more: Any) -> None:
+        console.print(text, highlight=False, **more)
+
     agreement = comparison.agreement
-    console.print(
-        f"[bold]{escape(comparison.run.name)}[/bold] beside {escape(comparison.entry.title)}", highlight=False
-    )
+    say(f"[bold]{escape(comparison.run.name)}[/bold] beside {escape(comparison.entry.title)}")
     if comparison.warning:
-        console.print(escape(comparison.warning), style="bold red", highlight=False)
+        say(escape(comparison.warning), style="bold red")
     console.print(_grid(agreement[agreement["scope"].isin(_SHOWN_SCOPES)], comparison))
     tau = comparison.ranks["tau_b"]
     if tau.notna().any():
-        console.print(
-            f"Ranks: mean Kendall τ-b {tau.mean():.2f} over {tau.count()} triples of dataset, β and metric",
-            highlight=False,
-        )
+        say(f"Ranks: mean Kendall τ-b {tau.mean():.2f} over {tau.count()} triples of dataset, β and metric")
     worst = worst_blocks(agreement)
     if len(worst):
-        console.print(f"\nMean absolute error above {FAR:g}, worst first:", highlight=False)
+        say(f"\nMean absolute error above {FAR:g}, worst first:")
         console.print(_grid(worst.head(_MOST_SHOWN), comparison))
         if len(worst) > _MOST_SHOWN:
-            console.print(f"and {len(worst) - _MOST_SHOWN} more, see comparison.md", highlight=False)
+            say(f"and {len(worst) - _MOST_SHOWN} more, see comparison.md")
     if len(comparison.variants):
-        console.print("\nEach variant beside the published numbers:", highlight=False)
-        console.print(_variants_grid(comparison.variants))
-    console.print(
-        f"\n{len(written)} files written to {escape(str(output_dir))}; begin with comparison.md",
-        highlight=False,
-        soft_wrap=True,
-    )
+        say("\nEach variant beside the published numbers:")
+        overall = comparison.variants[comparison.variants["technique"] == ""]
+        names = overall["dataset"] + ": " + overall["variant"]
+        console.print(_table([(name, row) for name, (_, row) in zip(names, overall.iterrows(), strict=True)]))
+    where = escape(str(output_dir))
+    say(f"\n{len(written)} files written to {where}; begin with comparison.md", soft_wrap=True)
 
 
 def _grid(rows: pd.DataFrame, comparison: Comparison) -> Table:
     return _table([(heading(row, comparison), row) for _, row in rows.iterrows()])
-
-
-def _variants_grid(variants: pd.DataFrame) -> Table:
-    overall = variants[variants["technique"] == ""]
-    return _table([(f"{row['dataset']}: {row['variant']}", row) for _, row in overall.iterrows()])
 
 
 def _table(rows: Sequence[tuple[str, pd.Series]]) -> Table:

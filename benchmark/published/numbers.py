@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
@@ -13,6 +12,7 @@ from benchmark.errors import ReportError
 from benchmark.experiment.plan import PublishedDataset, PublishedEntry
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
+from benchmark.runs.frames import CELL_COLUMNS
 from benchmark.text.embedded import NOT_REAL_LOUD, REAL, SAMPLED
 
 TOLERANCES = (0.02, 0.05)
@@ -40,33 +40,18 @@ VARIANT_COLUMNS = ("dataset", "variant", *AGREEMENT_COLUMNS[3:])
 RANK_COLUMNS = ("dataset", "beta", "metric", "techniques", "tau_b", "test_data")
 """Columns of ``comparison_ranks.csv``."""
 
-_DECIMALS = 3
-"""Decimals of published numbers."""
+_DECIMALS = 3  # of published numbers
 
-_Part = tuple[tuple[str, dict[str, str]], pd.DataFrame]
-"""Scope and place of some of the compared rows, and the rows."""
-
-_SCOPES: dict[str, list[str]] = {
-    "overall": [],
-    "table": ["table"],
-    "dataset": ["dataset"],
-    "technique": ["technique"],
-    "dataset and technique": ["dataset", "technique"],
-}
+# What the numbers are summarized by, besides all together and by group of tables.
+_SCOPES = (["table"], ["dataset"], ["technique"], ["dataset", "technique"])
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A run beside published numbers.
+    """A run, whose numbers are ours, beside published numbers; ``entry`` says where each has its counterpart.
 
-    Attributes
-    ----------
-    run : FinishedRun
-        Whose numbers are ours.
-    entry : PublishedEntry
-        Where each published number has its counterpart.
-    rows, agreement, ranks, variants : DataFrame
-        From :func:`compare`, :func:`agreement`, :func:`rank_correlations` and :func:`variant_agreement`.
+    The frames are those of :func:`compare`, :func:`agreement`, :func:`rank_correlations` and
+    :func:`variant_agreement`.
     """
 
     run: FinishedRun
@@ -108,40 +93,23 @@ def compare(
 ) -> pd.DataFrame:
     """Put each published number beside the mean that repeats it.
 
-    Parameters
-    ----------
-    run : FinishedRun
-        Whose means are compared.
-    entry : PublishedEntry
-        Where each published number has its counterpart.
-    published : DataFrame
-        Columns :data:`~benchmark.runs.finished.PUBLISHED_COLUMNS`.
-    allow_embedded : bool, default False
-        Compare numbers that were not measured on real data, too.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`COMPARISON_COLUMNS`, a row for each published number, in that order. ``difference`` is
-        ours minus published. A number without counterpart has empty numbers and a ``reason``.
+    ``published`` has the columns :data:`~benchmark.published.files.PUBLISHED_COLUMNS`. The result has
+    :data:`COMPARISON_COLUMNS` and a row for each published number, in that order. ``difference`` is ours
+    minus published. A number without counterpart has empty numbers and a ``reason``.
 
     Raises
     ------
     ReportError
         If no published number has a counterpart, if the mapping names something that was not published or
-        leaves open which of several entries is meant, or if ours are not of real data.
+        leaves open which of several entries is meant, or if ours are not of real data, which
+        ``allow_embedded`` allows.
     """
     _require_published_names(entry, published)
     finder = _Finder(run, entry)
-    found = [
-        finder.find(dataset, technique, beta, metric)
-        for dataset, technique, beta, metric in published[
-            ["dataset", "technique", "beta", "metric"]
-        ].itertuples(index=False)
-    ]
-    rows = pd.concat(
-        [published.rename(columns={"value": "published"}).reset_index(drop=True), pd.DataFrame(found)], axis=1
-    )
+    keys = published[["dataset", "technique", "beta", "metric"]].itertuples(index=False, name=None)
+    found = pd.DataFrame([finder.find(*key) for key in keys])
+    theirs = published.rename(columns={"value": "published"}).reset_index(drop=True)
+    rows = pd.concat([theirs, found], axis=1)
     if rows["ours"].isna().all():
         raise ReportError(
             "No published number has a counterpart in this run",
@@ -169,18 +137,10 @@ def compare(
 def variant_agreement(
     run: FinishedRun, entry: PublishedEntry, published: pd.DataFrame, *, allow_embedded: bool = False
 ) -> pd.DataFrame:
-    """Summarise how far each variant of a dataset is from the published numbers.
+    """Summarize how far each variant of a dataset is from the published numbers.
 
-    Parameters
-    ----------
-    run, entry, published, allow_embedded
-        As for :func:`compare`; ``entry.variants`` names the variants.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`VARIANT_COLUMNS`: each variant over all techniques (``technique`` empty) and by
-        technique, variants in the order in which the experiment lists them.
+    Columns :data:`VARIANT_COLUMNS`: each variant over all techniques (``technique`` empty) and by technique,
+    variants in the order in which the experiment lists them.
     """
     rows = []
     for dataset, variants in entry.variants.items():
@@ -189,13 +149,9 @@ def variant_agreement(
             place = PublishedDataset(
                 name=dataset, entry=variant.entry, bias=variant.bias, classifier=variant.classifier
             )
-            mapping = {
-                "datasets": (place, *others),
-                "techniques": {**entry.techniques, **variant.techniques},
-            }
-            compared = compare(
-                run, entry.model_copy(update=mapping), published, allow_embedded=allow_embedded
-            )
+            techniques = {**entry.techniques, **variant.techniques}
+            mapping = entry.model_copy(update={"datasets": (place, *others), "techniques": techniques})
+            compared = compare(run, mapping, published, allow_embedded=allow_embedded)
             compared = compared[(compared["dataset"] == dataset) & compared["ours"].notna()]
             where = {"dataset": dataset, "variant": variant.name}
             rows.append({**where, "technique": "", **_agreement_of(compared)})
@@ -207,32 +163,21 @@ def variant_agreement(
 
 
 def agreement(comparison: pd.DataFrame, entry: PublishedEntry) -> pd.DataFrame:
-    """Summarise how far ours are from the published numbers.
+    """Summarize how far ours are from the published numbers.
 
-    Parameters
-    ----------
-    comparison : DataFrame
-        From :func:`compare`.
-    entry : PublishedEntry
-        Says which tables are summarised together.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`AGREEMENT_COLUMNS`: overall, by group of tables, by table, dataset and technique, and
-        by dataset and technique together, each in the published order. ``within_*`` are shares of the numbers
-        compared, in [0, 1], and NaN like ``mean_absolute_error`` where there are none.
+    Columns :data:`AGREEMENT_COLUMNS`: overall, by group of tables, by table, dataset and technique, and by
+    dataset and technique together, each in the published order. ``within_*`` are shares of the numbers
+    compared, in [0, 1], and NaN like ``mean_absolute_error`` where there are none.
     """
-    groups = (
-        (("tables", {"table": heading}), comparison[comparison["table"].isin(tables)])
-        for heading, tables in entry.groups.items()
-    )
-    scopes = {scope: list(_parts(scope, keys, comparison)) for scope, keys in _SCOPES.items()}
-    overall = scopes.pop("overall")
-    parts = [*overall, *groups, *(part for found in scopes.values() for part in found)]
+    parts: list[tuple[str, dict[str, str], pd.DataFrame]] = [("overall", {}, comparison)]
+    for heading, tables in entry.groups.items():
+        parts.append(("tables", {"table": heading}, comparison[comparison["table"].isin(tables)]))
+    for keys in _SCOPES:
+        for _, part in comparison.groupby(keys, sort=False):
+            parts.append((" and ".join(keys), {key: str(part[key].iloc[0]) for key in keys}, part))
     rows = [
         {"scope": scope, "table": "", "dataset": "", "technique": "", **where, **_agreement_of(part)}
-        for (scope, where), part in parts
+        for scope, where, part in parts
     ]
     return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
 
@@ -241,18 +186,9 @@ def rank_correlations(comparison: pd.DataFrame) -> pd.DataFrame:
     r"""Say how alike the techniques rank in print and in ours.
 
     Kendall's :math:`\tau_b`, which allows for ties, of the techniques that have both numbers. Ours are
-    rounded to the printed number of decimals, so that what is tied in print can be tied in ours.
-
-    Parameters
-    ----------
-    comparison : DataFrame
-        From :func:`compare`.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`RANK_COLUMNS`, a row for each published dataset, beta and metric. ``tau_b`` lies in
-        [-1, 1] and is NaN where fewer than two techniques are compared, or all are tied in one of the two.
+    rounded to the printed number of decimals, so that what is tied in print can be tied in ours. Columns
+    :data:`RANK_COLUMNS`, a row for each published dataset, beta and metric. ``tau_b`` lies in [-1, 1] and is
+    NaN where fewer than two techniques are compared, or all are tied in one of the two.
 
     References
     ----------
@@ -261,7 +197,9 @@ def rank_correlations(comparison: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (dataset, beta, metric), part in comparison.groupby(["dataset", "beta", "metric"], sort=False):
         both = part[part["ours"].notna()]
-        tau = _tau_b(both["published"].to_numpy(), both["ours"].round(_DECIMALS).to_numpy())
+        theirs, ours = both["published"], both["ours"].round(_DECIMALS)
+        defined = min(theirs.nunique(), ours.nunique()) >= 2
+        tau = float(kendalltau(theirs, ours, variant="b").statistic) if defined else float("nan")
         rows.append((dataset, beta, metric, len(both), tau, _test_data(both)))
     return pd.DataFrame(rows, columns=list(RANK_COLUMNS))
 
@@ -271,9 +209,9 @@ class _Finder:
 
     def __init__(self, run: FinishedRun, entry: PublishedEntry) -> None:
         self.run, self.entry = run, entry
-        keys = ["dataset", "bias", "beta", "technique", "classifier", "metric"]
-        values = run.summary[[*keys, "mean", "ci_low", "ci_high", "n"]].itertuples(index=False)
-        self.means = {tuple(row[:6]): row[6:] for row in map(tuple, values)}
+        columns = [*CELL_COLUMNS, "metric", "mean", "ci_low", "ci_high", "n"]
+        rows = run.summary[columns].itertuples(index=False, name=None)
+        self.means = {row[:6]: row[6:] for row in rows}
 
     def find(self, dataset: str, technique: str, beta: float, metric: str) -> dict[str, object]:
         """Return the columns from ``ours`` to ``reason`` that do not need the published number."""
@@ -308,11 +246,9 @@ class _Finder:
 
     def why_empty(self, key: tuple[object, ...]) -> str:
         """Say why no repetition has a value: the most frequent status, and its first reason."""
-        columns = ["dataset", "bias", "beta", "technique", "classifier"]
-        rows = self.run.failures
-        for column, value in zip(columns, key[:-1], strict=True):
+        rows = self.run.failures[self.run.failures["metric"].isin(["", key[-1]])]
+        for column, value in zip(CELL_COLUMNS, key[:-1], strict=True):
             rows = rows[rows[column] == value]
-        rows = rows[rows["metric"].isin(["", key[-1]])]
         if rows.empty:
             return "no value, and no reason is recorded"
         status = rows["status"].mode().iloc[0]
@@ -359,15 +295,6 @@ def _require_published_names(entry: PublishedEntry, published: pd.DataFrame) -> 
             )
 
 
-def _parts(scope: str, keys: list[str], comparison: pd.DataFrame) -> Iterator[_Part]:
-    """Yield what a scope is divided into, in order of appearance."""
-    if not keys:
-        yield (scope, {}), comparison
-        return
-    for _, part in comparison.groupby(keys, sort=False):
-        yield (scope, {key: str(part[key].iloc[0]) for key in keys}), part
-
-
 def _agreement_of(part: pd.DataFrame) -> dict[str, object]:
     both = part[part["ours"].notna()]
     shares = {f"within_{tolerance}": both[f"within_{tolerance}"].mean() for tolerance in TOLERANCES}
@@ -382,9 +309,3 @@ def _agreement_of(part: pd.DataFrame) -> dict[str, object]:
 
 def _test_data(rows: pd.DataFrame) -> str:
     return " and ".join(sorted(rows["test_data"].unique()))
-
-
-def _tau_b(x: np.ndarray, y: np.ndarray) -> float:
-    if min(len(np.unique(x)), len(np.unique(y))) < 2:
-        return float("nan")
-    return float(kendalltau(x, y, variant="b").statistic)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -59,37 +61,21 @@ def worst_blocks(agreement: pd.DataFrame) -> pd.DataFrame:
 
 
 def table_markdown(comparison: Comparison, table: int) -> str:
-    """Return one published table with both numbers in each cell.
+    """Return one published table with both numbers in each cell, as Markdown.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        From :func:`~benchmark.published.numbers.build_comparison`.
-    table : int
-        Number of the published table.
-
-    Returns
-    -------
-    str
-        Markdown: a row per dataset and beta, a column per technique and metric.
+    A row per dataset and beta, a column per technique and metric.
     """
     rows = comparison.rows[comparison.rows["table"] == table]
     metrics, techniques = list(rows["metric"].unique()), list(rows["technique"].unique())
     columns = [(technique, metric) for technique in techniques for metric in metrics]
     cells = {
-        (dataset, beta, technique, metric): _cell(published, ours, difference)
-        for dataset, beta, technique, metric, published, ours, difference in rows[
-            ["dataset", "beta", "technique", "metric", "published", "ours", "difference"]
-        ].itertuples(index=False)
+        (row["dataset"], row["beta"], row["technique"], row["metric"]): _cell(row)
+        for row in rows.to_dict("records")
     }
     titles = {t: technique_title(t, comparison) for t in techniques}
     named = " and ".join(metric_title(metric).lower() for metric in metrics)
     body = [
-        [
-            markdown.plain(dataset),
-            f"{beta:.2f}",
-            *(cells.get((dataset, beta, *column), "") for column in columns),
-        ]
+        [markdown.plain(dataset), f"{beta:.2f}", *(cells.get((dataset, beta, *c), "") for c in columns)]
         for dataset in rows["dataset"].unique()
         for beta in sorted(rows["beta"].unique())
     ]
@@ -109,62 +95,32 @@ def table_markdown(comparison: Comparison, table: int) -> str:
 
 
 def summary_markdown(comparison: Comparison, *, tables: Sequence[str], figure: str | None) -> str:
-    """Return the summary of a comparison.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        From :func:`~benchmark.published.numbers.build_comparison`.
-    tables : sequence of str
-        Files of the tables, relative to the summary.
-    figure : str or None
-        File of the heat map, relative to the summary.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """Return the summary of a comparison as Markdown; tables and figure are files relative to it."""
+    title = markdown.plain(comparison.entry.title)
+    shown = comparison.agreement[comparison.agreement["scope"] != "dataset and technique"]
+    shares = ["Shares are of the numbers that were compared.", "", _agreement_grid(shown, comparison)]
     sections = [
-        ["# Ours beside the published numbers", "", *_warning(comparison), *_lead(comparison)],
-        ["## Agreement", "", *_agreement_section(comparison)],
+        ["# Ours beside the published numbers", "", *_warning(comparison)],
+        ["## Agreement", "", *shares],
         ["## Where they differ most", "", *_worst_section(comparison)],
         ["## Ranks of the techniques", "", *_ranks_section(comparison)],
         ["## Without a counterpart", "", *_missing_section(comparison)],
         ["## Number by number", "", *_files_section(tables, figure)],
     ]
+    sections[0] += [f"Published: {title}. Ours: {_run_line(comparison)}", ""]
+    sections[0] += [f"- {line}" for line in _sources(comparison.rows, comparison)]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
-
-
-def _lead(comparison: Comparison) -> list[str]:
-    return [
-        f"Published: {markdown.plain(comparison.entry.title)}. Ours: {_run_line(comparison)}",
-        "",
-        *(f"- {line}" for line in _sources(comparison.rows, comparison)),
-    ]
-
-
-def _agreement_section(comparison: Comparison) -> list[str]:
-    shown = comparison.agreement[comparison.agreement["scope"] != "dataset and technique"]
-    return [
-        "Shares are of the numbers that were compared.",
-        "",
-        *_agreement_grid(shown, comparison),
-    ]
 
 
 def _worst_section(comparison: Comparison) -> list[str]:
     worst = worst_blocks(comparison.agreement)
     if worst.empty:
         return [f"No technique on any dataset has a mean absolute error above {FAR:g}."]
-    return [
-        f"Techniques with a mean absolute error above {FAR:g} on a dataset, worst first.",
-        "",
-        *_agreement_grid(worst, comparison),
-    ]
+    lead = f"Techniques with a mean absolute error above {FAR:g} on a dataset, worst first."
+    return [lead, "", _agreement_grid(worst, comparison)]
 
 
-def _agreement_grid(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
+def _agreement_grid(rows: pd.DataFrame, comparison: Comparison) -> str:
     heads = ["", "Compared", *(f"Within ±{tolerance:g}" for tolerance in TOLERANCES), "Mean absolute error"]
     body = [
         [
@@ -175,30 +131,18 @@ def _agreement_grid(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
         ]
         for _, row in rows.iterrows()
     ]
-    return [markdown.table(heads, body, named=1)]
+    return markdown.table(heads, body, named=1)
 
 
 def _ranks_section(comparison: Comparison) -> list[str]:
     ranks = comparison.ranks
     betas = sorted(ranks["beta"].unique())
-    taus = {
-        (dataset, metric, beta): tau
-        for dataset, metric, beta, tau in ranks[["dataset", "metric", "beta", "tau_b"]].itertuples(
-            index=False
-        )
-    }
+    taus = {(row.dataset, row.metric, row.beta): row.tau_b for row in ranks.itertuples()}
     body = []
-    for dataset in ranks["dataset"].unique():
-        for metric in ranks["metric"].unique():
-            own = pd.Series([taus.get((dataset, metric, beta), math.nan) for beta in betas])
-            body.append(
-                [
-                    markdown.plain(dataset),
-                    markdown.plain(metric_title(metric)),
-                    *map(_tau, own),
-                    _tau(own.mean()),
-                ]
-            )
+    for dataset, metric in itertools.product(ranks["dataset"].unique(), ranks["metric"].unique()):
+        own = pd.Series([taus.get((dataset, metric, beta), math.nan) for beta in betas])
+        names = markdown.plain(dataset), markdown.plain(metric_title(metric))
+        body.append([*names, *map(_tau, own), _tau(own.mean())])
     defined = int(ranks["tau_b"].notna().sum())
     return [
         "Kendall's τ-b of the techniques between print and ours, by dataset, metric and β: 1 means the same "
@@ -222,9 +166,9 @@ def _files_section(tables: Sequence[str], figure: str | None) -> list[str]:
         "- Ranks: [comparison_ranks.csv](comparison_ranks.csv)",
         "- Tables with both numbers: " + ", ".join(f"[{_stem(file)}]({file})" for file in tables),
     ]
-    return (
-        [*lines, "", f"![Differences between ours and the published numbers]({figure})"] if figure else lines
-    )
+    if figure:
+        lines += ["", f"![Differences between ours and the published numbers]({figure})"]
+    return lines
 
 
 def _stem(file: str) -> str:
@@ -239,37 +183,28 @@ def _run_line(comparison: Comparison) -> str:
     run, n = comparison.run, comparison.run.repetitions
     partial = int(((comparison.rows["n"] > 0) & (comparison.rows["n"] < n)).sum())
     fewer = f" (fewer for {partial} of the numbers, see column n of comparison.csv)" if partial else ""
-    versions = ", ".join(
-        f"{package} {run.versions[package]}"
-        for package in ("betabench", "python", "numpy")
-        if package in run.versions
-    )
+    packages = ("betabench", "python", "numpy")
+    versions = [f"{name} {run.versions[name]}" for name in packages if name in run.versions]
     return (
-        f"Experiment {run.name} ({markdown.plain(run.title)}), mean of {n} "
-        f"repetition{'' if n == 1 else 's'}{fewer}, seed {run.seed}; {versions}."
+        f"Experiment {run.name} ({markdown.plain(run.title)}), mean of {run.repetitions_text}{fewer}, "
+        f"seed {run.seed}; {', '.join(versions)}."
     )
 
 
 def _sources(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
     """Say for each published dataset which of the run's entries its numbers are compared with."""
-    compared = rows[rows["ours"].notna()]
     lines = []
-    for (dataset, ours, test_data), part in compared.groupby(
-        ["dataset", "our_dataset", "test_data"], sort=False
-    ):
-        renamed = part.loc[part["technique"] != part["our_technique"], ["technique", "our_technique"]]
-        others = [
-            f"{name} is {own}" for name, own in renamed.drop_duplicates().itertuples(index=False, name=None)
-        ]
-        how = ", ".join(
-            [f"bias {_listed(part['our_bias'])}", f"classifier {_listed(part['our_classifier'])}"]
-        )
-        renames = f"; {', '.join(others)}" if others else ""
+    compared = rows[rows["ours"].notna()].groupby(["dataset", "our_dataset", "test_data"], sort=False)
+    for (dataset, ours, test_data), part in compared:
+        names = part.loc[part["technique"] != part["our_technique"], ["technique", "our_technique"]]
+        renamed = names.drop_duplicates().itertuples(index=False, name=None)
+        how = [f"bias {_listed(part['our_bias'])}, classifier {_listed(part['our_classifier'])}"]
+        if others := ", ".join(f"{name} is {own}" for name, own in renamed):
+            how.append(others)
         warning = next((d.warning for d in comparison.datasets if d.name == ours), None)
         caution = f" Warning: {warning.strip().rstrip('.')}." if warning else ""
-        lines.append(
-            markdown.plain(f"{dataset}: ours is {ours} ({how}{renames}), tested on {test_data}.{caution}")
-        )
+        text = f"{dataset}: ours is {ours} ({'; '.join(how)}), tested on {test_data}.{caution}"
+        lines.append(markdown.plain(text))
     return lines
 
 
@@ -282,9 +217,9 @@ def _reasons(rows: pd.DataFrame) -> Iterable[tuple[str, int]]:
     return [(str(reason), int(n)) for reason, n in counts.items()]
 
 
-def _cell(published: float, ours: float, difference: float) -> str:
-    text = f"{number(published)} → {number(ours)}"
-    return f"**{text}**" if abs(difference) > TOLERANCES[-1] else text
+def _cell(row: Mapping[Hashable, Any]) -> str:
+    text = f"{number(row['published'])} → {number(row['ours'])}"
+    return f"**{text}**" if abs(row["difference"]) > TOLERANCES[-1] else text
 
 
 def _tau(value: float) -> str:

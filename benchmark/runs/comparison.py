@@ -14,6 +14,7 @@ from rich.table import Table
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import ReportError
 from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.text.words import few
 
 DIFFERENCE_COLUMNS = ("technique", "metric", "values", "identical", "one_sided", "largest")
 """Columns of :attr:`RunsComparison.differences`."""
@@ -26,20 +27,11 @@ _MOST_SHOWN = 5
 class RunsComparison:
     """How two runs differ.
 
-    Attributes
-    ----------
-    folders : tuple of Path
-        Those of the two.
-    differences : DataFrame
-        A row for each technique and metric of the cells that both have. Columns
-        :data:`DIFFERENCE_COLUMNS`: the number of values, how many are the same to the last digit or missing
-        in both, how many are missing in one, and the largest absolute difference between others, 0 if none.
-    n_cells : int
-        Cells that both have.
-    alone : tuple of DataFrame
-        For each run, the cells that only it has: dataset, bias, beta, technique, classifier, repetition.
-    made_with : dict of str to tuple of str
-        What else differs and may be the reason, by its name: versions of packages, processors.
+    ``differences`` has a row for each technique and metric of the cells that both have, and the columns
+    :data:`DIFFERENCE_COLUMNS`: the number of values, how many are the same to the last digit or missing in
+    both, how many are missing in one, and the largest absolute difference between others, 0 if none.
+    ``n_cells`` counts the cells that both have, ``alone`` has for each run the cells that only it has.
+    ``made_with`` is what else differs and may be the reason, by its name: versions of packages, processors.
     """
 
     folders: tuple[Path, Path]
@@ -51,9 +43,8 @@ class RunsComparison:
     @property
     def verdict(self) -> str:
         """One sentence on the cells that both have."""
-        values = int(self.differences["values"].sum())
-        identical = int(self.differences["identical"].sum())
-        one_sided = int(self.differences["one_sided"].sum())
+        sums = self.differences[["values", "identical", "one_sided"]].sum()
+        values, identical, one_sided = map(int, sums)
         cells = f"{self.n_cells:,} cells in both"
         if identical == values:
             return f"{cells}: all {values:,} values are identical"
@@ -83,6 +74,7 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
             f"The runs in {folder} and {other} have no cell in common",
             expected="runs of the same datasets, biases, levels, techniques and classifiers",
             got=f"{_example(cells[0])} and {_example(cells[1])}",
+            remedy="name the folders of two runs of one experiment",
         )
     both = ours.merge(theirs, on=[*_CELL, "metric"], suffixes=("", "_other"))
     both["difference"] = (both["value"] - both["value_other"]).abs()
@@ -163,7 +155,6 @@ def print_runs(console: Console, comparison: RunsComparison) -> None:
         if len(cells):
             counts = cells.value_counts(["dataset", "technique"], sort=False).reset_index()
             most = [f"{row.dataset} {row.technique} {row.count:,}" for row in counts.itertuples(name="Row")]
-            more = f" and {len(most) - _MOST_SHOWN} more" if len(most) > _MOST_SHOWN else ""
-            say(f"Only in {folder}: {len(cells):,} cells ({', '.join(most[:_MOST_SHOWN])}{more})")
+            say(f"Only in {folder}: {len(cells):,} cells ({few(most, _MOST_SHOWN)})")
     for name, (ours, theirs) in comparison.made_with.items():
         say(f"Made with {name} {ours}, and {theirs}")

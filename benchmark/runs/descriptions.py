@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -29,19 +30,11 @@ SHOWN_PACKAGES = ("betabench", "python", "numpy", "scikit-learn")
 
 @dataclass(frozen=True)
 class TechniqueDescription:
-    """A technique as it appears in a run.
+    """A technique as it appears in a run: ``"repair_0.25"`` in the results, ``"Repair 0.25"`` for readers.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the results: ``"repair_0.25"``.
-    title : str
-        Its name for readers: ``"Repair 0.25"``.
-    method : str, optional
-        The registered technique that ``name`` is a parametrisation of: ``"repair"``. It decides which of the
-        paper's tables show the technique. Default: ``name`` itself.
-    stage : str, default ""
-        Key of :data:`STAGES`, where it is known: figures show the techniques of a stage together.
+    ``method`` is the registered technique that ``name`` is a parametrization of, by default ``name`` itself;
+    it decides which of the paper's tables show the technique. ``stage`` is a key of :data:`STAGES`: figures
+    show the techniques of a stage together.
     """
 
     name: str
@@ -56,16 +49,9 @@ class TechniqueDescription:
 
 @dataclass(frozen=True)
 class MetricDescription:
-    """A metric as it appears in a run.
+    """A metric as it appears in a run: ``"discrimination"`` in the results, ``"Discrimination"`` for readers.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the results: ``"discrimination"``.
-    title : str
-        Its name for readers: ``"Discrimination"``.
-    ideal : float or None, default None
-        The best possible value, if there is one.
+    ``ideal`` is the best possible value, if there is one.
     """
 
     name: str
@@ -74,19 +60,13 @@ class MetricDescription:
 
     @property
     def in_sentence(self) -> str:
-        """The title as it stands in a sentence: ``"accuracy"``, but ``"AUC gap"``."""
-        return self.title[:1].lower() + self.title[1:] if self.title[1:2].islower() else self.title
+        """See :func:`in_sentence`."""
+        return in_sentence(self.title)
 
 
 @dataclass(frozen=True)
 class GroupSizes:
-    """Number of test rows of each group with each outcome.
-
-    Parameters
-    ----------
-    deprived_favorable, deprived_unfavorable, favored_favorable, favored_unfavorable : int
-        Rows of the deprived and of the favored group that carry the favorable and the unfavorable label.
-    """
+    """Number of test rows of the deprived and of the favored group with the favorable and the other label."""
 
     deprived_favorable: int
     deprived_unfavorable: int
@@ -96,13 +76,8 @@ class GroupSizes:
     @classmethod
     def of(cls, test: Table) -> GroupSizes:
         """Count the rows of test data."""
-        return cls(
-            *(
-                int(np.sum(group & outcome))
-                for group in (test.deprived, ~test.deprived)
-                for outcome in (test.y, ~test.y)
-            )
-        )
+        groups, outcomes = (test.deprived, ~test.deprived), (test.y, ~test.y)
+        return cls(*(int(np.sum(group & outcome)) for group, outcome in product(groups, outcomes)))
 
     @property
     def deprived(self) -> int:
@@ -133,20 +108,11 @@ class GroupSizes:
 
 @dataclass(frozen=True)
 class PlantedBias:
-    """A way in which bias is planted in a dataset.
+    """A way in which bias is planted in a dataset; what the manifest does not say is empty.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the results.
-    description : str, default ""
-        What is planted in the dataset's network, in the words of its kind.
-    kind : str, default ""
-        Name of its kind; empty where the manifest does not say.
-    edits, acting : tuple of str, default ()
-        The edits of probabilities, and those of them that have an effect.
-    discrimination : tuple of (float, float), default ()
-        Levels of bias, each with the discrimination between the labels that training rows are drawn with.
+    ``description`` says what is planted in the dataset's network, in the words of its kind. ``edits`` are
+    those of probabilities, ``acting`` those of them that have an effect. ``discrimination`` are levels of
+    bias, each with the discrimination between the labels that training rows are drawn with.
     """
 
     name: str
@@ -169,52 +135,21 @@ class PlantedBias:
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetDescription:
-    """A dataset as it appears in a run.
+    """A dataset as it appears in a run; what a manifest of an earlier version does not say is empty.
 
-    What a manifest of an earlier version does not say is empty, 0 or None.
+    ``name`` is that in the results, ``title`` for readers, ``entry`` that in the experiment. The name of an
+    embedded one, whose shipped network stood in for real data, says so (``"adult:embedded"``), because the
+    CSV files carry nothing but the name. ``warning`` is a sentence: what readers must know before they trust
+    a number. ``baseline`` is the technique whose rows are the paper's "no technique" (Tables 2 and 5).
+    ``test_data`` is ``"real data"`` or ``"sample of the learned network"``, ``digest`` its SHA-256.
+    ``n_train`` and ``n_test`` are rows of each training sample and of the test data, ``group_sizes`` and
+    ``group_rows`` those of the latter by group and outcome, and by state of the sensitive feature. The roles
+    are those of :class:`benchmark.data.table.Schema`. ``edges`` are the learned network's, parent first,
+    ``edited_edges`` those of them that the planted bias acts on. ``notes`` are what was noticed in the data,
+    as sentences; None if the run is older than such notes.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the results. That of an embedded one says so (``"adult:embedded"``), because the CSV
-        files carry nothing but the name.
-    title : str
-        Its name for readers: ``"Adult"``.
-    embedded : bool
-        Whether the shipped network stood in for real data.
-    warning : str or None
-        What readers must know before they trust a number of this dataset, as a sentence.
-    baseline : str
-        Name of the technique whose rows are the paper's "no technique" (Tables 2 and 5) for this dataset.
-    entry : str
-        Its name in the experiment.
-    test_data : str
-        What the techniques were scored on: ``"real data"`` or ``"sample of the learned network"``.
-    digest : str
-        SHA-256 of the data, hexadecimal.
-    n_train, n_test : int
-        Rows of each training sample and of the test data.
-    group_sizes : GroupSizes or None
-        Rows of the test data by group and outcome.
-    group_rows : tuple of (str, int)
-        Rows of the test data of each state of the sensitive feature.
-    sensitive_feature, deprived_group, label, favorable_label : str
-        The roles; see :class:`benchmark.data.table.Schema`.
-    columns : tuple of str
-        Names of all columns.
-    edges : tuple of (str, str)
-        The learned network's edges, parent first.
-    edited_edges : tuple of (str, str)
-        Those of them that the planted bias acts on.
-    biases : tuple of PlantedBias
-        The ways in which bias is planted.
-    notes : tuple of str or None
-        What was noticed in the data, as sentences; None if the run is older than such notes.
-
-    Raises
-    ------
-    ReportError
-        If an embedded dataset's name hides that, or an edge names no column, or an edited edge is no edge.
+    An embedded dataset's name that hides that, an edge that names no column, and an edited edge that is no
+    edge are ReportErrors.
     """
 
     name: str
@@ -245,23 +180,22 @@ class DatasetDescription:
                 "The name of an embedded dataset does not say that it is one",
                 expected="a name that contains 'embedded', such as 'adult:embedded'",
                 got=repr(self.name),
+                remedy="give it such a name in the manifest and in the results",
             )
         named = dict.fromkeys(node for edge in self.edges for node in edge)
-        strangers = [node for node in named if node not in self.columns]
-        if strangers:
+        if strangers := [node for node in named if node not in self.columns]:
             raise ReportError(
                 f"The network of {self.name!r} has nodes that are not columns",
                 expected="edges between " + ", ".join(self.columns),
                 got=", ".join(strangers),
+                remedy="run the experiment again: the network and the columns are not of one run",
             )
-        absent = [
-            f"{parent} -> {child}" for parent, child in self.edited_edges if (parent, child) not in self.edges
-        ]
-        if absent:
+        if absent := [edge for edge in self.edited_edges if edge not in self.edges]:
             raise ReportError(
                 f"The planted bias of {self.name!r} acts on edges that its network does not have",
-                expected="some of " + ", ".join(f"{parent} -> {child}" for parent, child in self.edges),
-                got=", ".join(absent),
+                expected="some of " + ", ".join(map(" -> ".join, self.edges)),
+                got=", ".join(map(" -> ".join, absent)),
+                remedy="run the experiment again: the network and the bias are not of one run",
             )
 
     @property
@@ -280,6 +214,11 @@ class DatasetDescription:
     def bias_description(self) -> str:
         """The planted biases, as one sentence."""
         return "; ".join(bias.sentence for bias in self.biases if bias.description)
+
+    @property
+    def figure_notes(self) -> list[str]:
+        """What figures say of it: the planted bias, and what readers must know."""
+        return [self.bias_description, *([f"Warning: {self.warning}"] if self.warning else [])]
 
     @property
     def best_constant(self) -> ConstantAnswer | None:
@@ -326,35 +265,11 @@ class DatasetDescription:
 class RunDescription:
     """A run: what was done, in which order it is shown, and with what it was computed.
 
-    Parameters
-    ----------
-    name, title : str
-        The experiment's name and title.
-    seed : int
-        Root seed.
-    repetitions : int
-        Planned samples per dataset and level of bias.
-    betas : tuple of float
-        Levels of planted bias, ascending.
-    techniques : tuple of TechniqueDescription
-        In the order in which they are shown.
-    classifiers : tuple of str
-        Names in the results.
-    metrics : tuple of MetricDescription
-        All that were computed, in the order in which they are listed.
-    datasets : tuple of DatasetDescription
-        In the order in which they are shown.
-    versions : mapping of str to str
-        Package name to version.
-    headline : tuple of str, default ()
-        Names of the metrics that tables and figures show; all if empty.
-    published : PublishedEntry, optional
-        The published numbers that the experiment repeats: only then tables have the paper's names.
-
-    Raises
-    ------
-    ReportError
-        If names repeat, or are so alike that their files would overwrite each other.
+    ``repetitions`` are the planned samples per dataset and level of bias; ``betas`` ascend. Techniques,
+    metrics, which are all that were computed, and datasets are in the order in which they are shown.
+    ``classifiers`` are names in the results. ``headline`` names the metrics that tables and figures show; all
+    if empty. Only with ``published``, the numbers that the experiment repeats, tables have the paper's names.
+    Names that repeat, or are so alike that their files would overwrite each other, are a ReportError.
     """
 
     name: str
@@ -371,9 +286,8 @@ class RunDescription:
     published: PublishedEntry | None = None
 
     def __post_init__(self) -> None:
-        _require_distinct("datasets", (dataset.name for dataset in self.datasets))
-        _require_distinct("techniques", (technique.name for technique in self.techniques))
-        _require_distinct("metrics", (metric.name for metric in self.metrics))
+        for kind in ("datasets", "techniques", "metrics"):
+            _require_distinct(kind, (described.name for described in getattr(self, kind)))
 
     @property
     def titles(self) -> dict[str, str]:
@@ -418,6 +332,16 @@ class RunDescription:
     def repetitions_text(self) -> str:
         """``"30 repetitions"``, or ``"1 repetition"``."""
         return f"{self.repetitions} repetition{'' if self.repetitions == 1 else 's'}"
+
+
+def in_sentence(title: str) -> str:
+    """Return a metric's title as it stands in a sentence: ``"accuracy"``, but ``"AUC gap"``."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
+def listed_betas(betas: Sequence[float]) -> str:
+    """Return levels of bias as they stand in a sentence."""
+    return ", ".join(f"{beta:g}" for beta in betas)
 
 
 def bias_sentence(bias: str, description: str) -> str:

@@ -1,4 +1,4 @@
-"""What a comparison or statistics start from: published numbers, and the folder of a finished run."""
+"""What a comparison or statistics start from: the folder of a finished run."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, MANIFEST_NAME, METRIC_COLUMNS, RESULT_COLUMNS
-from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError, UnknownNameError
-from benchmark.experiment.plan import ALWAYS_MEASURED, PublishedEntry
+from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import with_failed_cells
 from benchmark.runs.manifest import Manifest, metric_description
@@ -21,17 +19,7 @@ from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.text.files import plain_or_packed
 from benchmark.text.spreadsheet import from_cell
 
-__all__ = [
-    "PUBLISHED_COLUMNS",
-    "FinishedRun",
-    "published_numbers",
-    "read_published",
-    "read_results",
-    "read_run",
-]
-
-PUBLISHED_COLUMNS = ("table", "dataset", "technique", "beta", "metric", "value")
-"""Columns of a file of published numbers; ``experiments/published/README.md`` says what each holds."""
+__all__ = ["FinishedRun", "read_results", "read_run"]
 
 _TEXTS = {"dataset", "bias", "technique", "classifier", "metric", "status", "reason"}
 _WHOLE = {"table", "n", "repetition"}
@@ -63,47 +51,8 @@ class FinishedRun(RunDescription):
         metrics = tuple(
             description.metric(name) or metric_description(name) for name in summary["metric"].unique()
         )
-        told = {**vars(description), "metrics": metrics}
-        return cls(**told, summary=summary, failures=failures, facts=manifest)
-
-
-def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
-    """Return the numbers that an experiment names; raises as :func:`read_published` does."""
-    return read_published(declaration_dir("experiments") / entry.file)
-
-
-def read_published(path: Path) -> pd.DataFrame:
-    """Read and check a file of published numbers.
-
-    Parameters
-    ----------
-    path : Path
-        CSV file with the columns :data:`PUBLISHED_COLUMNS`.
-
-    Returns
-    -------
-    DataFrame
-        Those columns, in the file's order; ``table`` is an integer, ``beta`` and ``value`` are floats.
-
-    Raises
-    ------
-    ReportError
-        If the file is missing, empty or malformed, a number is not finite, or a place is filled twice.
-    """
-    published = _read_csv(path, PUBLISHED_COLUMNS, "get it back, or correct 'file' under [published]")
-    if published.empty or not np.isfinite(published[["beta", "value"]].to_numpy()).all():
-        raise ReportError(
-            f"{path} has no number, or one that is not finite", expected="a finite number in every row"
-        )
-    repeated = published.duplicated(list(PUBLISHED_COLUMNS[:-1]))
-    if repeated.any():
-        raise ReportError(
-            f"{path} gives some numbers twice",
-            expected="distinct " + ", ".join(PUBLISHED_COLUMNS[:-1]),
-            got="line " + ", ".join(str(i + 2) for i in np.flatnonzero(repeated)[:5]),
-            remedy="keep one row of each",
-        )
-    return published
+        described = {**vars(description), "metrics": metrics}
+        return cls(**described, summary=summary, failures=failures, facts=manifest)
 
 
 def read_run(folder: Path) -> FinishedRun:
@@ -126,11 +75,11 @@ def read_run(folder: Path) -> FinishedRun:
             f"There is no folder {folder}", expected="the folder of a finished run", remedy=again
         )
     manifest = Manifest.read(folder / MANIFEST_NAME, again)
-    summary = _read_csv(folder / "summary.csv", SUMMARY_COLUMNS, again)
+    summary = read_frame(folder / "summary.csv", SUMMARY_COLUMNS, again)
     if plain_or_packed(folder / "metrics_summary.csv").exists():
-        more = _read_csv(folder / "metrics_summary.csv", SUMMARY_COLUMNS, again)
+        more = read_frame(folder / "metrics_summary.csv", SUMMARY_COLUMNS, again)
         summary = pd.concat([summary, more], ignore_index=True)
-    return FinishedRun.of(manifest, summary, _read_csv(folder / "failures.csv", FAILURE_COLUMNS, again))
+    return FinishedRun.of(manifest, summary, read_frame(folder / "failures.csv", FAILURE_COLUMNS, again))
 
 
 def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) -> pd.DataFrame:
@@ -161,7 +110,7 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
         If a metric has no values in the folder.
     """
     again = f"finish it: run the experiment, or merge its shards, with --output {folder}"
-    results = _read_csv(folder / "results.csv", RESULT_COLUMNS, again)
+    results = read_frame(folder / "results.csv", RESULT_COLUMNS, again)
     failed = run.failures[run.failures["metric"] == ""].drop(columns=["metric", "status", "reason"])
     cell = list(RESULT_COLUMNS[:6])
     found = len(pd.concat([results[cell], failed]).drop_duplicates())
@@ -174,7 +123,7 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
             remedy=again,
         )
     if set(metrics) - set(results["metric"]) and plain_or_packed(folder / "metrics.csv").exists():
-        more = _read_csv(folder / "metrics.csv", METRIC_COLUMNS, again)
+        more = read_frame(folder / "metrics.csv", METRIC_COLUMNS, again)
         results = pd.concat([results, more[list(RESULT_COLUMNS)]], ignore_index=True)
     # A run of which every cell failed has no other list of its metrics than its summary.
     known = list(results["metric"].unique()) or [metric.name for metric in run.metrics]
@@ -205,7 +154,12 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
     )
 
 
-def _read_csv(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
+def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
+    """Read a CSV file, such as ``results.csv`` or, compressed, ``results.csv.xz``, and check its columns.
+
+    Their names decide whether they hold text, floats or integers. A file that is missing, malformed or has
+    other columns is a ReportError with the given remedy.
+    """
     path = plain_or_packed(path)
     try:
         # Names stay text whatever they look like.
@@ -215,30 +169,25 @@ def _read_csv(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
     except (ValueError, EOFError, LZMAError) as error:
         raise ReportError(f"{path} is malformed", got=" ".join(str(error).split()), remedy=remedy) from error
     if tuple(frame.columns) != tuple(columns):
-        raise ReportError(
-            f"{path} has other columns",
-            expected=", ".join(columns),
-            got=", ".join(map(str, frame.columns)),
-            remedy=remedy,
-        )
+        got = ", ".join(map(str, frame.columns))
+        raise ReportError(f"{path} has other columns", expected=", ".join(columns), got=got, remedy=remedy)
     for column in columns:
-        if column in _TEXTS:
-            frame[column] = frame[column].map(from_cell)
-        else:
-            frame[column] = _numbers(frame[column], path, remedy)
+        is_text, is_whole = column in _TEXTS, column in _WHOLE
+        read = from_cell if is_text else int if is_whole else _number
+        try:
+            values = [read(text) for text in frame[column]]
+        except ValueError as error:
+            raise ReportError(
+                f"{path} has text in the column {column}",
+                expected="whole numbers" if is_whole else "numbers",
+                got=str(error),
+                remedy=remedy,
+            ) from error
+        kind = "object" if is_text else "int64" if is_whole else "float64"
+        frame[column] = pd.Series(values, index=frame.index, dtype=kind)
     return frame
 
 
-def _numbers(column: pd.Series, path: Path, remedy: str) -> pd.Series:
-    whole = column.name in _WHOLE
-    try:
-        # Python's float reads back what was written to the last bit, which not every pandas does.
-        values = [int(text) if whole else float(text or "nan") for text in column]
-    except ValueError as error:
-        raise ReportError(
-            f"{path} has text in the column {column.name}",
-            expected="whole numbers" if whole else "numbers",
-            got=str(error),
-            remedy=remedy,
-        ) from error
-    return pd.Series(values, index=column.index, dtype="int64" if whole else "float64")
+def _number(text: str) -> float:
+    # Python's float reads back what was written to the last bit, which not every pandas does.
+    return float(text or "nan")

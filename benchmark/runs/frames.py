@@ -25,16 +25,8 @@ STATUSES = ("skipped", "not_converged", "failed", "timeout", "crashed", "undefin
 class Scenario:
     """A dataset under one bias and one classifier: what one figure, or one block of a table, shows.
 
-    Parameters
-    ----------
-    dataset : DatasetDescription
-        The dataset.
-    bias, classifier : str
-        Names in the results.
-    heading : str
-        For readers; names bias and classifier only where the dataset occurs with several.
-    file_name : str
-        For files; distinct among the scenarios of a run.
+    ``bias`` and ``classifier`` are names in the results; ``heading``, for readers, has them only where the
+    dataset occurs with several; ``file_name`` is distinct among the scenarios of a run.
     """
 
     dataset: DatasetDescription
@@ -59,26 +51,20 @@ class Scenario:
 
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a frame that belong to this scenario."""
-        name, bias, classifier = self.key
-        return frame[
-            (frame["dataset"] == name) & (frame["bias"] == bias) & (frame["classifier"] == classifier)
-        ]
+        own = [frame[column] == name for column, name in zip(SCENARIO, self.key, strict=True)]
+        return frame[own[0] & own[1] & own[2]]
+
+    def subtitle(self, description: RunDescription, explanation: str) -> str:
+        """Say what was measured on what, how often, and what a figure shows of it."""
+        provenance = self.dataset.provenance
+        return (
+            f"{provenance[0].upper()}{provenance[1:]}; {description.repetitions_text}; "
+            f"classifier {self.classifier}. {explanation}"
+        ).strip()
 
 
 def check_results(results: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
-    """Return the results checked, with float values and in described order.
-
-    Parameters
-    ----------
-    results : DataFrame
-        Columns :data:`RESULT_COLUMNS`; NaN values are allowed.
-    description : RunDescription
-        Names what the results may speak of.
-
-    Returns
-    -------
-    DataFrame
-        A new frame.
+    """Return a new frame of the results, with float values and in described order.
 
     Raises
     ------
@@ -94,7 +80,10 @@ def check_results(results: pd.DataFrame, description: RunDescription) -> pd.Data
         checked["value"] = checked["value"].astype(float)
     except (TypeError, ValueError) as error:
         raise ReportError(
-            "The results hold values that are not numbers", expected="floats or NaN", got=str(error)
+            "The results hold values that are not numbers",
+            expected="floats or NaN",
+            got=str(error),
+            remedy="leave these rows out, or give their reasons as failures",
         ) from error
     return in_described_order(checked, description)
 
@@ -102,8 +91,7 @@ def check_results(results: pd.DataFrame, description: RunDescription) -> pd.Data
 def check_failures(failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
     """Return the failures checked, with empty text instead of missing text and in described order.
 
-    Parameters and errors are those of :func:`check_results`, with the columns :data:`FAILURE_COLUMNS`; an
-    unknown status is an error as well.
+    Errors are those of :func:`check_results`; an unknown status is one as well.
     """
     _require_columns("failures", failures, FAILURE_COLUMNS)
     checked = failures[list(FAILURE_COLUMNS)].copy()
@@ -129,30 +117,20 @@ def with_failed_cells(results: pd.DataFrame, failures: pd.DataFrame, metrics: Se
 
 
 def in_described_order(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
-    """Return a frame sorted: named things as described, everything else ascending.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Has some of the columns of :data:`RESULT_COLUMNS`.
-    description : RunDescription
-        Gives the order of datasets, techniques and metrics.
-    """
-    described = _described_names(description)
+    """Return a frame with some columns of the results sorted: named things as described, others ascending."""
+    ranks = {
+        column: {name: rank for rank, name in enumerate(names)}
+        for column, names in _described_names(description).items()
+    }
 
     def rank(column: pd.Series) -> pd.Series:
-        names = described.get(str(column.name))
-        return (
-            column if names is None else column.map({name: position for position, name in enumerate(names)})
-        )
+        return column.map(ranks[str(column.name)]) if column.name in ranks else column
 
     keys = [column for column in RESULT_COLUMNS[:-1] if column in frame.columns]
     return frame.sort_values(keys, key=rank, kind="stable", ignore_index=True)
 
 
-def distinguishing_names(
-    keys: Iterable[tuple[str, str, str]],
-) -> dict[tuple[str, str, str], tuple[str, ...]]:
+def distinguishing_names(keys: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str, str], tuple[str, ...]]:
     """Return what has to be named of each dataset, bias and classifier besides the dataset.
 
     Bias and classifier are, each where the dataset occurs with several: the only one would be noise.
@@ -179,21 +157,14 @@ def described_scenarios(frame: pd.DataFrame, description: RunDescription) -> tup
     """Return the scenarios that occur in a frame that has these columns, in described order."""
     columns = list(SCENARIO)
     pairs = frame[columns].drop_duplicates().astype(str).sort_values(columns)
-    distinct = distinguishing_names(list(pairs.itertuples(index=False, name=None)))
     found = []
+    distinct = distinguishing_names(pairs.itertuples(index=False, name=None))
     for dataset in description.datasets:
-        own = pairs[pairs["dataset"] == dataset.name]
-        for bias, classifier in zip(own["bias"], own["classifier"], strict=True):
-            names = distinct[dataset.name, bias, classifier]
-            found.append(
-                Scenario(
-                    dataset=dataset,
-                    bias=bias,
-                    classifier=classifier,
-                    heading=", ".join([dataset.heading, *names]),
-                    file_name="__".join(file_name(name) for name in [dataset.name, *names]),
-                )
-            )
+        for (name, bias, classifier), names in distinct.items():
+            if name == dataset.name:
+                heading = ", ".join([dataset.heading, *names])
+                path = "__".join(map(file_name, [name, *names]))
+                found.append(Scenario(dataset, bias, classifier, heading, path))
     return tuple(found)
 
 
@@ -216,6 +187,7 @@ def _require_columns(what: str, frame: pd.DataFrame, columns: Sequence[str]) -> 
             f"The {what} do not have the columns of {what}",
             expected=", ".join(columns),
             got=", ".join(faults),
+            remedy="hand over the frames as a run gives them",
         )
 
 

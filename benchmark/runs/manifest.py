@@ -44,8 +44,7 @@ def describe_run(world: World) -> RunDescription:
 def metric_description(name: str) -> MetricDescription:
     """Describe a metric by what is registered: a plugin that is not loaded leaves its name alone."""
     base = name.partition("[")[0]
-    metric = list_metrics().get(base)
-    if metric is None:
+    if (metric := list_metrics().get(base)) is None:
         return MetricDescription(name, name)
     return MetricDescription(name, metric.title + name.removeprefix(base), metric.ideal)
 
@@ -182,13 +181,14 @@ class _DatasetFacts(BaseModel):
         test, schema, network = scene.test, scene.test.schema, scene.network
         sensitive = schema.columns[schema.sensitive_index]
         rows = np.bincount(test.codes[:, schema.sensitive_index], minlength=sensitive.cardinality)
-        acting = [edit for kind in scene.biases.values() for edit in kind.acting_edits(network)]
+        acting = {bias: kind.acting_edits(network) for bias, kind in scene.biases.items()}
+        edited = [_ARROW.join((edit.attribute, schema.label)) for own in acting.values() for edit in own]
         biases = {
             bias: _BiasFacts(
                 kind=kind.name,
                 description=kind.description(network),
                 edits=tuple(map(str, kind.edits)),
-                acting=tuple(map(str, kind.acting_edits(network))),
+                acting=tuple(map(str, acting[bias])),
                 network_discrimination_by_beta={
                     str(beta): scene.planted(bias, beta)[0].discrimination for beta in world.experiment.betas
                 },
@@ -211,17 +211,12 @@ class _DatasetFacts(BaseModel):
                 digest=network_digest(network),
                 edges=tuple(map(_ARROW.join, network.edges)),
                 free_parameters=network.n_parameters,
-                edited_edges=tuple(
-                    dict.fromkeys(_ARROW.join((edit.attribute, schema.label)) for edit in acting)
-                ),
+                edited_edges=tuple(dict.fromkeys(edited)),
             ),
             bias=biases,
-            sensitive_feature=schema.sensitive_feature,
-            deprived_group=schema.deprived_group,
-            label=schema.label,
-            favorable_label=schema.favorable_label,
             columns=schema.names,
             group_rows=dict(zip(sensitive.states, rows.tolist(), strict=True)),
+            **{role: getattr(schema, role) for role in _ROLES},
         )
 
     def description(self, name: str, entry: _Entry) -> DatasetDescription:
@@ -229,15 +224,14 @@ class _DatasetFacts(BaseModel):
         card = None if self.label and self.title else entry.find_card()
         roles = {role: getattr(self, role) for role in _ROLES}
         if card is not None:
-            roles = {role: roles[role] or told for role, told in card.roles.items()}
+            roles = {role: roles[role] or of_card for role, of_card in card.roles.items()}
         edges = tuple(map(_edge, self.network.edges))
         nodes = [node for edge in edges for node in edge]
-        edited = self.network.edited_edges
-        if edited is None:
+        if self.network.edited_edges is None:
             attributes = {edit.attribute for bias in entry.bias for edit in bias.edits}
             acting = [edge for edge in edges if edge[0] in attributes and edge[1] == roles["label"]]
         else:
-            acting = list(map(_edge, edited))
+            acting = list(map(_edge, self.network.edited_edges))
         return DatasetDescription(
             name=name,
             title=self.title or (card.title_as(entry.name or entry.card) if card else ""),
@@ -280,36 +274,14 @@ class _MetricFacts(BaseModel):
 class Manifest(BaseModel):
     """What is needed to judge, to describe and to repeat a run; what earlier versions did not write is empty.
 
-    Attributes
-    ----------
-    experiment : object
-        What later steps read of the experiment; ``experiment.settings`` is all of it, as it was given.
-    code : object
-        Digests and settings of what computed: ``harness``, ``techniques``, ``classifiers``, ``plugins``.
-    real_data : mapping of str to bool
-        Whether each dataset was real.
-    datasets : mapping of str to object
-        By name in the results, in the experiment's order: data, network and planted bias.
-    stages : mapping of str to str
-        At which stage each technique acts.
-    metrics : tuple
-        Name, title and ideal of each metric that was computed.
-    headline : tuple of str or None
-        Those of them that tables and figures show.
-    cells : mapping of str to int
-        Number of cells ``planned`` and ``computed_in_this_run``, and of those without a result by status.
-    durations_in_seconds : mapping of str to float
-        Of ``this_run``, and of ``all_cells`` one after the other.
-    plan, engine, shard, finished : str
-        Digest of the cells' keys, what computed them, which part of them they are, and when.
-    versions : mapping of str to str
-        Package name to version.
-    platform : mapping of str to object
-        System, cores and Python.
-    processors : tuple of mapping
-        Kinds of processors that computed.
-    files : tuple of str
-        All others that the run wrote to its folder.
+    ``experiment`` has what later steps read of the experiment, and in ``experiment.settings`` all of it, as
+    it was given. ``code`` has digests and settings of what computed. ``real_data`` and ``datasets`` have the
+    names in the results, in the experiment's order. ``stages`` says at which stage each technique acts,
+    ``headline`` which of the metrics tables and figures show. ``cells`` counts those ``planned`` and
+    ``computed_in_this_run``, and by status those without a result; ``durations_in_seconds`` are that of
+    ``this_run``, and of ``all_cells`` one after the other. ``plan`` is the digest of the cells' keys,
+    ``engine`` what computed them, ``shard`` which part of them they are. ``files`` are all others that the
+    run wrote to its folder.
     """
 
     experiment: _ExperimentFacts
@@ -332,17 +304,7 @@ class Manifest(BaseModel):
 
     @classmethod
     def of(cls, world: World, outcome: Outcome | None = None, files: Iterable[str] = ()) -> Self:
-        """Return the manifest of a run.
-
-        Parameters
-        ----------
-        world : World
-            What was run.
-        outcome : Outcome, optional
-            What computing gave; without it, the manifest says nothing of cells.
-        files : iterable of str, default ()
-            Names of the files in the run's folder.
-        """
+        """Return the manifest of a run; without what computing gave, it says nothing of cells."""
         experiment = world.experiment
         techniques = configured_techniques(experiment)
         computed: dict[str, Any] = {}
@@ -391,19 +353,9 @@ class Manifest(BaseModel):
 
     @classmethod
     def read(cls, path: Path, remedy: str = "") -> Self:
-        """Read the file of a manifest.
+        """Read the manifest that a run of this version or an earlier one wrote.
 
-        Parameters
-        ----------
-        path : Path
-            What a run wrote, of this version or an earlier one.
-        remedy : str, default ""
-            What to do if it is missing or damaged.
-
-        Raises
-        ------
-        ReportError
-            If it cannot be read, or is not the manifest of a run.
+        A file that is missing, or is not the manifest of a run, is a ReportError with the given remedy.
         """
         try:
             manifest = cls.model_validate_json(path.read_bytes())
@@ -411,11 +363,8 @@ class Manifest(BaseModel):
             raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
         except ValidationError as error:
             first = error.errors()[0]
-            raise ReportError(
-                f"{path} is not the manifest of a run",
-                got=f"{'.'.join(map(str, first['loc'])) or 'file'}: {first['msg']}",
-                remedy=remedy,
-            ) from error
+            got = f"{'.'.join(map(str, first['loc'])) or 'file'}: {first['msg']}"
+            raise ReportError(f"{path} is not the manifest of a run", got=got, remedy=remedy) from error
         entries = manifest.experiment.datasets
         if len(entries) != len(manifest.datasets):
             raise ReportError(
@@ -434,8 +383,8 @@ class Manifest(BaseModel):
     @property
     def description(self) -> RunDescription:
         """What a report has to know about the run beyond its numbers."""
-        experiment, known = self.experiment, list_techniques()
-        registered = {name: technique.stage for name, technique in known.items()}
+        experiment = self.experiment
+        registered = {name: technique.stage for name, technique in list_techniques().items()}
         return RunDescription(
             name=experiment.name,
             title=experiment.title,

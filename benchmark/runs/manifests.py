@@ -18,15 +18,7 @@ _OF_CELLS = ("name", "seed", "repetitions", "betas", "train_rows", "datasets", "
 
 
 def other_experiment(output: Path, experiment: Experiment) -> str:
-    """Return a sentence if a folder's tables are of another experiment than the one that is to replace them.
-
-    Parameters
-    ----------
-    output : Path
-        The folder.
-    experiment : Experiment
-        What is to be run there.
-    """
+    """Return a sentence if a folder's tables are of another experiment than the one to be run there."""
     before = _experiment_of(_manifest(output))
     differing = _differing(before, json.loads(experiment.model_dump_json()))
     if not differing:
@@ -41,10 +33,7 @@ def other_experiment(output: Path, experiment: Experiment) -> str:
 def unfinished_run(folder: Path) -> str:
     """Return a sentence if the last run in a folder ended before it wrote its tables.
 
-    Raises
-    ------
-    ReportError
-        If there are no tables of an earlier run either.
+    If there are no tables of an earlier run either, that is a ReportError.
     """
     last = read_last_run(folder / STORE_NAME)
     if last is None:
@@ -67,7 +56,7 @@ def unfinished_run(folder: Path) -> str:
 
 
 def unlike_shards(folders: Sequence[Path]) -> list[str]:
-    """Return sentences on folders whose shards are not all parts of one whole.
+    """Return sentences on folders that do not hold shards of one whole.
 
     The one that most of the others agree with is taken for right. Folders without a manifest are passed over.
     """
@@ -83,7 +72,7 @@ def unlike_shards(folders: Sequence[Path]) -> list[str]:
     if not alike:
         return []
     usual = max(alike, key=lambda folder: len(alike[folder]))
-    said = [
+    warnings = [
         f"Warning: {folder} is no part of the same whole as {usual}. It has another "
         f"{', '.join(_differing(of_cells[folder], of_cells[usual]))}; a run of the one has no use for the "
         "cells of the other"
@@ -92,11 +81,11 @@ def unlike_shards(folders: Sequence[Path]) -> list[str]:
     ]
     counts = {str(manifests[folder].get("shard")).rpartition("/")[2] for folder in alike[usual]}
     if len(counts) > 1:
-        said.append(
+        warnings.append(
             f"Warning: these are shards of {' and of '.join(sorted(counts))} parts, which do not make up the "
             "whole together; 'betabench run' computes what is missing"
         )
-    return said
+    return warnings
 
 
 def _test_data(manifest: Mapping[str, Any]) -> dict[str, Any]:

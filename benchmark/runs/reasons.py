@@ -18,26 +18,10 @@ def explain(
     beta: float | None = None,
     metric: str | None = None,
 ) -> str | None:
-    """Return why values are missing, the most frequent reason first.
+    """Return why values of a technique are missing, the most frequent reason first; None if none is recorded.
 
-    Parameters
-    ----------
-    failures : DataFrame
-        As :func:`benchmark.runs.frames.check_failures` returns them.
-    scenario : Scenario
-        Where values are missing.
-    technique : str
-        Whose values are missing.
-    beta : float, optional
-        Look at this level of bias only.
-    metric : str, optional
-        Look at this metric only; a cell that failed as a whole concerns every metric.
-
-    Returns
-    -------
-    str or None
-        Such as ``"30 skipped: the favored group has no unfavorable row"``, counted in repetitions; None if
-        no failure is recorded.
+    Such as ``"30 skipped: the favored group has no unfavorable row"``, counted in repetitions. With a level
+    of bias or a metric, it looks at these only; a cell that failed as a whole concerns every metric.
     """
     rows = scenario.rows(failures)
     rows = rows[rows["technique"] == technique]

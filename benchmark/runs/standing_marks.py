@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from benchmark.runs.descriptions import listed_betas
 from benchmark.statistics.answers import ConstantAnswer
 
 DEGENERATE = "‡"
@@ -35,10 +36,7 @@ _REACH = 0.5
 def below_constant_words(answer: str) -> str:
     """Return what a technique is that a constant answer outdoes: ``"less accurate than refusing everybody"``.
 
-    Parameters
-    ----------
-    answer : str
-        :attr:`~benchmark.statistics.answers.ConstantAnswer.words`.
+    ``answer`` are the :attr:`~benchmark.statistics.answers.ConstantAnswer.words` of the constant answer.
     """
     return f"less accurate than {answer}"
 
@@ -57,8 +55,8 @@ def constant_text(answer: ConstantAnswer | None, *, drawn: bool) -> str:
     """Say which line is the best constant answer, or that it lies beyond the axis; nothing if unknown."""
     if answer is None:
         return ""
-    told = f"accuracy of {answer.words} ({answer.accuracy:.3f})"
-    return f"Red, dash-dotted: {told}." if drawn else f"Beyond the axis: {told}."
+    where = "Red, dash-dotted" if drawn else "Beyond the axis"
+    return f"{where}: accuracy of {answer.words} ({answer.accuracy:.3f})."
 
 
 def degenerate_cells(standing: pd.DataFrame) -> set[tuple[str, float]]:
@@ -69,6 +67,12 @@ def degenerate_cells(standing: pd.DataFrame) -> set[tuple[str, float]]:
 def below_constant_cells(standing: pd.DataFrame) -> set[tuple[str, float]]:
     """Return technique and level of bias of the rows below the best constant answer, if not degenerate."""
     return _cells(standing[_is_below(standing)])
+
+
+def marked_titles(standing: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, str]:
+    """Return titles with a mark at those that are below the best constant answer at some level of bias."""
+    below = {name for name, _ in below_constant_cells(standing)}
+    return {name: title + f" {BELOW_CONSTANT}" * (name in below) for name, title in titles.items()}
 
 
 def _is_below(standing: pd.DataFrame) -> pd.Series:
@@ -82,22 +86,16 @@ def _cells(rows: pd.DataFrame) -> set[tuple[str, float]]:
 def degenerate_notes(standing: pd.DataFrame, titles: Mapping[str, str], consequence: str) -> list[str]:
     """Say which techniques are degenerate at which levels of bias, and why: a line for each reason.
 
-    Parameters
-    ----------
-    standing : DataFrame
-        Rows of one scenario from :func:`~benchmark.statistics.answers.standings`.
-    titles : mapping of str to str
-        Techniques that are shown, in order, by name.
-    consequence : str
-        What a figure does with them, such as ``"Hollow"``.
+    ``standing`` are rows of one scenario from :func:`~benchmark.statistics.answers.standings`, ``titles`` the
+    techniques that are shown, in order, and ``consequence`` is what a figure does with them: ``"Hollow"``.
     """
     own = standing[(standing["n_degenerate"] > 0) & standing["technique"].isin(list(titles))]
     # How many samples it is so in differs from one level of bias to the next.
     reasons = own["degenerate"].str.replace(r" in \d+ of \d+ samples", "", regex=True)
-    notes = []
-    for reason, rows in own.groupby(reasons, sort=False):
-        notes.append(f"{DEGENERATE} {consequence}, as it {reason}: {_listed(rows, titles)}.")
-    return notes
+    return [
+        f"{DEGENERATE} {consequence}, as it {reason}: {_listed(rows, titles)}."
+        for reason, rows in own.groupby(reasons, sort=False)
+    ]
 
 
 def below_constant_notes(standing: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
@@ -110,9 +108,7 @@ def below_constant_notes(standing: pd.DataFrame, titles: Mapping[str, str]) -> l
 
 
 def _listed(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
-    betas = {name: found["beta"].tolist() for name, found in rows.groupby("technique", sort=False)}
+    betas = {name: sorted(found["beta"]) for name, found in rows.groupby("technique", sort=False)}
     return "; ".join(
-        f"{title} at β = {', '.join(f'{beta:g}' for beta in sorted(betas[name]))}"
-        for name, title in titles.items()
-        if name in betas
+        f"{title} at β = {listed_betas(betas[name])}" for name, title in titles.items() if name in betas
     )

@@ -8,7 +8,9 @@ import pandas as pd
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import CELL_COLUMNS, in_described_order
 from benchmark.statistics.intervals import half_widths
-from benchmark.text.spreadsheet import as_cell
+from benchmark.text.spreadsheet import csv_text
+
+__all__ = ["SUMMARY_COLUMNS", "csv_text", "summarise"]  # csv_text: what writes a report takes it from here
 
 SUMMARY_COLUMNS = (*CELL_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
 """Columns of the summary."""
@@ -17,22 +19,12 @@ _KEY = [*CELL_COLUMNS, "metric"]
 
 
 def summarise(results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
-    """Summarise each metric of each cell over the repetitions.
+    """Summarize each metric of each cell over the repetitions, in described order.
 
-    The interval is that of :func:`benchmark.statistics.cell_intervals`.
-
-    Parameters
-    ----------
-    results, failures : DataFrame
-        As :func:`benchmark.runs.frames.check_results` and ``check_failures`` return them.
-    description : RunDescription
-        Gives the order.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`SUMMARY_COLUMNS`; ``n`` counts the finite values. A cell without any is a row with
-        ``n = 0``, not a gap. ``std`` and the interval are NaN where ``n < 2``.
+    Columns :data:`SUMMARY_COLUMNS`; ``n`` counts the finite values. A cell without any is a row with
+    ``n = 0``, not a gap. ``std`` and the interval, which is that of
+    :func:`benchmark.statistics.cell_intervals`, are NaN where ``n < 2``. Results and failures are checked by
+    :mod:`benchmark.runs.frames`.
     """
     finite = results["value"].where(np.isfinite(results["value"]))
     moments = finite.groupby([results[column] for column in _KEY], sort=False).agg(["mean", "std", "count"])
@@ -47,21 +39,6 @@ def summarise(results: pd.DataFrame, failures: pd.DataFrame, description: RunDes
         n=n,
     )
     return in_described_order(summary, description)
-
-
-def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
-    """Return a frame as CSV: nothing for NaN, line feeds only, texts as spreadsheets take them for texts.
-
-    Floats are the shortest that read back the same, unless a format is given.
-    """
-    cells = frame.rename(columns=as_cell)
-    for place, (_, column) in enumerate(frame.items()):
-        if not pd.api.types.is_numeric_dtype(column):
-            harmless = {text: as_cell(text) for text in column.unique() if isinstance(text, str)}
-            if any(text != cell for text, cell in harmless.items()):
-                cells.isetitem(place, [harmless.get(value, value) for value in column])
-    text: str = cells.to_csv(index=False, lineterminator="\n", float_format=float_format)
-    return text
 
 
 def _failed_keys(failures: pd.DataFrame, description: RunDescription) -> pd.MultiIndex:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pandas as pd
+
 # A spreadsheet computes what begins with one of these. A number with a sign stays a number.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+|inf|nan)([eE][+-]?\d+)?")
@@ -25,3 +27,18 @@ def as_cell(text: str) -> str:
 def from_cell(text: str) -> str:
     """Return the text of a cell, without the apostrophe that :func:`as_cell` put before it."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
+
+
+def csv_text(frame: pd.DataFrame, float_format: str | None = None) -> str:
+    """Return a frame as CSV: nothing for NaN, line feeds only, texts as spreadsheets take them for texts.
+
+    Floats are the shortest that read back the same, unless a format is given.
+    """
+    cells = frame.rename(columns=as_cell)
+    for place, (_, column) in enumerate(frame.items()):
+        if not pd.api.types.is_numeric_dtype(column):
+            harmless = {text: as_cell(text) for text in column.unique() if isinstance(text, str)}
+            if any(text != cell for text, cell in harmless.items()):
+                cells.isetitem(place, [harmless.get(value, value) for value in column])
+    text: str = cells.to_csv(index=False, lineterminator="\n", float_format=float_format)
+    return text

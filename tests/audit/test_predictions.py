@@ -164,7 +164,7 @@ def test_of_several_classes_one_is_favorable_and_the_note_says_so() -> None:
         ({"s": [1, 2, 3, 4, 5, np.inf]}, {"score": "s"}, "infinity in 1 of 6 rows"),
         ({"s": list("123x56")}, {"score": "s"}, "'x' among 1 of 6 rows"),
         ({"w": [1, 1, 1, 1, 1, -2]}, {"weight": "w"}, "not negative.*-2"),
-        ({"y": [np.nan] * 6}, {}, "nobody to audit"),
+        ({"y": [np.nan] * 6}, {}, "No row can be audited"),
         ({"y": [[1], [0]] * 3}, {}, "single values"),
     ],
 )
@@ -178,7 +178,7 @@ def test_columns_of_one_name_and_no_rows() -> None:
     twice = pd.concat([table(), table()[["y"]]], axis=1)
     with pytest.raises(DataError, match="'y' more than once"):
         prepared(twice, **ROLES)
-    with pytest.raises(DataError, match="nobody to audit"):
+    with pytest.raises(DataError, match=r"No row can be audited.*Got: a table without rows"):
         prepared(table().iloc[:0], **ROLES)
 
 

@@ -15,7 +15,8 @@ import pandas as pd
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.pages.run import write_page
 from benchmark.runs.analysis import folder_statistics
-from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text
+from benchmark.runs.summary import SUMMARY_COLUMNS
+from benchmark.text.spreadsheet import csv_text
 
 SCRIPT = "<script>document.title='run'</script>"
 CLOSING = "</script><img src=x onerror=document.title='run'>"

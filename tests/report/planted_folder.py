@@ -12,7 +12,8 @@ import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.runs.descriptions import GroupSizes
-from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text
+from benchmark.runs.summary import SUMMARY_COLUMNS
+from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_folder import BETAS, made_up_manifest
 
 PLANTED = {

@@ -31,8 +31,9 @@ from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, Undeclared, folder_statistics
 from benchmark.runs.descriptions import GroupSizes
 from benchmark.runs.finished import read_results, read_run
-from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text
+from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.statistics import cell_intervals, paired_comparisons
+from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_folder import (
     BETAS,
     CLOSING,

@@ -27,7 +27,6 @@ from benchmark.runs.analysis import (
     folder_statistics,
 )
 from benchmark.runs.descriptions import GroupSizes
-from benchmark.runs.summary import csv_text
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import judged
 from benchmark.tables.answers import (
@@ -39,6 +38,7 @@ from benchmark.tables.answers import (
     remarks,
     spots,
 )
+from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_folder import (
     REASON,
     SCRIPT,

@@ -25,7 +25,13 @@ from benchmark.errors import ExperimentError, ReportError
 from benchmark.experiment.plan import PublishedEntry, load_experiment, narrow, plan_blocks
 from benchmark.experiment.world import build_world, cell_key
 from benchmark.published.figure import draw_differences
-from benchmark.published.files import compare_folder, print_comparison, write_comparison
+from benchmark.published.files import (
+    compare_folder,
+    print_comparison,
+    published_numbers,
+    read_published,
+    write_comparison,
+)
 from benchmark.published.numbers import (
     AGREEMENT_COLUMNS,
     COMPARISON_COLUMNS,
@@ -38,7 +44,7 @@ from benchmark.published.numbers import (
 )
 from benchmark.published.text import summary_markdown, table_markdown, worst_blocks
 from benchmark.runs.descriptions import DatasetDescription, PlantedBias, TechniqueDescription
-from benchmark.runs.finished import FinishedRun, published_numbers, read_published, read_run
+from benchmark.runs.finished import FinishedRun, read_run
 from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from tests.report.figure_checks import colorbars, cut_off, overlapping, panels, texts_of
@@ -665,7 +671,7 @@ def wide_comparison(n_datasets: int, betas: Sequence[float], name: str = "datase
             published.append((table, f"{name}_{i}", technique, beta, metric, 0.5))
             mean = 0.5 + next(differences)
             summary.append((f"{name}_{i}", "cpt", beta, technique, "c45", metric, mean, 0.0, mean, mean, 2))
-    from benchmark.runs.finished import PUBLISHED_COLUMNS
+    from benchmark.published.files import PUBLISHED_COLUMNS
 
     run = FinishedRun(
         name="wide",

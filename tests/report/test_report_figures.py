@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from benchmark.figures.over_beta import draw_over_beta
 from benchmark.figures.style import BETA_COLORS, line_style, render, wrap
-from benchmark.figures.tradeoff import draw_tradeoff, tradeoff_limits, tradeoff_points
+from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
 from benchmark.runs.descriptions import DatasetDescription, GroupSizes
 from benchmark.runs.frames import check_failures, check_results, only_described_metrics, scenarios
 from benchmark.runs.summary import summarise
@@ -47,7 +47,7 @@ def tradeoff(run: Run, *, only: int | None = None) -> Figure:
         check_failures(run.failures, run.description),
     )
     scenario = scenarios(results, failures, run.description)[0]
-    points = tradeoff_points(results, scenario)
+    points = points_of(scenario.rows(results))
     standing = standing_of(run)
     limits = tradeoff_limits(points, scenario.dataset.constant_accuracy)
     techniques = run.description.techniques if only is None else run.description.techniques[only : only + 1]
@@ -411,6 +411,6 @@ def test_points_need_both_values() -> None:
     run = run_of(ADULT, 1, repetitions=2)
     results = run.results.drop(run.results.query("metric == 'accuracy' and repetition == 0").index)
     scenario = scenarios(results, run.failures, run.description)[0]
-    points = tradeoff_points(results, scenario)
+    points = points_of(scenario.rows(results))
     assert list(points["repetition"].unique()) == [1]
     assert isinstance(points, pd.DataFrame)

@@ -14,7 +14,8 @@ from scipy import stats
 
 from benchmark.errors import ReportError
 from benchmark.runs.frames import check_failures, check_results, scenarios
-from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text, summarise
+from benchmark.runs.summary import SUMMARY_COLUMNS, summarise
+from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_runs import ADULT, DUTCH, METRICS, TECHNIQUES, Run, sample_run
 
 

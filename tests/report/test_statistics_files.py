@@ -35,10 +35,11 @@ from benchmark.runs.analysis import (
     folder_statistics,
 )
 from benchmark.runs.finished import read_results, read_run
-from benchmark.runs.summary import SUMMARY_COLUMNS, csv_text
+from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.tables.markup import to_csv, to_latex, to_markdown
 from benchmark.tables.paper import ReportTable
 from benchmark.tables.significance import statistics_tables
+from benchmark.text.spreadsheet import csv_text
 from tests.report.test_report_tables import check_latex
 
 ROOT = Path(__file__).resolve().parents[2]

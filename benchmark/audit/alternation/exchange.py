@@ -41,16 +41,9 @@ class Regressor(Protocol):
 
 
 def alternate(frame: pd.DataFrame, attribute: str, first: object, second: object) -> pd.DataFrame:
-    """Return a data frame in which two values of a column are exchanged (the paper's Definition 3).
+    """Return a copy of a data frame in which two values of a column are exchanged (the paper's Definition 3).
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Stays as it is.
-    attribute : str
-        The column.
-    first, second : object
-        Two of its values; rows with other values keep them.
+    Rows with other values keep them.
 
     Raises
     ------
@@ -69,12 +62,14 @@ def alternate(frame: pd.DataFrame, attribute: str, first: object, second: object
                 f"No row has {attribute} = {value!r}",
                 expected="one of " + ", ".join(map(repr, column.drop_duplicates().tolist())),
                 got=repr(value),
+                remedy="exchange values that occur",
             )
     if first == second:
         raise DataError(
             f"A value of {attribute!r} cannot be exchanged with itself",
             expected="two different values",
             got=f"{first!r} twice",
+            remedy="name another value",
         )
     return frame.assign(**{attribute: column.mask(is_first, second).mask(is_second, first)})
 
@@ -105,20 +100,14 @@ def alternation_test(
 
     Parameters
     ----------
-    features : DataFrame, shape (n, m)
-        What the model sees, the attributes included.
-    target : array-like of float, shape (n,)
-        What it is trained to predict.
+    features, target : DataFrame of shape (n, m), array-like of float of shape (n,)
+        What the model sees, the attributes included, and what it is trained to predict.
     model : Regressor
         Untrained; a deep copy is trained each time.
-    attributes : sequence of str
-        Columns of categories; each pair of values is exchanged.
-    variants : sequence of {"predict", "train", "retrain"}, default ("predict",)
-        Where the values are exchanged.
-    n_folds : int, default 10
-        Parts, whose sizes differ by at most 1.
-    seed : int, default 0
-        Decides which row is in which fold.
+    attributes, variants : sequence of str
+        Columns of categories, each pair of whose values is exchanged, and where.
+    n_folds, seed : int, default 10, default 0
+        Number of parts, whose sizes differ by at most 1, and what decides which row is in which.
 
     Returns
     -------
@@ -143,14 +132,15 @@ def alternation_test(
 
     Notes
     -----
-    The paper tells its method twice. Section 5 trains on the alternated data and predicts the alternated
+    The paper gives its method twice. Section 5 trains on the alternated data and predicts the alternated
     data (steps 3 to 5): ``retrain``. Sections 4.2 and 6.2 train once and predict the same rows twice:
-    ``predict``. They are not the same. To most models the names of categories are nothing: exchange two names
-    in the training rows, and the model that comes out is the old one with these names exchanged. So, with
-    :math:`f_\varphi` trained on :math:`\varphi(D)`, :math:`f_\varphi(\varphi(x)) = f(x)`, and ``retrain``
-    gives a divergence of 0 whatever the data hold. For the same reason :math:`f_\varphi(x) = f(\varphi(x))`:
-    ``train`` gives what ``predict`` gives. Only a model that takes categories for numbers, in an arbitrary
-    order, can give anything else, and then ``retrain`` measures that order. Hence ``predict`` by default.
+    ``predict``. They are not the same. To most models the names of categories mean nothing: exchange two
+    names in the training rows, and the model that comes out is the old one with these names exchanged. So
+    :math:`f_\varphi(\varphi(x)) = f(x)` with :math:`f_\varphi` trained on :math:`\varphi(D)`, and
+    ``retrain`` gives a divergence of 0 whatever the data hold. For the same reason
+    :math:`f_\varphi(x) = f(\varphi(x))`: ``train`` gives what ``predict`` gives. Only a model that takes
+    categories for numbers, in an arbitrary order, can give anything else, and then ``retrain`` measures that
+    order. Hence ``predict`` by default.
 
     References
     ----------
@@ -188,20 +178,13 @@ def alternation_test(
 
 
 def summarise_alternation(results: pd.DataFrame) -> pd.DataFrame:
-    """Summarise the folds of an alternation test.
+    """Summarize the folds of an alternation test.
 
-    Parameters
-    ----------
-    results : DataFrame
-        From :func:`alternation_test`; further columns before ``attribute`` tell several tests apart.
-
-    Returns
-    -------
-    DataFrame
-        A row for each test, attribute, pair, variant and group, in their order: ``n``, the rows in all folds;
-        ``folds``, those with a mean; ``mean``, ``mean_alternated`` and ``change``, unweighted means over the
-        folds; ``folds_up`` and ``folds_down``, those in which the mean rises and falls; ``kl_folds``, those
-        with a divergence; ``kl`` and ``kl_reverse``, its means, and ``kl_min`` and ``kl_max``.
+    Columns of the results before ``attribute`` tell several tests apart. A row for each test, attribute,
+    pair, variant and group, in their order: ``n``, the rows in all folds; ``folds``, those with a mean;
+    ``mean``, ``mean_alternated`` and ``change``, unweighted means over the folds; ``folds_up`` and
+    ``folds_down``, those in which the mean rises and falls; ``kl_folds``, those with a divergence; ``kl`` and
+    ``kl_reverse``, its means, and ``kl_min`` and ``kl_max``.
     """
     further = list(results.columns[: results.columns.get_loc("attribute")])
     key = [*further, "attribute", "first", "second", "variant", "group"]
@@ -242,22 +225,10 @@ def polynomial_regression(
     alphabetical order, standardised. The coefficients of all monomials up to the degree minimise
     :math:`\lVert y - b - \Phi w \rVert^2 + \lambda \lVert w \rVert^2`.
 
-    Parameters
-    ----------
-    numeric, categorical : sequence of str
-        Columns of either kind; further columns are not used.
-    degree : int, default 2
-        Of the polynomial: 2 has squares and products of two.
-    penalty : float, default 1.0
-        :math:`\lambda` > 0. The columns of 0 and 1 of a category sum to 1, so that plain least squares would
-        have no unique solution.
-    encoding : {"one_hot", "ordinal"}, default "one_hot"
-        What becomes of categories. A category that the training rows lack is all zeros, or -1.
-
-    Returns
-    -------
-    Regressor
-        A pipeline of scikit-learn.
+    Other columns are not used. The columns of 0 and 1 of a category sum to 1, so that plain least squares,
+    :math:`\lambda = 0`, would have no unique solution: the penalty :math:`\lambda` is positive. A category
+    that the training rows lack is all zeros, or -1. The degree 2 has squares and products of two. The result
+    is a pipeline of scikit-learn.
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.linear_model import Ridge
@@ -286,6 +257,7 @@ def _check(
             "The target does not fit the features",
             expected=f"{len(features):,} finite numbers",
             got=f"an array of shape {y.shape}, {int(np.isfinite(y).sum()):,} of its numbers finite",
+            remedy="hand over a number for each row of the features",
         )
     if missing := [str(name) for name in features if features[name].isna().any()]:
         raise DataError(
@@ -301,6 +273,7 @@ def _check(
             "The rows cannot be cut into folds",
             expected=f"from 2 to {len(features):,} folds, as many as there are rows",
             got=str(n_folds),
+            remedy="choose a number in this range",
         )
     for attribute in attributes:
         if attribute not in features:
@@ -310,6 +283,7 @@ def _check(
                 f"The values of {attribute!r} cannot be exchanged",
                 expected="two or more different values",
                 got=f"{features[attribute].iloc[0]!r} in all rows",
+                remedy="leave this attribute out",
             )
 
 
@@ -321,6 +295,7 @@ def _predict(model: Regressor, rows: pd.DataFrame) -> Array:
             expected=f"a finite number for each of {len(rows):,} rows",
             got=f"an array of shape {predictions.shape}, "
             f"{int(np.isfinite(predictions).sum()):,} of its numbers finite",
+            remedy="use a model that predicts one finite number for each row",
         )
     return predictions
 

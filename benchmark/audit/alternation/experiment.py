@@ -37,22 +37,10 @@ DECIMALS = 6
 
 
 class AlternationCase(BaseModel):
-    """One model on one choice of rows.
+    """One model, a polynomial of some degree in the features, on rows of a positive target or on all.
 
-    Attributes
-    ----------
-    name, title : str
-        Short name in the results, and one line for readers.
-    positive_target : bool
-        Whether only rows are used whose target is above 0.
-    features : tuple of str
-        Columns that the model sees.
-    degree : int
-        Of the polynomial.
-    encoding : {"one_hot", "ordinal"}
-        What becomes of categories; see :func:`~benchmark.audit.alternation.polynomial_regression`.
-    variants : tuple of {"predict", "train", "retrain"}
-        See :func:`~benchmark.audit.alternation.alternation_test`.
+    ``encoding`` and ``variants`` are those of :func:`~benchmark.audit.alternation.polynomial_regression` and
+    :func:`~benchmark.audit.alternation.alternation_test`.
     """
 
     model_config = STRICT
@@ -69,28 +57,12 @@ class AlternationCase(BaseModel):
 class AlternationExperiment(BaseModel):
     """The content of an experiment file of kind "alternation".
 
-    Attributes
-    ----------
-    kind : "alternation"
-        Tells it from experiments of planted bias.
-    name, title, description : str
-        Short name (the folder of its results), one line for headings, and more.
-    card : str
-        The dataset's card: a shipped name, or the path of a TOML file, relative to the experiment file.
-    target, unit : str
-        A column of numbers that is predicted, and in what it is measured.
-    numeric : tuple of str
-        Which of the features are numbers; the others are categories.
-    attributes : tuple of str
-        Features whose values are exchanged.
-    keep : dict of str to tuple of str
-        Rows to use: for a column of the card, the raw values wanted.
-    folds, seed : int
-        Parts of the cross-validation, and the root of its random numbers.
-    penalty : float
-        Of the squared coefficients.
-    cases : tuple of AlternationCase
-        What is measured; figures show the first variant of the first.
+    ``name`` is that of the folder of its results, ``title`` a line for headings. ``card`` is a shipped one's
+    name or a path relative to the file. ``target`` is the column of numbers that is predicted, ``unit`` in
+    what it is measured. ``numeric`` says which of the features are numbers; the others are categories.
+    ``attributes`` are features whose values are exchanged. ``keep`` has for columns of the card the raw
+    values of rows to use. ``folds`` and ``seed`` are those of the cross-validation, ``penalty`` is that of
+    the squared coefficients. ``cases`` are measured; figures show the first variant of the first.
     """
 
     model_config = STRICT
@@ -129,16 +101,10 @@ class AlternationExperiment(BaseModel):
 class AlternationOutcome:
     """What an alternation experiment gave.
 
-    Attributes
-    ----------
-    results : DataFrame
-        As :func:`~benchmark.audit.alternation.alternation_test` returns it, after a column ``case``.
-    summary : DataFrame
-        As :func:`~benchmark.audit.alternation.summarise_alternation` returns it.
-    rows : dict of str to int
-        Number of rows by case.
-    digest : str
-        SHA-256 of the rows and columns used: the same data have the same digest wherever they were found.
+    ``results`` are those of :func:`~benchmark.audit.alternation.alternation_test` after a column ``case``,
+    summarized by :func:`~benchmark.audit.alternation.summarise_alternation`; ``rows`` are their number by
+    case. ``digest`` is the SHA-256 of the rows and columns used: the same data have the same wherever they
+    were found.
     """
 
     results: pd.DataFrame
@@ -153,35 +119,15 @@ def is_alternation(name: str) -> bool:
 
 
 def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
-    """Read and check an experiment file of kind "alternation".
+    """Read and check an experiment file of kind "alternation", by a shipped one's name or a path.
 
-    Parameters
-    ----------
-    name_or_path : str or Path
-        A shipped experiment's name, or the path of a TOML file.
-
-    Raises
-    ------
-    UnknownNameError
-        If it is neither.
-    ExperimentError
-        If the file is not TOML, is of another kind, or breaks a rule.
+    What is neither is an UnknownNameError; a file of another kind, or that breaks a rule, an ExperimentError.
     """
     return load_experiment_file(AlternationExperiment, name_or_path, KIND)
 
 
-def run_alternation(
-    experiment: AlternationExperiment,
-    sources: Sources = ANYWHERE,
-) -> AlternationOutcome:
+def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHERE) -> AlternationOutcome:
     """Run an alternation experiment on the raw values of its dataset's files.
-
-    Parameters
-    ----------
-    experiment : AlternationExperiment
-        What to do.
-    sources : Sources, optional
-        Where the files are; see :class:`benchmark.data.source.Sources`.
 
     Raises
     ------
@@ -196,10 +142,12 @@ def run_alternation(
         for case in experiment.cases:
             used = frame[frame[experiment.target] > 0] if case.positive_target else frame
             features = used[list(case.features)].reset_index(drop=True)
-            numeric = [name for name in case.features if name in experiment.numeric]
-            categorical = [name for name in case.features if name not in experiment.numeric]
             model = polynomial_regression(
-                numeric, categorical, degree=case.degree, penalty=experiment.penalty, encoding=case.encoding
+                [name for name in case.features if name in experiment.numeric],
+                [name for name in case.features if name not in experiment.numeric],
+                degree=case.degree,
+                penalty=experiment.penalty,
+                encoding=case.encoding,
             )
             found = alternation_test(
                 features,
@@ -242,13 +190,12 @@ def _rows(experiment: AlternationExperiment, sources: Sources) -> pd.DataFrame:
         pd.DataFrame(read_records(card, file, content).columns)
         for file, content in zip(card.source.files, files, strict=True)
     ]
-    raw = pd.concat(frames, ignore_index=True).rename(
-        columns={spec.source or name: name for name, spec in card.columns.items()}
-    )
+    names = {spec.source or name: name for name, spec in card.columns.items()}
+    raw = pd.concat(frames, ignore_index=True).rename(columns=names)
     raw = raw[list(dict.fromkeys([*used, *experiment.keep]))].apply(lambda column: column.str.strip())
-    kept = np.logical_and.reduce(
-        [np.ones(len(raw), dtype=bool), *(raw[name].isin(values) for name, values in experiment.keep.items())]
-    )
+    kept = pd.Series(True, index=raw.index)
+    for name, values in experiment.keep.items():
+        kept &= raw[name].isin(values)
     frame = raw.loc[kept, used].reset_index(drop=True)
     if frame.empty:
         raise DataError(
