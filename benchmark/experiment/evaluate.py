@@ -14,9 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark import errors
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
 from benchmark.data.table import Table
+from benchmark.errors import (
+    BetabenchError,
+    ClassifierError,
+    DeclinedError,
+    NotConvergedError,
+    TechniqueError,
+    UnknownNameError,
+    where,
+)
 from benchmark.experiment.draws import axes, observe_test_rows
 from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
 from benchmark.experiment.score import Answers, Scorer, pack, scoring_digest
@@ -46,7 +54,7 @@ def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Techn
     for dataset in experiment.datasets:
         for name in dataset.parameters:
             if name not in list_techniques():
-                raise errors.UnknownNameError("technique", name, list_techniques())
+                raise UnknownNameError("technique", name, list_techniques())
     return {
         (dataset.name, entry.name): get_technique(
             entry.technique, **experiment.technique_parameters(dataset, entry)
@@ -77,7 +85,7 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
     try:
         factory.build(np.array([2]), 0)
     except Exception as error:
-        raise errors.ClassifierError(
+        raise ClassifierError(
             f"The classifier {entry.name!r} cannot be built",
             got=f"{type(error).__name__}: {error}",
             remedy="correct its parameters in the experiment file",
@@ -184,9 +192,9 @@ class Evaluator:
                         return {"status": "failed", "reason": reason}
                     return {"status": "skipped", "reason": _storable(declined)}
                 answers, convergence = _answers(technique, train, test, scorer, tools)
-        except errors.NotConvergedError as error:
+        except NotConvergedError as error:
             return {"status": "not_converged", "reason": _in_words(error)}
-        except errors.DeclinedError as error:
+        except DeclinedError as error:
             return {"status": "skipped", "reason": _in_words(error)}
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
@@ -237,7 +245,7 @@ def _answers(
     finite = bool(np.isfinite([figures.residual, figures.tolerance]).all())
     if not (finite and 0 <= figures.steps < 2**63):  # what the store can keep
         what = f"{technique.name} reported figures that are not finite, or steps that are no count"
-        raise errors.TechniqueError(what, got=str(figures))
+        raise TechniqueError(what, got=str(figures))
     return answers, figures
 
 
@@ -258,9 +266,9 @@ def _in_words(error: BaseException) -> str:
         text = str(error)
     except Exception:  # an exception of a plugin's own
         text = "(its message cannot be read)"
-    if isinstance(error, errors.BetabenchError):
+    if isinstance(error, BetabenchError):
         return _storable(text)
-    place = errors.where(error)
+    place = where(error)
     return _storable(f"{type(error).__name__}: {text}", f" ({place})" if place else "")
 
 
