@@ -22,7 +22,7 @@ from benchmark.tables.answers import (
     less_words,
     mark_notes,
     scenario_notes,
-    sign_of,
+    signed_title,
     spots,
 )
 from benchmark.text.words import number
@@ -79,17 +79,13 @@ def _print_answers(
         found: list[Any] = list(rows.itertuples(index=False))
         console.print(f"[bold]β = {beta:g}[/bold]: {answer_counts(rows)}", highlight=False)
         for row in (row for row in found if row.verdict == "baseline"):
-            _print_row(console, "baseline", *_numbers(row), escape(_name(row, titles)))
+            _print_row(console, "baseline", *_numbers(row), escape(signed_title(row, titles)))
         picked = choices(found)
         for row in dict.fromkeys(picked.values()):
             kinds = [name for name, own in picked.items() if own is row]
             kind = kinds[0] if len(kinds) == 1 else "both"
             only = "candidate: " if row.verdict == "candidate" else ""
-            _print_row(console, kind, *_numbers(row), escape(f"{only}{_name(row, titles)}"))
-
-
-def _name(row: Any, titles: Mapping[str, str]) -> str:
-    return f"{titles[row.technique]} {sign_of(row)}".rstrip()
+            _print_row(console, kind, *_numbers(row), escape(f"{only}{signed_title(row, titles)}"))
 
 
 def _print_row(console: Console, *cells: str) -> None:

@@ -34,6 +34,7 @@ from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
     ANSWER_COLUMNS,
+    DISCRIMINATION,
     ConstantAnswer,
     answer_table,
     incomparable,
@@ -44,7 +45,7 @@ from benchmark.statistics.answers import (
 )
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.fairea import FAIREA_COLUMNS
-from benchmark.statistics.frames import SCENARIO, Cells, to_cells
+from benchmark.statistics.frames import Cells, to_cells
 from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
@@ -71,17 +72,15 @@ BELOW_COLUMNS = ("below_constant", "below_constant_betas")
 """Columns of ranks and Pareto fronts: whether a technique is less accurate than the best constant answer at a
 level of bias that the row is about, on any of its datasets, and at which, separated by blanks."""
 
-BIAS_METRICS = ("discrimination", "overestimation", "underestimation")
-"""Metrics that Fairea's regions are drawn for: only of such differences the mutation baseline is a line."""
-
 _OVER = (("dataset",), ("dataset", "beta"))
-_OF_ANSWERS = ("discrimination", ACCURACY)
+# Fairea's mutation baseline is a straight line for such differences only.
+_BIAS_METRICS = (DISCRIMINATION, "overestimation", "underestimation")
 _NO_GROUPS = "the manifest does not say how many test rows are favorable"
 
 
 @dataclass(frozen=True)
 class Undeclared:
-    """Stands for a metric of a plugin that is not loaded: nobody knows which of its values are good."""
+    """Stands for a metric of a plugin that is not loaded: which of its values are good is unknown."""
 
     name: str
     title: str
@@ -139,11 +138,8 @@ class RunStatistics:
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
-        names = (
-            *("answers", "intervals", "comparisons", "ranks", "pairs"),
-            *("pareto", "hypervolume", "fairea", "robustness"),
-        )
-        return {name: getattr(self, name) for name in names}
+        names = ("answers", "intervals", "comparisons", "ranks", "pairs", "pareto", "hypervolume", "fairea")
+        return {name: getattr(self, name) for name in (*names, "robustness")}
 
     @property
     def warnings(self) -> list[str]:
@@ -170,9 +166,9 @@ class RunStatistics:
     def compared(self) -> pd.DataFrame:
         """The judged comparisons with baselines that can be compared with; no differences to the others."""
         gone = incomparable(self.judged, self.standing)
-        numbers = ["difference", "improvement", "p_permutation"]
-        columns = [name for name in self.judged.columns if name.startswith(tuple(numbers))]
         table = self.judged.copy()
+        numbers = ("difference", "improvement", "p_permutation")
+        columns = [name for name in table.columns if name.startswith(numbers)]
         table[columns] = table[columns].mask(gone)
         for flag in ("better", "candidate", "worse"):
             table[flag] &= ~gone
@@ -262,17 +258,7 @@ def run_statistics(
     UnknownNameError
         If the baseline is unknown.
     """
-    if not 0 < alpha < 1:
-        raise StatisticsError(
-            "The level of significance is impossible", expected="a number between 0 and 1", got=f"{alpha:g}"
-        )
-    if results["repetition"].nunique() < 2:
-        raise ReportError(
-            f"The run {run.name!r} has one repetition",
-            expected="at least two, so that intervals and tests can be computed",
-            got="1",
-            remedy="run the experiment with more --repetitions; 30 are a good number",
-        )
+    _require_testable(run, results, alpha)
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
     declared = {name: _declared(name) for name in compared}
     goals = {own.name: own for own in map(_declared, results["metric"].unique())}
@@ -281,27 +267,26 @@ def run_statistics(
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
     cells, useful = to_cells(results), to_cells(without_degenerate(results, standing))
     against = to_cells(without_degenerate(results, standing, baselines))
-    parts = list(_datasets_of(baselines).items())
+    parts = [(against.where(dataset=own), name) for name, own in _datasets_of(baselines).items()]
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
     comparisons = _in_order([_compare(cells, baselines, goals, alpha)], run, PAIRED_COLUMNS)
     decided = judged(comparisons, alpha=alpha, rope=rope)
     answers = (
         answer_table(everything, decided, standing, baselines, rope=rope)
-        if set(_OF_ANSWERS) <= set(compared)
+        if {DISCRIMINATION, ACCURACY} <= set(compared)
         else results_answers(everything, baselines, run.constant_answers, alpha=alpha, rope=rope)
     )
-    stops = pd.concat(
-        [stopping_points(against.where(dataset=own), name, goals) for name, own in parts], ignore_index=True
-    )
+    say("ranking techniques and comparing pairs of them")
     # A mean over some of the repetitions is not ranked beside means over all of them.
     whole = (useful.n == useful.n_expected)[:, None]
     panels = list(_panels(replace(useful, values=np.where(whole, useful.values, np.nan)), run))
-    say("ranking techniques and comparing pairs of them")
     ranks = pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True)
-    paired = pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True)
+    pairs = pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True)
     say("weighing each metric against accuracy")
-    pairs = _trade_offs(declared)
-    references = {pair: tuple(_worst(declared[name]) for name in pair) for pair in pairs}
+    worst = _trade_offs(declared)
+    fronts = _in_order([pareto_fronts(useful, pair, goals) for pair in worst], run, PARETO_COLUMNS)
+    areas = [hypervolumes(useful, pair, goals, reference=reference) for pair, reference in worst.items()]
+    stops = pd.concat([stopping_points(part, name, goals) for part, name in parts], ignore_index=True)
     return RunStatistics(
         run=run,
         results=results,
@@ -315,27 +300,29 @@ def run_statistics(
         intervals=cell_intervals(cells),
         comparisons=comparisons,
         ranks=_with_below(_explained_ranks(ranks, standing), standing),
-        pairs=paired,
-        pareto=_with_below(
-            _explained_fronts(
-                _in_order([pareto_fronts(useful, pair, goals) for pair in pairs], run, PARETO_COLUMNS),
-                standing,
-            ),
-            standing,
-        ),
-        hypervolume=_in_order(
-            [
-                hypervolumes(useful, pair, goals, reference=(first, second))
-                for pair, (first, second) in references.items()
-            ],
-            run,
-            HYPERVOLUME_COLUMNS,
-        ),
-        fairea=_in_order(
-            [_fairea(run, against.where(dataset=own), name) for name, own in parts], run, FAIREA_COLUMNS
-        ),
+        pairs=pairs,
+        pareto=_with_below(_explained_fronts(fronts, standing), standing),
+        hypervolume=_in_order(areas, run, HYPERVOLUME_COLUMNS),
+        fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=_explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
     )
+
+
+def _require_testable(run: FinishedRun, results: pd.DataFrame, alpha: float) -> None:
+    if not 0 < alpha < 1:
+        raise StatisticsError(
+            "The level of significance is impossible",
+            expected="a number between 0 and 1",
+            got=f"{alpha:g}",
+            remedy="0.05 is what is usually asked for",
+        )
+    if results["repetition"].nunique() < 2:
+        raise ReportError(
+            f"The run {run.name!r} has one repetition",
+            expected="at least two, so that intervals and tests can be computed",
+            got="1",
+            remedy="run the experiment with more --repetitions; 30 are a good number",
+        )
 
 
 def results_answers(
@@ -361,8 +348,8 @@ def results_answers(
     alpha, rope : float
         As for :func:`run_statistics`.
     """
-    own = results[results["metric"].isin(_OF_ANSWERS)]
-    if not (own["metric"] == _OF_ANSWERS[0]).any():
+    own = results[results["metric"].isin((DISCRIMINATION, ACCURACY))]
+    if not (own["metric"] == DISCRIMINATION).any():
         return pd.DataFrame(columns=list(ANSWER_COLUMNS))
     comparisons = _compare(to_cells(own), baselines, list_metrics(), alpha)
     standing = standings(results, constants)
@@ -406,22 +393,23 @@ def baselines_of(run: FinishedRun, results: pd.DataFrame, baseline: str | None) 
     ReportError
         If a dataset's declared baseline was not run.
     """
-    tried = results.groupby("dataset", sort=False)["technique"].unique()
     if baseline is not None:
         known = results["technique"].unique()
         if baseline not in known:
             raise UnknownNameError("technique", baseline, known)
-        return dict.fromkeys(map(str, tried.index), baseline)
+        return dict.fromkeys(map(str, results["dataset"].unique()), baseline)
     declared = {dataset.name: dataset.baseline for dataset in run.datasets}
-    for dataset, techniques in tried.items():
-        if declared[str(dataset)] not in techniques:
+    found: dict[str, str] = {}
+    for dataset, techniques in results.groupby("dataset", sort=False)["technique"].unique().items():
+        found[str(dataset)] = own = declared[str(dataset)]
+        if own not in techniques:
             raise ReportError(
-                f"The baseline {declared[str(dataset)]!r} of {dataset} was not run",
+                f"The baseline {own!r} of {dataset} was not run",
                 expected="one of " + ", ".join(techniques),
-                got=repr(declared[str(dataset)]),
+                got=repr(own),
                 remedy="name one of these with --baseline, or run the experiment with the baseline as well",
             )
-    return {str(dataset): declared[str(dataset)] for dataset in tried.index}
+    return found
 
 
 def _datasets_of(baselines: Mapping[str, str]) -> dict[str, list[str]]:
@@ -489,11 +477,8 @@ def _pairs(
             panel = panel.where(technique=[])
         tests = pairwise_tests(panel, goals, over=over, alpha=alpha)
         found = bayesian_comparisons(panel, goals, over=over, rope=rope, n_samples=N_POSTERIOR)
-        keys = [*found.columns[: list(found.columns).index("second") + 1]]
         # The warnings are those of ranks.csv: thousands of pairs need not repeat them.
-        table = tests.drop(columns="warning").merge(
-            found[[*keys, "p_first", "p_rope", "p_second"]], how="left", on=keys
-        )
+        table = tests.drop(columns="warning").join(found[["p_first", "p_rope", "p_second"]])
         tables.append(_labelled(table, panel, over))
     return pd.concat(tables, ignore_index=True)
 
@@ -506,22 +491,18 @@ def _labelled(table: pd.DataFrame, panel: Cells, over: Sequence[str]) -> pd.Data
     return pd.DataFrame(labels, index=table.index).join(rest)
 
 
-def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> list[tuple[str, str]]:
-    """Return each metric with accuracy, as far as both have a worst value, which hypervolumes refer to."""
-    if ACCURACY not in metrics:
-        return []
-    return [
-        (name, ACCURACY) for name, own in metrics.items() if name != ACCURACY and np.isfinite(_worst(own))
-    ]
+def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return each metric and accuracy with the greatest distances to their ideals, where these are finite.
 
-
-def _worst(metric: Metric | Undeclared) -> float:
-    """Return the greatest distance to the ideal that the metric's range allows."""
-    return float(distance(np.array(metric.range, dtype=float), metric).max())
+    These distances, which hypervolumes refer to, are what the metrics' ranges allow.
+    """
+    worst = {m: float(distance(np.array(own.range, dtype=float), own).max()) for m, own in metrics.items()}
+    others = [name for name in worst if name != ACCURACY and np.isfinite(worst[name])]
+    return {(name, ACCURACY): (worst[name], worst[ACCURACY]) for name in others if ACCURACY in worst}
 
 
 def _fairea(run: FinishedRun, part: Cells, baseline: str) -> pd.DataFrame:
-    biased = [name for name in BIAS_METRICS if name in set(part.keys["metric"])]
+    biased = [name for name in _BIAS_METRICS if name in set(part.keys["metric"])]
     alone = part.keys["technique"].nunique() < 2
     if alone or not biased or ACCURACY not in set(part.keys["metric"]):
         return pd.DataFrame(columns=list(FAIREA_COLUMNS))
@@ -533,9 +514,23 @@ def _fairea(run: FinishedRun, part: Cells, baseline: str) -> pd.DataFrame:
 
 
 def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:
-    line = ["dataset", "bias", "technique", "classifier", "metric"]
     own = stops.drop(columns="n_betas").rename(columns={"reason": "stops_reason"})
-    return lines.merge(own, how="left", on=line)
+    return lines.merge(own, how="left", on=["dataset", "bias", "technique", "classifier", "metric"])
+
+
+def _about(table: pd.DataFrame, standing: pd.DataFrame) -> Iterator[list[Any]]:
+    """Yield the rows of standings that each row of a table is about: of one beta, or without it of all."""
+    keys = ["bias", "classifier", "technique"]
+    places = {key: list(own.itertuples(index=False)) for key, own in standing.groupby(keys, sort=False)}
+    rows: list[Any] = list(table.itertuples(index=False))
+    for row in rows:
+        datasets = str(row.datasets if hasattr(row, "datasets") else row.dataset).split()
+        beta = getattr(row, "beta", np.nan)
+        yield [
+            place
+            for place in places.get((row.bias, row.classifier, row.technique), [])
+            if place.dataset in datasets and (pd.isna(beta) or place.beta == beta)
+        ]
 
 
 # What is left out because it is degenerate has no value where fronts, ranks and lines are computed. Their
@@ -543,82 +538,44 @@ def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:
 
 
 def _explained_fronts(fronts: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    known = _degenerate(standing)
-    keys = fronts[[*SCENARIO, "beta", "technique"]].itertuples(index=False, name=None)
-    found = [known.get(key, reason) for key, reason in zip(keys, fronts["reason"], strict=True)]
-    return fronts.assign(reason=pd.Series(found, index=fronts.index, dtype=object))
+    known = zip(fronts["reason"], _about(fronts, _degenerate(standing)), strict=True)
+    return fronts.assign(reason=[own[0].degenerate if own else reason for reason, own in known])
 
 
 def _explained_ranks(ranks: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    known = _degenerate(standing)
     found = []
-    rows: list[Any] = list(ranks.itertuples(index=False))
-    for row in rows:
-        reason, names = (
-            row.reason.replace("no value for", "not every repetition has a value for"),
-            str(row.datasets).split(),
-        )
-        for (dataset, bias, classifier, beta, technique), words in known.items() if reason else ():
-            if (
-                (bias, classifier, technique) == (row.bias, row.classifier, row.technique)
-                and dataset in names
-                and (pd.isna(row.beta) or beta == row.beta)
-            ):
-                reason = f"{words} at dataset {dataset}, beta {beta:g}"
-                break
-        found.append(reason)
-    return ranks.assign(reason=pd.Series(found, index=ranks.index, dtype=object))
+    for reason, own in zip(ranks["reason"], _about(ranks, _degenerate(standing)), strict=True):
+        if reason and own:
+            found.append(f"{own[0].degenerate} at dataset {own[0].dataset}, beta {own[0].beta:g}")
+        else:
+            found.append(reason.replace("no value for", "not every repetition has a value for"))
+    return ranks.assign(reason=found)
 
 
 def _explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    known, useless = (
-        _by_line(standing[rows]) for rows in (standing["n_degenerate"] > 0, standing["mostly_constant"])
-    )
-    found: dict[str, list[str]] = {"reason": [], "stops_reason": []}
-    rows: list[Any] = list(lines.itertuples(index=False))
-    for row in rows:
-        own, other = (
-            of.get((row.dataset, row.bias, row.classifier, name))
-            for of, name in ((known, row.technique), (useless, row.baseline))
+    useless = standing[standing["mostly_constant"]]
+    own, other = (
+        [f"{rows[0].degenerate} at beta {rows[0].beta:g}" if rows else "" for rows in found]
+        for found in (
+            _about(lines, _degenerate(standing)),
+            _about(lines.assign(technique=lines["baseline"]), useless),
         )
-        found["reason"].append(own or row.reason)
+    )
+    stops = [
         # The baseline itself stops nowhere, and has no reason for it.
-        why = own or (f"the baseline {other}" if other else row.stops_reason)
-        found["stops_reason"].append(row.stops_reason if pd.isna(row.stops_reason) else why)
-    columns = {name: pd.Series(own, index=lines.index, dtype=object) for name, own in found.items()}
-    return lines.assign(**columns)
-
-
-def _by_line(standing: pd.DataFrame) -> dict[tuple[object, ...], str]:
-    """Return what the classifiers of each degenerate technique do, and the least bias at which they do."""
-    known: dict[tuple[object, ...], str] = {}
-    for (*place, beta, technique), words in _degenerate(standing).items():
-        known.setdefault((*place, technique), f"{words} at beta {beta:g}")
-    return known
+        reason if pd.isna(reason) else words or (f"the baseline {of_baseline}" if of_baseline else reason)
+        for reason, words, of_baseline in zip(lines["stops_reason"], own, other, strict=True)
+    ]
+    reasons = [words or reason for words, reason in zip(own, lines["reason"], strict=True)]
+    return lines.assign(reason=reasons, stops_reason=stops)
 
 
 def _with_below(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
     """Append :data:`BELOW_COLUMNS` to a table with ``dataset`` or ``datasets``; without a beta, of all."""
-    found: dict[tuple[str, str, str], set[tuple[str, float]]] = {}
-    below: list[Any] = list(standing[standing["below_constant"]].itertuples(index=False))
-    for row in below:
-        found.setdefault((row.bias, row.classifier, row.technique), set()).add((row.dataset, row.beta))
-    betas = []
-    rows: list[Any] = list(table.itertuples(index=False))
-    for row in rows:
-        datasets = str(row.datasets if hasattr(row, "datasets") else row.dataset).split()
-        own = found.get((row.bias, row.classifier, row.technique), set())
-        at = {b for dataset, b in own if dataset in datasets and (pd.isna(row.beta) or row.beta == b)}
-        betas.append(" ".join(f"{beta:g}" for beta in sorted(at)))
-    listed = pd.Series(betas, index=table.index, dtype=object)
-    table = table.copy()
-    table[list(BELOW_COLUMNS)] = pd.DataFrame({0: listed != "", 1: listed})
-    return table
+    below = _about(table, standing[standing["below_constant"]])
+    betas = [" ".join(f"{beta:g}" for beta in sorted({place.beta for place in own})) for own in below]
+    return table.assign(below_constant=list(map(bool, betas)), below_constant_betas=betas)
 
 
-def _degenerate(standing: pd.DataFrame) -> dict[tuple[str, str, str, float, str], str]:
-    """Return what the classifiers of each degenerate technique do, by scenario, level of bias and name."""
-    rows = standing.loc[
-        standing["n_degenerate"] > 0, [*SCENARIO, "beta", "technique", "degenerate"]
-    ].itertuples(index=False, name=None)
-    return {row[:5]: row[5] for row in rows}
+def _degenerate(standing: pd.DataFrame) -> pd.DataFrame:
+    return standing[standing["n_degenerate"] > 0]

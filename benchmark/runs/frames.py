@@ -113,7 +113,9 @@ def with_failed_cells(results: pd.DataFrame, failures: pd.DataFrame, metrics: Se
     """Return results with a row without a value for each metric of each cell that failed as a whole."""
     failed = failures.loc[failures["metric"] == "", list(RESULT_COLUMNS[:6])]
     missing = failed.merge(pd.DataFrame({"metric": list(metrics)}), how="cross").assign(value=float("nan"))
-    return pd.concat([results, missing], ignore_index=True)
+    # An empty frame has no say in the types of the columns.
+    filled = [frame for frame in (results, missing) if len(frame)]
+    return pd.concat(filled or [results], ignore_index=True)
 
 
 def in_described_order(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:

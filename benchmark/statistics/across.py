@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,10 @@ from benchmark.statistics.frames import Cells, Goal, goal_of, require_known, row
 from benchmark.statistics.hypothesis_tests import friedman, holm, wilcoxon_p_values
 
 ALPHA = 0.05
-"""Level of significance, unless told otherwise."""
+"""Level of significance, by default."""
 
 _AXES = ("dataset", "bias", "beta", "classifier")
+_PAIR = ("first", "second")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +35,8 @@ class _Ranking:
     left_out: dict[str, str]  # technique: reason
 
     @property
-    def head(self) -> dict[str, object]:
-        return {**self.key, "n_blocks": len(self.distances), "n_datasets": self.n_datasets}
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        return list(itertools.combinations(range(len(self.techniques)), 2))
+    def pairs(self) -> list[tuple[str, str]]:
+        return list(itertools.combinations(self.techniques, 2))
 
     @property
     def improvements(self) -> NDArray[np.float64]:
@@ -57,6 +54,14 @@ class _Ranking:
         """Return the p-value of each pair, as it is and with Holm's correction."""
         raw = wilcoxon_p_values(self.improvements, "zsplit") if self.pairs else np.empty(0)
         return raw, holm(raw)
+
+    def warning(self, n_tests: int, alpha: float) -> str:
+        return too_few_datasets(self.n_datasets, len(self.distances), n_tests, alpha)
+
+    def rows(self, columns: Sequence[str], values: Iterable[Sequence[object]]) -> list[dict[str, object]]:
+        """Return rows of some columns that say what the comparison is about as well."""
+        head = {**self.key, "n_blocks": len(self.distances), "n_datasets": self.n_datasets}
+        return [{**head, **dict(zip(columns, own, strict=True))} for own in values]
 
 
 def average_ranks(
@@ -103,31 +108,16 @@ def average_ranks(
     ----------
     Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
     """
+    columns = ("technique", "mean_rank", "mean_distance", "reason")
     rows: list[dict[str, object]] = []
     for ranking in _rankings(results, goals, over, techniques):
         ranks, means = ranking.mean_ranks, row_means(ranking.distances.T)
-        rows += [
-            {
-                **ranking.head,
-                "technique": ranking.techniques[i],
-                "mean_rank": ranks[i],
-                "mean_distance": means[i],
-                "reason": "",
-            }
-            for i in np.argsort(ranks, kind="stable")
-        ]
-        rows += [
-            {
-                **ranking.head,
-                "technique": technique,
-                "mean_rank": math.nan,
-                "mean_distance": math.nan,
-                "reason": reason,
-            }
-            for technique, reason in ranking.left_out.items()
-        ]
-    columns = ("technique", "mean_rank", "mean_distance", "n_blocks", "n_datasets", "reason")
-    return pd.DataFrame(rows, columns=[*_fixed(over), *columns])
+        best_first = np.argsort(ranks, kind="stable")
+        rows += ranking.rows(columns, [(ranking.techniques[i], ranks[i], means[i], "") for i in best_first])
+        rows += ranking.rows(
+            columns, [(name, math.nan, math.nan, reason) for name, reason in ranking.left_out.items()]
+        )
+    return pd.DataFrame(rows, columns=[*_fixed(over), *columns[:-1], "n_blocks", "n_datasets", "reason"])
 
 
 def friedman_tests(
@@ -152,17 +142,17 @@ def friedman_tests(
         where too few datasets carry what follows from it (:func:`too_few_datasets`, for all pairs of
         techniques).
     """
-    rows = []
+    columns = ("n_techniques", "chi2", "p_chi2", "df", "f", "p_f", "df_error", "reason", "warning")
+    rows: list[dict[str, object]] = []
     for ranking in _rankings(results, goals, over, techniques):
         n_blocks, k = ranking.distances.shape
         reason = "fewer than two blocks" if n_blocks < 2 else "fewer than two techniques" if k < 2 else ""
-        found = {} if reason else asdict(friedman(ranking.distances))
-        if not reason and math.isnan(found["chi2"]):
+        found = [math.nan] * 6 if reason else astuple(friedman(ranking.distances))
+        if not reason and math.isnan(found[0]):
             reason = "all techniques are equal"
-        warning = too_few_datasets(ranking.n_datasets, n_blocks, max(1, len(ranking.pairs)), alpha)
-        rows.append({**ranking.head, "n_techniques": k, **found, "reason": reason, "warning": warning})
-    columns = ("n_blocks", "n_datasets", "n_techniques", "chi2", "p_chi2", "df", "f", "p_f", "df_error")
-    return pd.DataFrame(rows, columns=[*_fixed(over), *columns, "reason", "warning"])
+        warning = ranking.warning(max(1, len(ranking.pairs)), alpha)
+        rows += ranking.rows(columns, [(k, *found, reason, warning)])
+    return pd.DataFrame(rows, columns=[*_fixed(over), "n_blocks", "n_datasets", *columns])
 
 
 def pairwise_tests(
@@ -191,25 +181,15 @@ def pairwise_tests(
     Demsar (2006), section 3.1.3; Benavoli, Corani and Mangili (2016), Should we really use post-hoc tests
     based on mean-ranks?
     """
+    columns = ("improvement", "p_wilcoxon", "p_wilcoxon_holm", "reason", "warning")
     rows: list[dict[str, object]] = []
     for ranking in _rankings(results, goals, over, techniques):
-        means = row_means(ranking.improvements)
-        warning = too_few_datasets(ranking.n_datasets, len(ranking.distances), len(ranking.pairs), alpha)
-        for (i, j), mean, raw, corrected in zip(ranking.pairs, means, *ranking.p_values(), strict=True):
-            rows.append(
-                {
-                    **ranking.head,
-                    "first": ranking.techniques[i],
-                    "second": ranking.techniques[j],
-                    "improvement": mean,
-                    "p_wilcoxon": raw,
-                    "p_wilcoxon_holm": corrected,
-                    "reason": "all differences are zero" if math.isnan(raw) else "",
-                    "warning": warning,
-                }
-            )
-    columns = ("first", "second", "n_blocks", "n_datasets", "improvement", "p_wilcoxon", "p_wilcoxon_holm")
-    return pd.DataFrame(rows, columns=[*_fixed(over), *columns, "reason", "warning"])
+        means, (raw, corrected) = row_means(ranking.improvements), ranking.p_values()
+        reasons = np.where(np.isnan(raw), "all differences are zero", "")
+        warning = ranking.warning(len(ranking.pairs), alpha)
+        found = zip(ranking.pairs, means, raw, corrected, reasons, strict=True)
+        rows += ranking.rows((*_PAIR, *columns), [(*pair, *own, warning) for pair, *own in found])
+    return pd.DataFrame(rows, columns=[*_fixed(over), *_PAIR, "n_blocks", "n_datasets", *columns])
 
 
 def rank_groups(
@@ -232,27 +212,19 @@ def rank_groups(
         ``mean_rank`` and ``warning``. A technique is in several groups or in none; see
         :func:`unbroken_groups`.
     """
+    columns = ("group", "technique", "mean_rank", "warning")
     rows: list[dict[str, object]] = []
     for ranking in _rankings(results, goals, over, techniques):
-        k = len(ranking.techniques)
-        ranks = ranking.mean_ranks
+        k, ranks = len(ranking.techniques), ranking.mean_ranks
         order = np.argsort(ranks, kind="stable")
         differ = np.zeros((k, k), dtype=bool)
-        for (i, j), p in zip(ranking.pairs, ranking.p_values()[1], strict=True):
-            differ[i, j] = differ[j, i] = p <= alpha  # False for NaN: nothing differs
-        warning = too_few_datasets(ranking.n_datasets, len(ranking.distances), len(ranking.pairs), alpha)
+        differ[np.triu_indices(k, 1)] = ranking.p_values()[1] <= alpha  # False for NaN: nothing differs
+        differ |= differ.T
+        warning = ranking.warning(len(ranking.pairs), alpha)
         for number, group in enumerate(unbroken_groups(differ[np.ix_(order, order)]), start=1):
-            rows += [
-                {
-                    **ranking.key,
-                    "group": number,
-                    "technique": ranking.techniques[order[position]],
-                    "mean_rank": ranks[order[position]],
-                    "warning": warning,
-                }
-                for position in group
-            ]
-    return pd.DataFrame(rows, columns=[*_fixed(over), "group", "technique", "mean_rank", "warning"])
+            members = [(number, ranking.techniques[i], ranks[i], warning) for i in order[group]]
+            rows += ranking.rows(columns, members)
+    return pd.DataFrame(rows, columns=[*_fixed(over), *columns])
 
 
 def bayesian_comparisons(
@@ -293,43 +265,30 @@ def bayesian_comparisons(
     ----------
     Benavoli, Corani, Demsar and Zaffalon (2017), Time for a change, JMLR 18(77), section 4.2.
     """
+    columns = ("improvement", "p_first", "p_rope", "p_second", "warning")
     rows: list[dict[str, object]] = []
     for ranking in _rankings(results, goals, over, techniques):
-        improvements = ranking.improvements
+        improvements, warning = ranking.improvements, ranking.warning(1, ALPHA)
         found = signed_rank_probabilities(
             improvements, rope=rope, prior=prior, n_samples=n_samples, seed=seed
         )
-        warning = too_few_datasets(ranking.n_datasets, len(ranking.distances), 1, ALPHA)
-        for (i, j), own, (second, neither, first) in zip(ranking.pairs, improvements, found, strict=True):
-            rows.append(
-                {
-                    **ranking.head,
-                    "first": ranking.techniques[i],
-                    "second": ranking.techniques[j],
-                    "improvement": own.mean(),
-                    "p_first": first,
-                    "p_rope": neither,
-                    "p_second": second,
-                    "warning": warning,
-                }
-            )
-    columns = ("first", "second", "n_blocks", "n_datasets", "improvement", "p_first", "p_rope", "p_second")
-    return pd.DataFrame(rows, columns=[*_fixed(over), *columns, "warning"])
+        rows += ranking.rows(
+            (*_PAIR, *columns),
+            [
+                (*pair, own.mean(), first, neither, second, warning)
+                for pair, own, (second, neither, first) in zip(
+                    ranking.pairs, improvements, found, strict=True
+                )
+            ],
+        )
+    return pd.DataFrame(rows, columns=[*_fixed(over), *_PAIR, "n_blocks", "n_datasets", *columns])
 
 
 def unbroken_groups(differ: NDArray[np.bool_]) -> list[range]:
-    """Return the largest runs of positions in which no two differ, of at least two.
+    """Return the largest runs of positions in which no two differ, of at least two, by their first position.
 
-    Parameters
-    ----------
-    differ : ndarray of bool, shape (k, k)
-        Whether two treatments differ, in the order of their ranks; symmetric.
-
-    Returns
-    -------
-    list of range
-        By their first position. Two treatments that do not differ, but have one between them that differs
-        from either, share no run: no bar could join them.
+    ``differ``, shape (k, k), says whether two treatments do, in the order of their ranks. Two that do not
+    differ, but have one between them that differs from either, share no run: no bar could join them.
     """
     groups: list[range] = []
     for start in range(len(differ)):
@@ -359,16 +318,9 @@ def repetitions_needed(n_tests: int, alpha: float = ALPHA) -> int:
 
 
 def too_few_datasets(n_datasets: int, n_blocks: int, n_tests: int, alpha: float = ALPHA) -> str:
-    """Return a warning for readers where the datasets cannot carry a claim about techniques; else nothing.
+    """Return a warning where the datasets cannot carry a claim about techniques; else nothing.
 
-    Parameters
-    ----------
-    n_datasets, n_blocks : int
-        Number of datasets, and of the blocks made of them.
-    n_tests : int
-        Number of pairs that are tested.
-    alpha : float, default 0.05
-        Level of significance.
+    Blocks are made of the datasets, and ``n_tests`` pairs of techniques are tested.
     """
     sentences = []
     if n_tests and n_datasets < (needed := repetitions_needed(n_tests, alpha)):
@@ -405,6 +357,7 @@ def _rankings(
             "Techniques are compared over no datasets",
             expected="'dataset' among the axes that blocks are made of",
             got=", ".join(over) or "none",
+            remedy="add 'dataset' to them",
         )
     cells = to_cells(results)
     if techniques is not None:
@@ -421,11 +374,10 @@ def _rankings(
                 str(technique): "no value for " + _block_name(over, wide.index[gaps[technique]][0])
                 for technique in wide.columns[gaps.any()]
             }
-            wide = wide.drop(columns=list(left_out))
         else:
             wide = wide.reindex(columns=list(techniques)).dropna()
             left_out = {} if len(wide) else dict.fromkeys(techniques, "no block has values of all techniques")
-            wide = wide.drop(columns=list(left_out))
+        wide = wide.drop(columns=list(left_out))
         yield _Ranking(
             dict(zip(_fixed(over), names, strict=True)),
             [str(technique) for technique in wide.columns],

@@ -17,12 +17,15 @@ import pandas as pd
 
 from benchmark.statistics.across import ALPHA, repetitions_needed, smallest_p_value
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.frames import SCENARIO
+from benchmark.statistics.frames import SCENARIO, WHERE, first_true
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
 
 ACCURACY = "accuracy"
 """Metric that the others are traded off against."""
+
+DISCRIMINATION = "discrimination"
+"""Metric that a choice between techniques is to improve; 0 is ideal."""
 
 ACCEPTANCE = ("accepted", "accepted_deprived", "accepted_favored")
 """Metrics that say who is predicted the favorable outcome."""
@@ -32,10 +35,8 @@ NEARLY_ALL = 0.99
 
 _ROUNDING = 1e-9  # by which a mean of equal accuracies may miss them
 
-_WHERE = (*SCENARIO, "beta", "technique")
-
 STANDING_COLUMNS = (
-    *_WHERE,
+    *WHERE,
     *("constant_accuracy", "constant_answer"),
     *("n_degenerate", "degenerate", "mostly_constant", "below_constant", "one_group"),
 )
@@ -51,11 +52,11 @@ LEAST, CHEAP = "least", "cheap"
 """Choices between recommended techniques: the least discrimination, and the least at next to no cost."""
 
 ANSWER_COLUMNS = (
-    *(*_WHERE, "baseline", "n", "missing", "pairs", "metric"),
+    *(*WHERE, "baseline", "n", "missing", "pairs", "metric"),
     *("value", "value_low", "value_high", "distance", "change", "change_low", "change_high"),
     *("tested", "better", "worse", "accuracy", "accuracy_low", "accuracy_high"),
     *("accuracy_change", "accuracy_change_low", "accuracy_change_high", "less_accurate"),
-    *(*ACCEPTANCE, *STANDING_COLUMNS[len(_WHERE) :], "baseline_degenerate"),
+    *(*ACCEPTANCE, *STANDING_COLUMNS[len(WHERE) :], "baseline_degenerate"),
     *("verdict", "outdone_by", "choice", "levels_down"),
 )
 """Columns of :func:`answer_table`."""
@@ -63,13 +64,7 @@ ANSWER_COLUMNS = (
 
 @dataclass(frozen=True)
 class ConstantAnswer:
-    """The more accurate of the two classifiers that answer everybody the same.
-
-    Parameters
-    ----------
-    favorable, unfavorable : int
-        Test rows with either label.
-    """
+    """The more accurate of the two classifiers that answer everybody the same, by the labels of test rows."""
 
     favorable: int
     unfavorable: int
@@ -118,22 +113,25 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
         empty if unknown. ``one_group`` is whether nearly all or nearly none of one of the two groups are
         accepted, in the mean.
     """
-    cells = results.pivot(index=[*_WHERE, "repetition"], columns="metric", values="value")
+    cells = results.pivot(index=[*WHERE, "repetition"], columns="metric", values="value")
     cells = cells.reindex(columns=[ACCURACY, *ACCEPTANCE])
     kinds = _kinds(cells)
-    groups = cells.groupby(level=list(_WHERE), sort=False)
-    found = groups[ACCURACY].mean().rename("accuracy_mean").to_frame()
-    found["n_degenerate"] = (kinds.notna() & (kinds != "")).groupby(level=list(_WHERE), sort=False).sum()
-    found["degenerate"] = kinds.groupby(level=list(_WHERE), sort=False).agg(_in_words)
     # Not known where a repetition has no value: NaN is neither below nor above.
     constant = is_constant(cells[ACCEPTANCE[0]]).astype(float).mask(cells[ACCEPTANCE[0]].isna())
-    found["mostly_constant"] = constant.groupby(level=list(_WHERE), sort=False).mean() > 0.5
-    shares = cells[list(ACCEPTANCE[1:])].groupby(level=list(_WHERE), sort=False).mean()
-    found["one_group"] = is_constant(shares).any(axis=1)
-    found = found.reset_index()
-    known = found["dataset"].map(constants)
-    found["constant_accuracy"] = [c.accuracy if isinstance(c, ConstantAnswer) else math.nan for c in known]
-    found["constant_answer"] = [c.words if isinstance(c, ConstantAnswer) else "" for c in known]
+    where = list(WHERE)
+    means = cells.groupby(level=where, sort=False).mean()
+    found = pd.DataFrame(
+        {
+            "n_degenerate": (kinds.notna() & (kinds != "")).groupby(level=where, sort=False).sum(),
+            "degenerate": kinds.groupby(level=where, sort=False).agg(_in_words),
+            "mostly_constant": constant.groupby(level=where, sort=False).mean() > 0.5,
+            "one_group": is_constant(means[list(ACCEPTANCE[1:])]).any(axis=1),
+            "accuracy_mean": means[ACCURACY],
+        }
+    ).reset_index()
+    known = [constants.get(dataset) for dataset in found["dataset"]]
+    found["constant_accuracy"] = [answer.accuracy if answer else math.nan for answer in known]
+    found["constant_answer"] = [answer.words if answer else "" for answer in known]
     found["below_constant"] = found["accuracy_mean"] < found["constant_accuracy"] - _ROUNDING
     return found[list(STANDING_COLUMNS)]
 
@@ -147,19 +145,12 @@ def of_use(standing: pd.DataFrame) -> pd.DataFrame:
 def _kinds(cells: pd.DataFrame) -> pd.Series:
     """Say of each cell how it is degenerate; empty where it is not, NaN where the shares are unknown."""
     everybody, deprived, favored = (cells[name] for name in ACCEPTANCE)
-    low, high = 1 - NEARLY_ALL, NEARLY_ALL
-    kinds = np.select(
-        [
-            everybody < low,
-            everybody > high,
-            is_constant(deprived) & is_constant(favored),
-        ],
-        [
-            f"refuses more than {100 * NEARLY_ALL:.0f} % of everybody",
-            f"accepts more than {100 * NEARLY_ALL:.0f} % of everybody",
-            "decides by group alone",
-        ],
-        "",
+    kinds = first_true(
+        {
+            f"refuses more than {100 * NEARLY_ALL:.0f} % of everybody": everybody < 1 - NEARLY_ALL,
+            f"accepts more than {100 * NEARLY_ALL:.0f} % of everybody": everybody > NEARLY_ALL,
+            "decides by group alone": is_constant(deprived) & is_constant(favored),
+        }
     )
     return pd.Series(kinds, index=cells.index, dtype=object).mask(everybody.isna())
 
@@ -180,16 +171,9 @@ def incomparable(frame: pd.DataFrame, standing: pd.DataFrame) -> pd.Series[bool]
     """Return of each row whether nothing is compared with its baseline: that is mostly constant there.
 
     A baseline that is degenerate in fewer samples, or that decides by group alone, is compared with like any
-    other, and marked.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Has dataset, bias, classifier, level of bias and ``baseline``.
-    standing : DataFrame
-        From :func:`standings`.
+    other, and marked. The frame has dataset, bias, classifier, level of bias and ``baseline``.
     """
-    useless = pd.MultiIndex.from_frame(standing.loc[standing["mostly_constant"], list(_WHERE)])
+    useless = pd.MultiIndex.from_frame(standing.loc[standing["mostly_constant"], list(WHERE)])
     keys = frame[[*SCENARIO, "beta", "baseline"]].rename(columns={"baseline": "technique"})
     return pd.Series(pd.MultiIndex.from_frame(keys).isin(useless), index=frame.index)
 
@@ -199,22 +183,15 @@ def without_degenerate(
 ) -> pd.DataFrame:
     """Return results in which a technique has no values at the levels of bias at which it is degenerate.
 
-    Parameters
-    ----------
-    results : DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    standing : DataFrame
-        From :func:`standings`.
-    baselines : mapping of str to str, optional
-        The technique that those of each dataset are compared with: it keeps its values unless it is mostly
-        constant.
+    Given ``baselines``, the technique that those of each dataset are compared with, that one keeps its values
+    unless it is mostly constant.
     """
     gone = standing["n_degenerate"] > 0
     if baselines is not None:
         is_baseline = standing["technique"] == standing["dataset"].map(dict(baselines))
         gone &= ~is_baseline | standing["mostly_constant"]
-    left_out = pd.MultiIndex.from_frame(standing.loc[gone, list(_WHERE)])
-    keys = pd.MultiIndex.from_frame(results[list(_WHERE)])
+    left_out = pd.MultiIndex.from_frame(standing.loc[gone, list(WHERE)])
+    keys = pd.MultiIndex.from_frame(results[list(WHERE)])
     return results.assign(value=results["value"].mask(keys.isin(left_out)))
 
 
@@ -285,7 +262,6 @@ def answer_table(
     comparisons: pd.DataFrame,
     standing: pd.DataFrame,
     baselines: Mapping[str, str],
-    metric: str = "discrimination",
     rope: float = ROPE,
 ) -> pd.DataFrame:
     """Put together what a choice between techniques at one level of bias needs.
@@ -300,8 +276,6 @@ def answer_table(
         From :func:`standings`.
     baselines : mapping of str to str
         The technique that those of each dataset are compared with.
-    metric : str, default "discrimination"
-        Metric that is to be improved.
     rope : float, default 0.01
         Accuracy that the choice at next to no cost may lose.
 
@@ -312,15 +286,15 @@ def answer_table(
         baseline included.
 
         ``value``, ``accuracy``, ``accepted``, ``accepted_deprived``, ``accepted_favored``
-            Means over the ``n`` repetitions with a value of the metric; ``pairs`` of them are compared with
-            the baseline, which has none in the others.
+            Means over the ``n`` repetitions with a value of discrimination; ``pairs`` of them are compared
+            with the baseline, which has none in the others.
         ``distance``
-            Mean absolute value of the metric, of which 0 is ideal: more than that of ``value`` where its sign
-            differs from repetition to repetition.
+            Mean absolute value of discrimination, of which 0 is ideal: more than that of ``value`` where its
+            sign differs from repetition to repetition.
         ``change``, ``accuracy_change``
             Mean differences to the baseline on the same samples; 0 for the baseline itself.
         ``better``, ``worse``, ``less_accurate``
-            Whether the metric is better or worse than the baseline's, and the accuracy worse, by
+            Whether discrimination is better or worse than the baseline's, and the accuracy worse, by
             :func:`judged`; none of it where nothing is compared.
         ``baseline_degenerate``
             Whether nothing is compared with the baseline there (:func:`incomparable`).
@@ -346,65 +320,15 @@ def answer_table(
 
         Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
-    where = list(_WHERE)
-    shown = results[results["metric"].isin((metric, ACCURACY, *ACCEPTANCE))]
-    intervals = cell_intervals(shown)
-
-    def of(frame: pd.DataFrame, name: str, columns: Mapping[str, str]) -> pd.DataFrame:
-        own = frame.loc[frame["metric"] == name, [*where, *columns]]
-        return own.rename(columns=dict(columns)).set_index(where)
-
-    ends = ("_low", "_high")
-    table = of(
-        intervals,
-        metric,
-        {"n": "n", "missing": "missing", "mean": "value", **{f"ci{end}": f"value{end}" for end in ends}},
-    )
-    own = results[results["metric"] == metric]
-    parts = [
-        own.assign(distance=own["value"].abs()).groupby(where, sort=False)[["distance"]].mean(),
-        of(intervals, ACCURACY, {"mean": "accuracy", **{f"ci{end}": f"accuracy{end}" for end in ends}}),
-        *(of(intervals, name, {"mean": name}) for name in ACCEPTANCE),
-        of(
-            comparisons,
-            metric,
-            {
-                "n": "pairs",
-                "difference": "change",
-                **{f"difference{end}": f"change{end}" for end in ends},
-                "tested": "tested",
-                "better": "better",
-                "candidate": "candidate",
-                "worse": "worse",
-            },
-        ),
-        of(
-            comparisons,
-            ACCURACY,
-            {
-                "difference": "accuracy_change",
-                **{f"difference{end}": f"accuracy_change{end}" for end in ends},
-                "worse": "less_accurate",
-            },
-        ),
-        standing.set_index(where),
-    ]
-    for part in parts:
-        table = table.join(part, how="left")
-    table = table.reset_index().assign(metric=metric)
-    flags = ["tested", "better", "candidate", "worse", "less_accurate"]
-    flags += ["mostly_constant", "below_constant", "one_group"]
-    table[flags] = table[flags].eq(True)
-    table["n_degenerate"] = table["n_degenerate"].fillna(0).astype(int)
-    table[["degenerate", "constant_answer"]] = table[["degenerate", "constant_answer"]].fillna("")
+    table = _joined(results, comparisons, standing)
     table["baseline"] = table["dataset"].map(dict(baselines))
     is_baseline = table["technique"] == table["baseline"]
     table["pairs"] = table["pairs"].mask(is_baseline, table["n"]).fillna(0).astype(int)
     for name, change in (("value", "change"), ("accuracy", "accuracy_change")):
         table[change] = table[change].mask(is_baseline & table[name].notna(), 0.0)
     table["baseline_degenerate"] = incomparable(table, standing)
-    judgements = ["better", "candidate", "worse", "less_accurate"]
-    table[judgements] = table[judgements].mul(~table["baseline_degenerate"], axis=0)
+    for judgement in ("better", "candidate", "worse", "less_accurate"):
+        table[judgement] &= ~table["baseline_degenerate"]
     table["verdict"] = _verdicts(table)
     table[["outdone_by", "choice"]] = ""
     chosen = table[table["verdict"].isin(("recommended", "candidate"))]
@@ -421,31 +345,69 @@ def answer_table(
     return table[list(ANSWER_COLUMNS)]
 
 
+def _joined(results: pd.DataFrame, comparisons: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+    """Put what is known of each technique at each level of bias into one row."""
+    intervals = cell_intervals(results[results["metric"].isin((DISCRIMINATION, ACCURACY, *ACCEPTANCE))])
+
+    def of(frame: pd.DataFrame, metric: str, columns: dict[str, str]) -> pd.DataFrame:
+        own = frame.loc[frame["metric"] == metric, [*WHERE, *columns]]
+        return own.rename(columns=columns).set_index(list(WHERE))
+
+    def mean(name: str) -> dict[str, str]:
+        return {"mean": name, "ci_low": f"{name}_low", "ci_high": f"{name}_high"}
+
+    def change(name: str) -> dict[str, str]:
+        return {f"difference{end}": f"{name}{end}" for end in ("", "_low", "_high")}
+
+    judgements = {name: name for name in ("tested", "better", "candidate", "worse")}
+    table = of(intervals, DISCRIMINATION, {"n": "n", "missing": "missing", **mean("value")})
+    own = results[results["metric"] == DISCRIMINATION]
+    for part in (
+        own.assign(distance=own["value"].abs()).groupby(list(WHERE), sort=False)[["distance"]].mean(),
+        of(intervals, ACCURACY, mean("accuracy")),
+        *(of(intervals, name, {"mean": name}) for name in ACCEPTANCE),
+        of(comparisons, DISCRIMINATION, {"n": "pairs", **change("change"), **judgements}),
+        of(comparisons, ACCURACY, {**change("accuracy_change"), "worse": "less_accurate"}),
+        standing.set_index(list(WHERE)),
+    ):
+        table = table.join(part)
+    table = table.reset_index().assign(metric=DISCRIMINATION)
+    # Joining leaves gaps, and columns of objects where there are no comparisons at all.
+    numbers = ["pairs", *change("change").values(), *change("accuracy_change").values()]
+    table[numbers] = table[numbers].astype(float)
+    flags = [*judgements, "less_accurate", "mostly_constant", "below_constant", "one_group"]
+    table[flags] = table[flags].eq(True)
+    texts = ["degenerate", "constant_answer"]
+    table[texts] = table[texts].fillna("")
+    table["n_degenerate"] = table["n_degenerate"].fillna(0).astype(int)
+    return table
+
+
 def _verdicts(table: pd.DataFrame) -> Any:
-    """Return the verdict on each row: the first of these conditions that is true."""
-    conditions = {
-        "baseline": table["technique"] == table["baseline"],
-        "degenerate": table["n_degenerate"] > 0,
-        "missing": table["value"].isna(),
-        "incomplete": (table["missing"] > 0) | ((table["pairs"] > 0) & (table["pairs"] < table["n"])),
-        "below_constant": table["below_constant"],
-        "unknown": table["accepted"].isna() | table["accuracy"].isna(),
-        "not_compared": table["baseline_degenerate"] | table["change"].isna(),
-        "one_group": (table["better"] | table["candidate"]) & table["one_group"],
-        "recommended": table["better"],
-        "candidate": table["candidate"],
-        "worse": table["worse"],
-    }
-    return np.select(list(conditions.values()), list(conditions), "no_less")
+    """Return the verdict on each row."""
+    return first_true(
+        {
+            "baseline": table["technique"] == table["baseline"],
+            "degenerate": table["n_degenerate"] > 0,
+            "missing": table["value"].isna(),
+            "incomplete": (table["missing"] > 0) | ((table["pairs"] > 0) & (table["pairs"] < table["n"])),
+            "below_constant": table["below_constant"],
+            "unknown": table["accepted"].isna() | table["accuracy"].isna(),
+            "not_compared": table["baseline_degenerate"] | table["change"].isna(),
+            "one_group": (table["better"] | table["candidate"]) & table["one_group"],
+            "recommended": table["better"],
+            "candidate": table["candidate"],
+            "worse": table["worse"],
+        },
+        "no_less",
+    )
 
 
 def _choices(rows: pd.DataFrame, rope: float) -> dict[str, list[str]]:
-    """Return of the recommended techniques at one level of bias who outdoes them, and which are choices."""
+    """Return of the recommended techniques at one level of bias what outdoes them, and which are choices."""
     means = rows[["distance", "accuracy"]].round(3)
-    # The least first, of equal ones the most accurate: whoever outdoes a technique stands before it.
-    order = (
-        means.assign(accuracy=-means["accuracy"]).sort_values(["distance", "accuracy"], kind="stable").index
-    )
+    # The least first, of equal ones the most accurate: what outdoes a technique stands before it.
+    order = means.sort_values(["distance", "accuracy"], ascending=[True, False], kind="stable").index
     outdone, best = dict.fromkeys(order, ""), order[0]
     for i in order[1:]:
         if means["accuracy"][best] >= means["accuracy"][i]:
@@ -454,7 +416,5 @@ def _choices(rows: pd.DataFrame, rope: float) -> dict[str, list[str]]:
             best = i
     cheap = next((i for i in order if round(rows["accuracy_change"][i], 3) >= -rope), None)
     choice = {order[0]: LEAST, cheap: CHEAP} if cheap != order[0] else {cheap: f"{LEAST} {CHEAP}"}
-    return {
-        "outdone_by": [outdone[i] for i in rows.index],
-        "choice": [choice.get(i, "") for i in rows.index],
-    }
+    found = {"outdone_by": outdone, "choice": choice}
+    return {name: [own.get(i, "") for i in rows.index] for name, own in found.items()}

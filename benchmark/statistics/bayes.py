@@ -68,6 +68,7 @@ def signed_rank_probabilities(
             "The Bayesian signed-rank test cannot be set up",
             expected="rope of at least 0, prior above 0, n_samples of at least 1",
             got=f"rope {rope}, prior {prior}, n_samples {n_samples}",
+            remedy="leave out what need not differ from the default",
         )
     n = differences.shape[1]
     rng = generator(seed, purpose="signed-rank posterior", n=n)
@@ -93,19 +94,8 @@ def posterior_shares(
     :math:`\sum_{ij} w_i w_j \mathbb{1}[z_i + z_j > 2 r]`, and that of the negative ones has
     :math:`< -2r`. The rest lies within the region :math:`[-r, r]` of practical equivalence.
 
-    Parameters
-    ----------
-    differences : ndarray of float, shape (n_rows, n)
-        Observations.
-    weights : ndarray of float, shape (n_samples, n + 1)
-        Samples of the weights, that of the pseudo-observation first; each sums to 1.
-    rope : float
-        Half width of the region.
-
-    Returns
-    -------
-    negative, positive : ndarray of float, shape (n_samples, n_rows)
-        Shares of the pairs.
+    ``differences`` have shape (n_rows, n), and the samples of ``weights`` (n_samples, n + 1), that of the
+    pseudo-observation first, each with the sum 1. Both shares have shape (n_samples, n_rows).
     """
     observed = np.hstack([np.zeros((len(differences), 1)), differences])
     first, second = np.triu_indices(observed.shape[1])

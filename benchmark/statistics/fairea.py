@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.metrics import GroupCounts, one_value_each
-from benchmark.statistics.frames import Cells, require_known, to_cells
+from benchmark.statistics.frames import Cells, first_true, require_known, to_cells
 
 Region = Literal["win_win", "good", "bad", "inverted", "lose_lose", "unchanged"]
 
@@ -25,7 +25,7 @@ FAIREA_COLUMNS = (
 """Columns of :func:`fairea_regions`."""
 
 SHARES = tuple(float(share) for share in np.linspace(0, 1, 11))
-"""Shares of predictions that are overwritten, unless told otherwise."""
+"""Shares of predictions that are overwritten, by default."""
 
 
 def constant_accuracy(counts: ArrayLike) -> float:
@@ -98,10 +98,14 @@ def mutation_baseline(
             "The deprived group is not among the counts",
             expected=f"a position from 0 to {len(table) - 1}",
             got=f"{deprived}",
+            remedy="give the position of the group on the first axis of the counts",
         )
     if not all(0 <= share <= 1 for share in shares):
         raise StatisticsError(
-            "A share of predictions cannot be overwritten", expected="numbers from 0 to 1", got=f"{shares}"
+            "A share of predictions cannot be overwritten",
+            expected="numbers from 0 to 1",
+            got=f"{shares}",
+            remedy="give shares, not percentages",
         )
     names = tuple("deprived" if code == deprived else f"other {code}" for code in range(len(table)))
     by_label = table.sum(axis=(0, 2))
@@ -121,7 +125,7 @@ def regions(
     original_accuracy: NDArray[np.float64],
     original_bias: NDArray[np.float64],
     constant: NDArray[np.float64] | float,
-) -> NDArray[np.object_]:
+) -> NDArray[np.str_]:
     r"""Return the region of each technique's trade-off.
 
     =============  ================================================================
@@ -137,19 +141,8 @@ def regions(
     bias :math:`b` to the accuracy :math:`a_c` of a constant prediction, which has no bias: at bias
     :math:`x` it is at :math:`a_c + (a - a_c) x / b`.
 
-    Parameters
-    ----------
-    accuracy, bias : ndarray of float
-        Of the technique; bias is the absolute difference between the groups.
-    original_accuracy, original_bias : ndarray of float
-        Of the original predictions.
-    constant : ndarray of float or float
-        Accuracy of the constant prediction.
-
-    Returns
-    -------
-    ndarray of str
-        Of :data:`REGIONS`; empty where a number is NaN.
+    ``bias`` is the absolute difference between the groups, ``constant`` the accuracy of the constant
+    prediction. Each is one of :data:`REGIONS`; empty where a number is NaN.
 
     References
     ----------
@@ -159,19 +152,17 @@ def regions(
     slope = (original_accuracy - constant) / np.where(less_biased, original_bias, 1)
     baseline = constant + slope * bias
     missing = np.isnan(accuracy + bias + original_accuracy + original_bias + constant)
-    found: NDArray[np.object_] = np.select(
-        [
-            missing,
-            (accuracy == original_accuracy) & (bias == original_bias),
-            (accuracy >= original_accuracy) & (bias <= original_bias),
-            (accuracy <= original_accuracy) & (bias >= original_bias),
-            ~less_biased,
-            accuracy > baseline,
-        ],
-        ["", "unchanged", "win_win", "lose_lose", "inverted", "good"],
+    return first_true(
+        {
+            "": missing,
+            "unchanged": (accuracy == original_accuracy) & (bias == original_bias),
+            "win_win": (accuracy >= original_accuracy) & (bias <= original_bias),
+            "lose_lose": (accuracy <= original_accuracy) & (bias >= original_bias),
+            "inverted": ~less_biased,
+            "good": accuracy > baseline,
+        },
         "bad",
-    ).astype(object)
-    return found
+    )
 
 
 def fairea_regions(

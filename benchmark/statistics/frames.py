@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,9 @@ from benchmark.errors import StatisticsError, UnknownNameError
 
 SCENARIO = ("dataset", "bias", "classifier")
 """What is never compared with each other directly: a dataset under one kind of bias and one classifier."""
+
+WHERE = (*SCENARIO, "beta", "technique")
+"""What the repetitions of a cell have in common; each has a value of every metric."""
 
 CELL_KEY = ("dataset", "bias", "beta", "technique", "classifier", "metric")
 """What the values of all repetitions have in common."""
@@ -134,11 +137,7 @@ def require_known(kind: str, names: Sequence[str], known: pd.Series[str]) -> Non
 def to_cells(results: pd.DataFrame | Cells) -> Cells:
     """Return results as a matrix; one that is made already is returned as it is.
 
-    Parameters
-    ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`; others are ignored. Values that are not
-        finite count as missing, as if their rows were not there.
+    Values that are not finite count as missing, as if their rows were not there.
 
     Raises
     ------
@@ -148,14 +147,11 @@ def to_cells(results: pd.DataFrame | Cells) -> Cells:
     if isinstance(results, Cells):
         return results
     table = _checked(results)
-    grids = []
-    expected = []
+    grids, expected = [], []
     for _, own in table.groupby(list(SCENARIO), sort=False):
         levels = [np.sort(own["beta"].unique()), own["technique"].unique(), own["metric"].unique()]
         grid = pd.MultiIndex.from_product(levels, names=["beta", "technique", "metric"]).to_frame(index=False)
-        first = own.iloc[0]
-        grid = grid.assign(dataset=first["dataset"], bias=first["bias"], classifier=first["classifier"])
-        grids.append(grid[list(CELL_KEY)])
+        grids.append(grid.assign(**own.iloc[0][list(SCENARIO)])[list(CELL_KEY)])
         expected.append(np.full(len(grid), own["repetition"].nunique(), dtype=np.int64))
     keys = pd.concat(grids, ignore_index=True)
     rows = pd.MultiIndex.from_frame(keys).get_indexer(pd.MultiIndex.from_frame(table[list(CELL_KEY)]))
@@ -165,24 +161,28 @@ def to_cells(results: pd.DataFrame | Cells) -> Cells:
     return Cells(keys, values, np.concatenate(expected))
 
 
-def blocks_by_count(
+def of_rows(
     values: NDArray[np.float64],
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
-    """Yield the rows that have n values and these values, shape (n_rows, n), for each n that occurs."""
+    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    *,
+    least: int = 1,
+) -> NDArray[np.float64]:
+    """Return a statistic of each row's finite values, NaN where there are fewer than ``least``.
+
+    The statistic is given blocks of shape (n_rows, n) without gaps, and returns one number for each row.
+    """
     finite = np.isfinite(values)
     counts = finite.sum(axis=1)
-    for n in np.unique(counts):
-        rows = np.flatnonzero(counts == n)
-        yield rows, values[rows][finite[rows]].reshape(len(rows), n)
+    found = np.full(len(values), np.nan)
+    for n in np.unique(counts[counts >= least]):
+        rows = counts == n
+        found[rows] = statistic(values[rows][finite[rows]].reshape(-1, n))
+    return found
 
 
 def row_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean of each row's finite values, NaN where there is none."""
-    found = np.full(len(values), np.nan)
-    for rows, block in blocks_by_count(values):
-        if block.shape[1]:
-            found[rows] = block.mean(axis=1)
-    return found
+    return of_rows(values, lambda block: block.mean(axis=1))
 
 
 def all_equal(values: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -190,6 +190,12 @@ def all_equal(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     high, low = np.fmax.reduce(values, axis=1), np.fmin.reduce(values, axis=1)
     equal: NDArray[np.bool_] = high - low <= ROUNDING * np.maximum(np.abs(high), np.abs(low))
     return equal
+
+
+def first_true(conditions: Mapping[str, Any], otherwise: str = "") -> NDArray[np.str_]:
+    """Return of each row the name of the first condition, a mask, that is true there."""
+    names: Any = list(conditions)
+    return np.select(list(conditions.values()), names, otherwise)
 
 
 def _checked(results: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from benchmark.seeding import generator
 from benchmark.statistics.frames import ROUNDING, all_equal
 
 N_FLIPS = 9999
-"""Number of random sign flips, unless another is asked for."""
+"""Number of random sign flips, by default."""
 
 _ROWS_AT_ONCE = 64
 _MOST_ENUMERATED = 13  # differences of which scipy tries all signs where there are zeros or ties
@@ -23,18 +23,10 @@ _MOST_ENUMERATED = 13  # differences of which scipy tries all signs where there 
 
 @dataclass(frozen=True)
 class Friedman:
-    """Result of :func:`friedman`.
+    """Result of :func:`friedman`: Friedman's statistic, Iman and Davenport's, and their p-values.
 
-    Parameters
-    ----------
-    chi2, p_chi2 : float
-        Friedman's statistic and its p-value by the chi-squared distribution.
-    df : int
-        Its degrees of freedom, :math:`k - 1`.
-    f, p_f : float
-        Iman and Davenport's statistic and its p-value by the F distribution.
-    df_error : int
-        The second of its degrees of freedom, :math:`(k - 1)(N - 1)`; the first is ``df``.
+    The first is chi-squared distributed with ``df`` degrees of freedom, :math:`k - 1`; the second has an F
+    distribution with ``df`` and ``df_error``, :math:`(k - 1)(N - 1)`.
     """
 
     chi2: float
@@ -59,16 +51,8 @@ def friedman(values: NDArray[np.float64]) -> Friedman:
 
     Without ties this is Friedman's statistic as usually written; with ties its denominator is smaller.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (N, k)
-        At least two blocks and two treatments.
-
-    Returns
-    -------
-    Friedman
-        NaN where all treatments tie in every block. The chi-squared p-value is too large for few blocks,
-        that of F is better.
+    ``values`` have shape (N, k), with at least two blocks and two treatments. The result is NaN where all
+    treatments tie in every block. The chi-squared p-value is too large for few blocks, that of F is better.
 
     References
     ----------
@@ -91,20 +75,12 @@ def friedman(values: NDArray[np.float64]) -> Friedman:
 def wilcoxon_p_values(
     differences: NDArray[np.float64], zeros: Literal["wilcox", "zsplit"] = "wilcox"
 ) -> NDArray[np.float64]:
-    """Return two-sided p-values of Wilcoxon's signed-rank test.
+    """Return two-sided p-values of Wilcoxon's signed-rank test, shape (n_rows,).
 
-    Parameters
-    ----------
-    differences : ndarray of float, shape (n_rows, n)
-        One test for each row, at least one column.
-    zeros : {"wilcox", "zsplit"}, default "wilcox"
-        Leave differences of zero out, or split their ranks between both signs (Demsar 2006, section 3.1.3).
-
-    Returns
-    -------
-    ndarray of float, shape (n_rows,)
-        As :func:`scipy.stats.wilcoxon`: exact up to 50 differences without zeros and ties, and up to 13 with
-        them. NaN where all differences are zero.
+    Each row of ``differences`` is a test, of at least one column. Differences of zero are left out
+    (``"wilcox"``), or their ranks are split between both signs (``"zsplit"``; Demsar 2006, section 3.1.3).
+    As :func:`scipy.stats.wilcoxon`, it is exact up to 50 differences without zeros and ties, and up to 13
+    with them. NaN where all differences are zero.
 
     References
     ----------
@@ -153,19 +129,8 @@ def sign_flip_p_values(
     Otherwise ``n_flips`` are drawn, and of these and the observed one, p is the share:
     :math:`(1 + b) / (1 + B)`, which is never 0.
 
-    Parameters
-    ----------
-    differences : ndarray of float, shape (n_rows, n)
-        One test for each row.
-    n_flips : int, default 9999
-        Number of random signs where not all are tried.
-    seed : int, default 0
-        Decides which; rows share them.
-
-    Returns
-    -------
-    ndarray of float, shape (n_rows,)
-        1 where all differences are zero.
+    Each row of ``differences``, shape (n_rows, n), is a test; they share the signs, which ``seed`` decides.
+    A row of zeros has p = 1.
 
     References
     ----------
@@ -241,8 +206,8 @@ def rank_biserial(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     n_zeros = (differences == 0).sum(axis=1, keepdims=True)
     ranks = np.where(differences == 0, 0, rankdata(np.abs(differences), axis=1) - n_zeros)
     total = ranks.sum(axis=1)
-    favourable = (ranks * np.sign(differences)).sum(axis=1)
-    return np.where(total > 0, favourable / np.maximum(total, 1), np.nan)
+    in_favor = (ranks * np.sign(differences)).sum(axis=1)
+    return np.where(total > 0, in_favor / np.maximum(total, 1), np.nan)
 
 
 def is_exact(n: NDArray[np.int64], n_flips: int) -> NDArray[np.bool_]:

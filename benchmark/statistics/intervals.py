@@ -8,14 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from benchmark.errors import StatisticsError
-from benchmark.statistics.frames import (
-    CELL_KEY,
-    Cells,
-    all_equal,
-    blocks_by_count,
-    row_means,
-    to_cells,
-)
+from benchmark.statistics.frames import CELL_KEY, Cells, all_equal, first_true, of_rows, row_means, to_cells
 
 CONFIDENCE = 0.95
 """Coverage of intervals, unless another is asked for."""
@@ -29,19 +22,8 @@ def half_widths(
 ) -> NDArray[np.float64]:
     r"""Return half of the width of Student's intervals: :math:`t_{n-1}\, s / \sqrt n`.
 
-    Parameters
-    ----------
-    std : ndarray of float
-        Sample standard deviations (:math:`n - 1` in the denominator).
-    n : ndarray of int
-        Numbers of values.
-    confidence : float, default 0.95
-        Coverage.
-
-    Returns
-    -------
-    ndarray of float
-        In the unit of ``std``; 0 where all values are equal, NaN where there are fewer than two.
+    In the unit of ``std``, the sample standard deviations (:math:`n - 1` in the denominator); 0 where all
+    values are equal, NaN where there are fewer than two.
 
     Raises
     ------
@@ -54,9 +36,10 @@ def half_widths(
     """
     if not 0 < confidence < 1:
         raise StatisticsError(
-            "The confidence of intervals is no share",
+            "The confidence of intervals is impossible",
             expected="a number between 0 and 1",
             got=f"{confidence}",
+            remedy="0.95 is what is usually asked for",
         )
     several = n > 1
     found = np.full(len(n), np.nan)
@@ -68,24 +51,12 @@ def half_widths(
 def student_intervals(
     values: NDArray[np.float64], confidence: float = CONFIDENCE
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of the interval of each row's mean.
+    """Return the low and the high end of the interval of each row's mean.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_rows, n_repetitions)
-        NaN where there is no value.
-    confidence : float, default 0.95
-        Coverage, exact for values that are normal.
-
-    Returns
-    -------
-    low, high : ndarray of float, shape (n_rows,)
-        NaN where there are fewer than two values.
+    ``values`` have shape (n_rows, n_repetitions), NaN where there is none. The coverage is exact for normal
+    values. The ends, shape (n_rows,), are NaN where there are fewer than two values.
     """
-    std = np.full(len(values), np.nan)
-    for rows, block in blocks_by_count(values):
-        if block.shape[1] > 1:
-            std[rows] = block.std(axis=1, ddof=1)
+    std = of_rows(values, lambda block: block.std(axis=1, ddof=1), least=2)
     half = half_widths(std, np.isfinite(values).sum(axis=1), confidence)
     mean = row_means(values)
     return mean - half, mean + half
@@ -116,18 +87,14 @@ def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDE
     """
     cells = to_cells(results)
     low, high = student_intervals(cells.values, confidence)
-    median = np.full(len(cells.keys), np.nan)
-    for rows, block in blocks_by_count(cells.values):
-        if block.shape[1]:
-            median[rows] = np.median(block, axis=1)
     return cells.keys.assign(
         n=cells.n,
         missing=cells.n_expected - cells.n,
         mean=row_means(cells.values),
-        median=median,
+        median=of_rows(cells.values, lambda block: np.median(block, axis=1)),
         ci_low=low,
         ci_high=high,
-        reason=np.select(
-            [cells.n < 2, all_equal(cells.values)], ["fewer than two values", "all values are equal"], ""
+        reason=first_true(
+            {"fewer than two values": cells.n < 2, "all values are equal": all_equal(cells.values)}
         ),
     )

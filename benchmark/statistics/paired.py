@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,8 @@ from benchmark.statistics.frames import (
     Cells,
     Goal,
     all_equal,
-    blocks_by_count,
+    first_true,
+    of_rows,
     require_known,
     row_means,
     to_cells,
@@ -130,37 +132,23 @@ def paired_comparisons(
     families = table.groupby(list(FAMILY), sort=False)
     n_flips = flips_needed(max(families.size(), default=0), alpha)
     table["permutation"] = np.where(is_exact(n, n_flips), "exact", "sampled")
-    table["p_permutation"] = _of_rows(improvement, lambda block: sign_flip_p_values(block, n_flips, seed))
-    table["p_wilcoxon"] = _of_rows(improvement, wilcoxon_p_values)
-    table["d_z"] = _of_rows(improvement, cohens_d_z)
-    table["rank_biserial"] = _of_rows(improvement, rank_biserial)
+    flipped = partial(sign_flip_p_values, n_flips=n_flips, seed=seed)
+    table["p_permutation"] = of_rows(improvement, flipped, least=2)
+    table["p_wilcoxon"] = of_rows(improvement, wilcoxon_p_values, least=2)
+    table["d_z"] = of_rows(improvement, cohens_d_z, least=2)
+    table["rank_biserial"] = of_rows(improvement, rank_biserial, least=2)
     for test in ("p_permutation", "p_wilcoxon"):
         of_family = table.groupby(list(FAMILY), sort=False)[test]
         table[f"{test}_holm"] = of_family.transform(lambda p: holm(p.to_numpy()))
     high, low = np.fmax.reduce(improvement, axis=1), np.fmin.reduce(improvement, axis=1)
-    table["reason"] = np.select(
-        [partner < 0, n < 2, np.isnan(high), (high == 0) & (low == 0), all_equal(improvement)],
-        [
-            "the baseline has no results here",
-            "fewer than two pairs",
-            "no value of the metric is better than another",
-            "all improvements are zero",
-            "all improvements are equal",
-        ],
-        "",
+    table["reason"] = first_true(
+        {
+            "the baseline has no results here": partner < 0,
+            "fewer than two pairs": n < 2,
+            "no value of the metric is better than another": np.isnan(high),
+            "all improvements are zero": (high == 0) & (low == 0),
+            "all improvements are equal": all_equal(improvement),
+        }
     )
-    untested = table["p_permutation"].isna()
-    table.loc[untested, "permutation"] = ""
+    table.loc[table["p_permutation"].isna(), "permutation"] = ""
     return table[list(PAIRED_COLUMNS)]
-
-
-def _of_rows(
-    values: NDArray[np.float64],
-    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> NDArray[np.float64]:
-    """Return a statistic of each row's values, NaN where there are fewer than two."""
-    found = np.full(len(values), np.nan)
-    for rows, block in blocks_by_count(values):
-        if block.shape[1] >= 2:
-            found[rows] = statistic(block)
-    return found

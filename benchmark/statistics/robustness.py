@@ -8,7 +8,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.statistics.frames import Cells, Goal, all_equal, goal_of, require_known, row_means, to_cells
+from benchmark.statistics.frames import (
+    Cells,
+    Goal,
+    all_equal,
+    first_true,
+    goal_of,
+    require_known,
+    row_means,
+    to_cells,
+)
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 
 _LINE = ("dataset", "bias", "technique", "classifier", "metric")
@@ -57,7 +66,7 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     variances happen to be; the interval over repetitions holds for any of them, and for dependent levels.
     """
     cells = to_cells(results)
-    rows: list[dict[str, object]] = []
+    rows: list[tuple[object, ...]] = []
     lines: list[NDArray[np.float64]] = []  # slope and area of each repetition
     for names, own in cells.keys.groupby(list(_LINE), sort=False):
         betas = own["beta"].to_numpy(dtype=float)
@@ -65,28 +74,25 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
         n_betas, reason = _levels_with_a_value(betas, values)
         if not reason and len(betas) < 2:
             reason = "fewer than two levels of bias"
-        nothing = np.full(len(betas), np.nan)
-        weights = [nothing, nothing] if reason else [slope_weights(betas), area_weights(betas)]
-        # NaN where a level has none.
-        lines.append(np.stack([(own_weights[:, None] * values).sum(axis=0) for own_weights in weights]))
-        rows.append({**dict(zip(_LINE, names, strict=True)), "n_betas": n_betas, "reason": reason})
-    table = pd.DataFrame(rows)
+        weights = np.full((2, len(betas)), np.nan)
+        if not reason:
+            weights[:] = slope_weights(betas), area_weights(betas)
+        lines.append((weights[:, :, None] * values).sum(axis=1))  # NaN where a level has none
+        rows.append((*names, n_betas, reason))
+    table = pd.DataFrame(rows, columns=[*_LINE, "n_betas", "reason"])
     slopes, areas = np.stack(lines, axis=1)
     for name, found in (("slope", slopes), ("area", areas)):
         table[name] = row_means(found)
         table[f"{name}_low"], table[f"{name}_high"] = student_intervals(found, confidence)
     table["n"] = np.isfinite(slopes).sum(axis=1)
-    equal = all_equal(slopes) & all_equal(areas)
-    table["reason"] = np.select(
-        [table["reason"] != "", table["n"] == 0, table["n"] == 1, equal],
-        [
-            table["reason"],
-            "no repetition has a value at every beta",
-            "one repetition has a value at every beta, so there is no interval",
-            "all repetitions are equal",
-        ],
-        "",
+    why = first_true(
+        {
+            "no repetition has a value at every beta": table["n"] == 0,
+            "one repetition has a value at every beta, so there is no interval": table["n"] == 1,
+            "all repetitions are equal": all_equal(slopes) & all_equal(areas),
+        }
     )
+    table["reason"] = table["reason"].mask(table["reason"] == "", why)
     return table[list(ROBUSTNESS_COLUMNS)]
 
 
@@ -128,19 +134,17 @@ def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping
     improvement = np.where((partner >= 0)[:, None], distances[partner] - distances, np.nan)
     rows = []
     for line, own in cells.keys.groupby(list(_LINE), sort=False):
-        names = dict(zip(_LINE, line, strict=True))
-        if names["technique"] == baseline:
+        *_, technique, _classifier, metric = line
+        if technique == baseline:
             continue
         betas = own["beta"].to_numpy(dtype=float)
         n_betas, reason = _levels_with_a_value(betas, improvement[own.index])
         if (partner[own.index] < 0).all():
             reason = "the baseline has no results here"
-        elif goal_of(goals, str(names["metric"])).direction == "none":
+        elif goal_of(goals, str(metric)).direction == "none":
             reason = "no value of the metric is better than another"
         stops_at = np.nan if reason else _stops_at(betas, row_means(improvement[own.index]))
-        rows.append(
-            {**names, "baseline": baseline, "n_betas": n_betas, "stops_at": stops_at, "reason": reason}
-        )
+        rows.append((*line, baseline, n_betas, stops_at, reason))
     return pd.DataFrame(rows, columns=list(STOPPING_COLUMNS))
 
 

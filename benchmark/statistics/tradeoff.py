@@ -31,7 +31,7 @@ HYPERVOLUME_COLUMNS = (
 class _Plane:
     """Techniques of one dataset, bias, level of bias and classifier by their distances in two metrics."""
 
-    where: dict[str, object]
+    where: tuple[object, ...]  # in the order of _WHERE
     techniques: list[str]
     first: NDArray[np.float64]  # (n_techniques, n_repetitions), NaN where either metric is missing
     second: NDArray[np.float64]
@@ -79,26 +79,15 @@ def pareto_fronts(
     UnknownNameError
         If a metric has no results or no goal.
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for plane in _planes(results, metrics, goals):
         first, second = plane.means
         front = on_pareto_front(first, second)
         times = on_pareto_front(plane.first.T, plane.second.T).sum(axis=0)
-        rows += [
-            {
-                **plane.where,
-                "technique": technique,
-                "first": metrics[0],
-                "second": metrics[1],
-                "first_distance": first[i],
-                "second_distance": second[i],
-                "on_front": bool(front[i]),
-                "share_on_front": times[i] / n if n else np.nan,
-                "n": n,
-                "reason": "" if n else "no repetition has values of both metrics",
-            }
-            for i, (technique, n) in enumerate(zip(plane.techniques, plane.n, strict=True))
-        ]
+        for i, (technique, n) in enumerate(zip(plane.techniques, plane.n, strict=True)):
+            share, reason = (times[i] / n, "") if n else (np.nan, "no repetition has values of both metrics")
+            own = (first[i], second[i], bool(front[i]), share, n, reason)
+            rows.append((*plane.where, technique, *metrics, *own))
     return pd.DataFrame(rows, columns=list(PARETO_COLUMNS))
 
 
@@ -141,22 +130,14 @@ def hypervolumes(
             "The reference point of the hypervolume is not finite",
             expected="two distances to the ideal",
             got=f"{reference}",
+            remedy="give the greatest distances that the metrics' ranges allow, or smaller ones",
         )
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for plane in _planes(results, metrics, goals):
-        found = bool(plane.n.any())
-        rows.append(
-            {
-                **plane.where,
-                "first": metrics[0],
-                "second": metrics[1],
-                "first_reference": reference[0],
-                "second_reference": reference[1],
-                "hypervolume": float(hypervolume(*plane.means, reference)) if found else np.nan,
-                "n_techniques": int((plane.n > 0).sum()),
-                "reason": "" if found else "no technique has values of both metrics",
-            }
-        )
+        area, reason = np.nan, "no technique has values of both metrics"
+        if n_techniques := int((plane.n > 0).sum()):
+            area, reason = float(hypervolume(*plane.means, reference)), ""
+        rows.append((*plane.where, *metrics, *reference, area, n_techniques, reason))
     return pd.DataFrame(rows, columns=list(HYPERVOLUME_COLUMNS))
 
 
@@ -164,16 +145,8 @@ def on_pareto_front(first: NDArray[np.float64], second: NDArray[np.float64]) -> 
     """Return which points no other point dominates; less is better in both coordinates.
 
     A point dominates another if it is nowhere worse and somewhere better, so that equal points are on the
-    front together. A point with NaN is not on it.
-
-    Parameters
-    ----------
-    first, second : ndarray of float, shape (..., n_points)
-        Coordinates; leading axes are separate sets of points.
-
-    Returns
-    -------
-    ndarray of bool, shape (..., n_points)
+    front together. A point with NaN is not on it. The last axis of both coordinates are the points, leading
+    axes are separate sets of them.
     """
     front = np.isfinite(first) & np.isfinite(second)
     for i in range(first.shape[-1]):
@@ -188,19 +161,9 @@ def hypervolume(
 ) -> NDArray[np.float64]:
     """Return the area that points dominate within a reference point; less is better in both coordinates.
 
-    Exact: the points are swept in the order of their first coordinate.
-
-    Parameters
-    ----------
-    first, second : ndarray of float, shape (..., n_points)
-        Coordinates; leading axes are separate sets of points. A point with NaN, or beyond the reference in
-        either coordinate, dominates nothing.
-    reference : tuple of float
-        Upper bounds of the area.
-
-    Returns
-    -------
-    ndarray of float, shape (...)
+    Exact: the points are swept in the order of their first coordinate. The last axis of both coordinates are
+    the points, leading axes are separate sets of them. A point with NaN, or beyond the reference in either
+    coordinate, dominates nothing.
 
     References
     ----------
@@ -230,6 +193,7 @@ def _planes(
                 f"The metric {metric!r} cannot be traded off",
                 expected="a metric of which some values are better than others",
                 got="none is",
+                remedy="leave it out, or give it a goal with another direction",
             )
     for names, own in cells.keys.groupby(list(_WHERE), sort=False):
         techniques = own["technique"].unique()
@@ -240,9 +204,5 @@ def _planes(
             for metric in metrics
         )
         present = np.isfinite(first) & np.isfinite(second)
-        yield _Plane(
-            dict(zip(_WHERE, names, strict=True)),
-            [str(technique) for technique in techniques],
-            np.where(present, first, np.nan),
-            np.where(present, second, np.nan),
-        )
+        first, second = (np.where(present, own, np.nan) for own in (first, second))
+        yield _Plane(names, list(map(str, techniques)), first, second)

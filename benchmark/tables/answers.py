@@ -64,24 +64,30 @@ ANSWER_HEADINGS = (
 )
 """Columns of :func:`answer_rows`."""
 
+# Verdicts on techniques that are not recommended, in the order of sentences.
+_REJECTED = (
+    "outdone",
+    *("degenerate", "below_constant", "one_group", "incomplete", "missing", "unknown", "not_compared"),
+    *("no_less", "worse"),
+)
 _NEVERTHELESS = "techniques are compared with it nevertheless"
 _MOST_NAMED = 8
 _HIDDEN = 0.01
-_BETTER_OFF = "the deprived group is better off"
 
 
 def mark(row: Any) -> str:
     """Return the sign that belongs beside a technique's name, or nothing.
 
-    Parameters
-    ----------
-    row : object
-        Has ``n_degenerate``, ``below_constant`` and ``one_group``, as rows of
-        :func:`~benchmark.statistics.answers.standings` and of
-        :func:`~benchmark.statistics.answers.answer_table` have.
+    Rows of :func:`~benchmark.statistics.answers.standings` and of
+    :func:`~benchmark.statistics.answers.answer_table` have what it needs.
     """
     signs = {DEGENERATE: row.n_degenerate > 0, BELOW_CONSTANT: row.below_constant, ONE_GROUP: row.one_group}
     return next((sign for sign, applies in signs.items() if applies), "")
+
+
+def signed_title(row: Any, titles: Mapping[str, str]) -> str:
+    """Return the title of an answer's technique with its signs: :func:`mark` and :data:`LEVELS_DOWN`."""
+    return " ".join(filter(None, [titles[row.technique], mark(row), LEVELS_DOWN if row.levels_down else ""]))
 
 
 def mark_notes(rows: pd.DataFrame) -> list[str]:
@@ -91,10 +97,8 @@ def mark_notes(rows: pd.DataFrame) -> list[str]:
         notes.append(LEVELS_DOWN_NOTE)
     if (rows["n_degenerate"] > 0).any():
         notes.append(
-            f"{DEGENERATE} answers {SAME_ANSWER} "
-            "(accepts less than "
-            f"{100 - 100 * NEARLY_ALL:.0f} % or more than {100 * NEARLY_ALL:.0f} % of all, or of each "
-            "group): not ranked, and never recommended."
+            f"{DEGENERATE} answers {SAME_ANSWER} (accepts less than {100 - 100 * NEARLY_ALL:.0f} % or more "
+            f"than {100 * NEARLY_ALL:.0f} % of all, or of each group): not ranked, and never recommended."
         )
     below = rows[(rows["n_degenerate"] == 0) & rows["below_constant"].eq(True)]
     if len(below):
@@ -112,12 +116,7 @@ def mark_notes(rows: pd.DataFrame) -> list[str]:
 def baseline_notes(standing: pd.DataFrame, title: str) -> list[str]:
     """Say where nothing is compared with a baseline, and where it is degenerate nevertheless, and why.
 
-    Parameters
-    ----------
-    standing : DataFrame
-        Its own rows of :func:`~benchmark.statistics.answers.standings`, of one dataset, bias and classifier.
-    title : str
-        Its title.
+    ``standing`` are its own rows of :func:`~benchmark.statistics.answers.standings`, of one scenario.
     """
     notes = []
     own = standing[standing["n_degenerate"] > 0].sort_values("beta")
@@ -154,11 +153,6 @@ def is_chosen(row: Any) -> bool:
     return row.verdict in ("recommended", "candidate")
 
 
-def sign_of(row: Any) -> str:
-    """Return all signs beside a technique in an answer: that of :func:`mark`, and :data:`LEVELS_DOWN`."""
-    return " ".join(filter(None, [mark(row), LEVELS_DOWN if row.levels_down else ""]))
-
-
 def in_order(rows: pd.DataFrame) -> pd.DataFrame:
     """Sort the rows of one level of bias: recommended ones and candidates first, degenerate ones last.
 
@@ -177,18 +171,16 @@ def choices(rows: Sequence[Any]) -> dict[str, Any]:
 
 def choice_title(name: str, rope: float) -> str:
     """Return what a choice is called: ``"Least discrimination"``."""
-    least = "least discrimination"
-    return (
-        least.capitalize() if name == LEAST else f"Cheap: {least} at a cost of at most {rope:g} of accuracy"
-    )
+    if name == LEAST:
+        return "Least discrimination"
+    return f"Cheap: least discrimination at a cost of at most {rope:g} of accuracy"
 
 
 def choice_text(row: Any, titles: Mapping[str, str]) -> str:
     """Return what a technique leaves and costs: ``"Massaging: 0.037, accuracy 0.825 (-0.016)"``."""
-    own = " ".join(filter(None, [titles[row.technique], sign_of(row)]))
     cost = "" if row.verdict == "baseline" else f" ({change_text(row.accuracy_change, math.nan, math.nan)})"
     hidden = f" (±{number(row.distance)})" if changes_sign(row) else ""
-    return f"{own}: {number(row.value)}{hidden}, accuracy {number(row.accuracy)}{cost}"
+    return f"{signed_title(row, titles)}: {number(row.value)}{hidden}, accuracy {number(row.accuracy)}{cost}"
 
 
 def scenario_notes(scenario: Scenario) -> list[str]:
@@ -227,6 +219,14 @@ def change_text(change: float, low: float, high: float) -> str:
     return _signed(change) + ("" if math.isnan(low) else f" [{_signed(low)}, {_signed(high)}]")
 
 
+def _changes(row: Any) -> tuple[str, str]:
+    """Return the changes of discrimination and of accuracy to the baseline."""
+    return (
+        change_text(row.change, row.change_low, row.change_high),
+        change_text(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high),
+    )
+
+
 def accepts(row: Any) -> str:
     """Return the shares that a technique accepts, of all, of the deprived and of the favored group."""
     return accepts_text((row.accepted, row.accepted_deprived, row.accepted_favored))
@@ -238,42 +238,26 @@ def accepts_text(shares: Iterable[float]) -> str:
 
 
 def remarks(row: Any, titles: Mapping[str, str]) -> str:
-    """Say in a few words why a technique is not recommended, and what its mean discrimination hides.
-
-    Parameters
-    ----------
-    row : object
-        A row of :func:`~benchmark.statistics.answers.answer_table`.
-    titles : mapping of str to str
-        Name of each technique to its title.
-    """
-    own = row.verdict
-    found = ["baseline"] if own == "baseline" else row.choice.split()
-    if own == "candidate":
-        found.append(f"candidate: {CANDIDATE}")
-    if own == "outdone":
-        found.append(f"outdone by {titles[row.outdone_by]}")
-    if row.n_degenerate > 0:
-        found.append(str(row.degenerate))
-    if row.below_constant:
-        found.append(below_constant_words(row.constant_answer))
-    if row.missing > 0:
-        found.append(f"a value in {row.n} of {row.n + row.missing} samples")
-    if 0 < row.pairs < row.n:
-        found.append(f"compared with the baseline on {row.pairs} of {row.n + row.missing} samples")
-    if changes_sign(row):
-        found.append(f"of either sign, on average {number(row.distance)} from 0")
-    if own == "unknown":
-        found.append("shares accepted not recorded")
-    if own == "not_compared":
-        found.append("not compared")
-    if not row.n_degenerate and (words := one_group_words(row)):
-        found.append(words)
-    if own == "no_less":
-        found.append("no significant difference" if row.tested else "no clear difference, untested")
-    if own == "worse":
-        found.append("significantly more discrimination" if row.tested else "more discrimination")
-    return "; ".join(found)
+    """Say in a few words what a technique is, why it is not recommended, and what its mean hides."""
+    own, samples = row.verdict, row.n + row.missing
+    one_group = "" if row.n_degenerate else one_group_words(row)
+    found = {
+        "baseline": own == "baseline",
+        "; ".join(row.choice.split()): bool(row.choice),
+        f"candidate: {CANDIDATE}": own == "candidate",
+        f"outdone by {titles.get(row.outdone_by)}": own == "outdone",
+        str(row.degenerate): row.n_degenerate > 0,
+        below_constant_words(row.constant_answer): row.below_constant,
+        f"a value in {row.n} of {samples} samples": row.missing > 0,
+        f"compared with the baseline on {row.pairs} of {samples} samples": 0 < row.pairs < row.n,
+        f"of either sign, on average {number(row.distance)} from 0": changes_sign(row),
+        "shares accepted not recorded": own == "unknown",
+        "not compared": own == "not_compared",
+        one_group: bool(one_group),
+        "no significant difference" if row.tested else "no clear difference, untested": own == "no_less",
+        "significantly more discrimination" if row.tested else "more discrimination": own == "worse",
+    }
+    return "; ".join(words for words, is_so in found.items() if is_so)
 
 
 def constant_title(answer: str) -> str:
@@ -282,23 +266,11 @@ def constant_title(answer: str) -> str:
 
 
 def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None = None) -> list[list[str]]:
-    """Return the rows of one level of bias as text.
+    """Return the rows of one level of bias, which are :func:`in_order`, as text: :data:`ANSWER_HEADINGS`.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        As for :func:`answer_sentences`.
-    titles : mapping of str to str
-        Name of each technique to its title.
-    most : int, optional
-        Where there are more rows, only so many, but all techniques to choose and what they are measured by,
-        the baseline and the best constant answer. By default, all.
-
-    Returns
-    -------
-    list of list of str
-        Columns :data:`ANSWER_HEADINGS`. The best constant answer comes after the techniques to choose and the
-        baseline.
+    The best constant answer comes after the techniques to choose and the baseline. Of more rows than ``most``
+    only so many are returned, but all techniques to choose and what they are measured by, the baseline and
+    the best constant answer.
     """
     found: list[Any] = list(rows.itertuples(index=False))
     known = [row for row in found if row.constant_answer]
@@ -307,58 +279,28 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
     rest = [row for row in found if not is_chosen(row) and row.verdict != "baseline"]
     if most is not None and len(found) + bool(known) > most:
         rest = rest[: max(0, most - len(baseline) - bool(known) - len(chosen))]
-    constant = [_constant_row(known[0])] if known else []
-    return [
-        *(_text_row(row, titles) for row in (*chosen, *baseline)),
-        *constant,
-        *(_text_row(row, titles) for row in rest),
-    ]
+    first, last = ([_text_row(row, titles) for row in own] for own in (chosen + baseline, rest))
+    return [*first, *map(_constant_row, known[:1]), *last]
 
 
 def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
-    return [
-        " ".join(filter(None, [titles[row.technique], sign_of(row)])),
-        number(row.value),
-        *(
-            ["", number(row.accuracy), ""]
-            if row.verdict == "baseline"
-            else [
-                change_text(row.change, row.change_low, row.change_high),
-                number(row.accuracy),
-                change_text(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high),
-            ]
-        ),
-        accepts(row),
-        remarks(row, titles),
-    ]
+    gain, cost = ("", "") if row.verdict == "baseline" else _changes(row)
+    numbers = [number(row.value), gain, number(row.accuracy), cost]
+    return [signed_title(row, titles), *numbers, accepts(row), remarks(row, titles)]
 
 
 def _constant_row(row: Any) -> list[str]:
-    shares = [1.0 if row.constant_answer.startswith("accept") else 0.0] * 3
-    return [
-        constant_title(row.constant_answer),
-        number(0.0),
-        "",
-        number(row.constant_accuracy),
-        "",
-        accepts_text(shares),
-        "the best constant answer",
-    ]
+    numbers = [number(0.0), "", number(row.constant_accuracy), ""]
+    shares = accepts_text([float(row.constant_answer.startswith("accept"))] * 3)
+    return [constant_title(row.constant_answer), *numbers, shares, "the best constant answer"]
 
 
 def answer_counts(rows: pd.DataFrame) -> str:
-    """Count the techniques of one level of bias by verdict, in one line.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        As for :func:`answer_sentences`.
-    """
+    """Count the techniques of one level of bias by verdict, in one line."""
     found: list[Any] = list(rows.itertuples(index=False))
     baseline = next((row for row in found if row.verdict == "baseline"), None)
     counts = Counter(row.verdict for row in found if row is not baseline)
-    recommended = counts["recommended"]
-    text = f"{recommended or 'none'} of {_techniques(counts.total())} recommended"
+    text = f"{counts['recommended'] or 'none'} of {_techniques(counts.total())} recommended"
     if counts["candidate"]:
         several = "s" * (counts["candidate"] > 1)
         text += f"; {counts['candidate']} candidate{several} ({CANDIDATE})"
@@ -370,37 +312,27 @@ def answer_counts(rows: pd.DataFrame) -> str:
         text += f", because the baseline {DEGENERATE} {baseline.degenerate}"
     elif counts["unknown"]:
         text += f"; {counts['unknown']} without a record of the shares accepted"
-    parts = {
-        "{} outdone": counts["outdone"],
-        f"{{}} {DEGENERATE}": counts["degenerate"],
-        f"{{}} {BELOW_CONSTANT}": counts["below_constant"],
-        "{} with one answer for a group": counts["one_group"],
-        "{} not compared in every sample": counts["incomplete"],
-        "{} without any value": counts["missing"],
-        "{} not compared": counts["not_compared"],
-        "{} without less discrimination": counts["no_less"],
-        "{} with more discrimination": counts["worse"],
+    verdicts = {
+        "outdone": "outdone",
+        DEGENERATE: "degenerate",
+        BELOW_CONSTANT: "below_constant",
+        "with one answer for a group": "one_group",
+        "not compared in every sample": "incomplete",
+        "without any value": "missing",
+        "not compared": "not_compared",
+        "without less discrimination": "no_less",
+        "with more discrimination": "worse",
     }
-    return "; ".join([text, *(words.format(n) for words, n in parts.items() if n)])
+    parts = (f"{counts[name]} {words}" for words, name in verdicts.items() if counts[name])
+    return "; ".join([text, *parts])
 
 
 def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: float) -> list[str]:
     """Say which technique to choose at one level of bias: the gain, the cost, and what is left out.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        The rows of one dataset, bias, classifier and level of bias of
-        :func:`~benchmark.statistics.answers.answer_table`, as :func:`in_order` returns them.
-    titles : mapping of str to str
-        Name of each technique to its title.
-    rope : float
-        Difference up to which two techniques are practically equivalent.
-
-    Returns
-    -------
-    list of str
-        Sentences for readers: the baseline, the choices, and why the others are none.
+    The rows are those of one dataset, bias, classifier and level of bias of
+    :func:`~benchmark.statistics.answers.answer_table`, as :func:`in_order` returns them; ``rope`` is the
+    difference up to which two techniques are practically equivalent.
     """
     found: list[Any] = list(rows.itertuples(index=False))
     baseline = next((row for row in found if row.verdict == "baseline"), None)
@@ -425,40 +357,43 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
         if not baseline.baseline_degenerate and not math.isnan(baseline.value):
             sentences.append("No technique is recommended.")
         return [*sentences, *rest]
-    picked = choices(chosen)
+    sentences += _of_the_chosen(chosen, len(others), titles, less, rope)
+    return [*sentences, *rest]
+
+
+def _of_the_chosen(
+    chosen: list[Any], n_others: int, titles: Mapping[str, str], less: str, rope: float
+) -> Iterator[str]:
+    """Name the choices, what they leave and cost, and count the techniques to choose from."""
+    picked, one = choices(chosen), len(chosen) == 1
     for name, row in picked.items():
         if name == CHEAP and row is picked[LEAST]:
-            sentences.append("It is the cheap one as well.")
+            yield "It is the cheap one as well."
         else:
-            title = choice_title(name, rope)
             only = f", a candidate ({CANDIDATE})" if row.verdict == "candidate" else ""
-            sentences.append(f"{title} is left by {titles[row.technique]}{only}: {_gain_and_cost(row)}.")
+            left = f"is left by {titles[row.technique]}{only}: {_gain_and_cost(row)}."
+            yield f"{choice_title(name, rope)} {left}"
     if CHEAP not in picked:
         cost = max(row.accuracy_change for row in chosen)
-        sentences.append(f"Every one of them loses more than {rope:g} of accuracy, {number(-cost)} or more.")
+        yield f"Every one of them loses more than {rope:g} of accuracy, {number(-cost)} or more."
     kind = "recommended"
     if chosen[0].verdict == "candidate":
-        kind = (
-            "a candidate, and none is recommended"
-            if len(chosen) == 1
-            else "candidates, and none is recommended"
-        )
-    answer, one = str(chosen[0].constant_answer), len(chosen) == 1
+        kind = f"{'a candidate' if one else 'candidates'}, and none is recommended"
+    answer = str(chosen[0].constant_answer)
     useful = f", {'is' if one else 'are'} at least as accurate as {answer}" if answer else ""
-    sentences.append(
-        f"{len(chosen)} of {_techniques(len(others))} {'is' if one else 'are'} {kind}: "
+    yield (
+        f"{len(chosen)} of {_techniques(n_others)} {'is' if one else 'are'} {kind}: "
         f"{'it leaves' if one else 'they leave'} {less}{useful}, and no other such technique is as good or "
         "better in both."
     )
     if not answer:
-        sentences.append("What a constant answer would score is not recorded.")
-    return [*sentences, *rest]
+        yield "What a constant answer would score is not recorded."
 
 
 def _of_baseline(row: Any, name: str) -> str:
     if math.isnan(row.value):
         return f"The baseline, {name}, has no value here: nothing is compared with it."
-    better = f" ({_BETTER_OFF})" if _negative(row.value) else ""
+    better = " (the deprived group is better off)" if number(row.value).startswith("-") else ""
     sentence = f"The baseline, {name}, leaves a discrimination of {number(row.value)}{better}"
     if not math.isnan(row.accuracy):
         sentence += f" at accuracy {number(row.accuracy)}"
@@ -470,15 +405,7 @@ def _of_baseline(row: Any, name: str) -> str:
 
 
 def less_words(rows: Sequence[Any], rope: float) -> tuple[str, str]:
-    """Return what techniques to choose leave, and what the others do not.
-
-    Parameters
-    ----------
-    rows : sequence of object
-        Rows of :func:`~benchmark.statistics.answers.answer_table` of one level of bias.
-    rope : float
-        Difference up to which two techniques are practically equivalent.
-    """
+    """Return what techniques to choose leave, and what the others do not, at one level of bias."""
     if any(row.tested for row in rows):
         return "significantly less discrimination", "without significantly less discrimination"
     if max((row.n for row in rows), default=0) > 1:
@@ -496,8 +423,7 @@ def less_words(rows: Sequence[Any], rope: float) -> tuple[str, str]:
 def _gain_and_cost(row: Any) -> str:
     """Say how much discrimination is left, at what cost, and whom the technique accepts."""
     hidden = f" (of either sign, on average {number(row.distance)} from 0)" if changes_sign(row) else ""
-    gain = change_text(row.change, row.change_low, row.change_high)
-    cost = change_text(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high)
+    gain, cost = _changes(row)
     return (
         f"{number(row.value)}{hidden} (change {gain}) at accuracy {number(row.accuracy)} (change {cost}); "
         f"it accepts {share(row.accepted_deprived)} of the deprived and "
@@ -507,55 +433,32 @@ def _gain_and_cost(row: Any) -> str:
 
 
 def changes_sign(row: Any) -> bool:
-    """Whether discrimination is of either sign to such an extent that its mean hides it.
-
-    Parameters
-    ----------
-    row : object
-        A row of :func:`~benchmark.statistics.answers.answer_table`.
-    """
+    """Whether discrimination is of either sign to such an extent that its mean hides it."""
     return bool(row.distance - abs(row.value) >= _HIDDEN)
 
 
-def _negative(value: float) -> bool:
-    return number(value).startswith("-")
-
-
 def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[str]:
-    """Count the techniques that are not recommended, by reason."""
-    of: dict[str, list[Any]] = {}
-    for row in rows:
-        of.setdefault(row.verdict, []).append(row)
-    below = of.get("below_constant", [])
+    """Count the techniques that are not recommended, by reason, and name those that lack most."""
     parts = []
-    named = (
-        (
-            "outdone",
-            ("is", "are"),
-            "outdone by a recommended one, which is no farther from 0 and as accurate or more",
-        ),
-        ("degenerate", ("that answers", "that answer"), SAME_ANSWER),
-        (
-            "below_constant",
-            ("that is", "that are"),
-            below_constant_words(str(below[0].constant_answer)) if below else "",
-        ),
-        ("one_group", ("gives", "give"), "one of the groups nearly always the same answer"),
-        ("incomplete", ("", ""), "not compared in every sample"),
-        ("missing", ("", ""), "without any value"),
-        ("unknown", ("", ""), "without a record of the shares accepted"),
-    )
-    for name, verbs, words in named:
-        if own := of.get(name, []):
-            verb = verbs[len(own) > 1]
-            parts.append(" ".join(filter(None, [str(len(own)), verb, words])) + f" ({_names(own, titles)})")
-    if own := of.get("not_compared", []):
-        parts.append(f"{len(own)} not compared with the baseline")
-    if own := of.get("no_less", []):
-        parts.append(f"{len(own)} {nor}")
-    if own := of.get("worse", []):
-        significantly = "significantly " if own[0].tested else ""
-        parts.append(f"{len(own)} with {significantly}more discrimination ({_names(own, titles)})")
+    for verdict in _REJECTED:
+        if not (own := [row for row in rows if row.verdict == verdict]):
+            continue
+        one = len(own) == 1
+        words = {
+            "outdone": f"{'is' if one else 'are'} outdone by a recommended one, which is no farther from 0 and "
+            "as accurate or more",
+            "degenerate": f"that {'answers' if one else 'answer'} {SAME_ANSWER}",
+            "below_constant": f"that {'is' if one else 'are'} {below_constant_words(own[0].constant_answer)}",
+            "one_group": f"{'gives' if one else 'give'} one of the groups nearly always the same answer",
+            "incomplete": "not compared in every sample",
+            "missing": "without any value",
+            "unknown": "without a record of the shares accepted",
+            "not_compared": "not compared with the baseline",
+            "no_less": nor,
+            "worse": f"with {'significantly ' if own[0].tested else ''}more discrimination",
+        }[verdict]
+        named = "" if verdict in ("not_compared", "no_less") else f" ({_names(own, titles)})"
+        parts.append(f"{len(own)} {words}{named}")
     return [f"Not recommended: {'; '.join(parts)}."] if parts else []
 
 

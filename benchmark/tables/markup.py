@@ -20,8 +20,7 @@ def to_csv(table: ReportTable) -> str:
     """Return the means as CSV: full precision, one heading line, empty where there is no value."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    headings = [*table.row_headings, *(f"{group} {column}" for group, column in _columns(table))]
-    writer.writerow(map(as_cell, headings))
+    writer.writerow(map(as_cell, _headings(table)))
     for block in table.blocks:
         names = [block.heading] if len(table.row_headings) > 1 else []
         for row in block.rows:
@@ -33,15 +32,15 @@ def to_csv(table: ReportTable) -> str:
 def to_markdown(table: ReportTable) -> str:
     """Return the table as GitHub-flavoured Markdown, its caption above and its notes below."""
     footnotes = _Footnotes(table.blocks)
-    headings = [*table.row_headings, *(f"{group} {column}" for group, column in _columns(table))]
     lines = [
         f"**{markdown.plain(table.caption)}**",
         "",
         markdown.table(
-            list(map(markdown.plain, headings)),
+            list(map(markdown.plain, _headings(table))),
             (
                 [*map(markdown.plain, names), *(_markdown_cell(cell, footnotes) for cell in cells)]
-                for names, cells in _rows(table)
+                for block in table.blocks
+                for names, cells in _rows(table, block)
             ),
             named=len(table.row_headings),
         ),
@@ -82,21 +81,15 @@ def _letters(index: int) -> str:
     return prefix + chr(ord("a") + index % 26)
 
 
-def _columns(table: ReportTable) -> Iterator[tuple[str, str]]:
-    return ((group, column) for group in table.groups for column in table.columns)
+def _headings(table: ReportTable) -> list[str]:
+    return [*table.row_headings, *(f"{group} {own}" for group in table.groups for own in table.columns)]
 
 
-def _rows(table: ReportTable) -> Iterator[tuple[list[str], tuple[Cell, ...]]]:
+def _rows(table: ReportTable, block: Block) -> Iterator[tuple[list[str], tuple[Cell, ...]]]:
     """Yield names and cells of each row; a block's heading stands in its first row only, as in the paper."""
-    for block in table.blocks:
-        for i, row in enumerate(block.rows):
-            names = [block.heading if i == 0 else ""] if len(table.row_headings) > 1 else []
-            yield [*names, row.heading], row.cells
-
-
-def _one_line(text: str) -> str:
-    """Return a text without line breaks, which would end a list's entry, a row or a caption."""
-    return " ".join(text.splitlines())
+    for i, row in enumerate(block.rows):
+        names = [block.heading if i == 0 else ""] if len(table.row_headings) > 1 else []
+        yield [*names, row.heading], row.cells
 
 
 def _markdown_cell(cell: Cell, footnotes: _Footnotes) -> str:
@@ -149,14 +142,15 @@ _LATEX = {
 
 
 def _latex(text: str) -> str:
-    return "".join(_latex_character(character) for character in _one_line(text))
+    """Return a text on one line: line breaks would end a caption or a row."""
+    return "".join(map(_latex_character, " ".join(text.splitlines())))
 
 
 def _latex_character(character: str) -> str:
-    if character in _LATEX:
-        return _LATEX[character]
+    if character in _LATEX or ord(character) < 0x180:
+        return _LATEX.get(character, character)
     # Beyond Latin Extended-A, pdfLaTeX stops at characters without a definition: name them instead.
-    return character if ord(character) < 0x180 else f"[U+{ord(character):04X}]"
+    return f"[U+{ord(character):04X}]"
 
 
 def _latex_float(table: ReportTable, blocks: Sequence[Block], name_block: bool) -> str:
@@ -176,16 +170,12 @@ def _latex_float(table: ReportTable, blocks: Sequence[Block], name_block: bool) 
         r"\toprule",
         " & ".join([""] * named + heads) + r" \\",
         "".join(rf"\cmidrule(lr){{{first}-{last}}}" for first, last in spans),
-        " & ".join(map(_latex, [*table.row_headings, *(column for _, column in _columns(table))])) + r" \\",
+        " & ".join(map(_latex, [*table.row_headings, *(table.columns * len(table.groups))])) + r" \\",
     ]
     for block in blocks:
         lines.append(r"\midrule")
-        for i, row in enumerate(block.rows):
-            names = [block.heading if i == 0 else ""] if named > 1 else []
-            entries = [
-                *map(_latex, [*names, row.heading]),
-                *(_latex_cell(cell, footnotes) for cell in row.cells),
-            ]
+        for names, cells in _rows(table, block):
+            entries = [*map(_latex, names), *(_latex_cell(cell, footnotes) for cell in cells)]
             lines.append(" & ".join(entries) + r" \\")
     lines += [
         r"\bottomrule",
