@@ -445,8 +445,8 @@ def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[s
             continue
         one = len(own) == 1
         words = {
-            "outdone": f"{'is' if one else 'are'} outdone by a recommended one, which is no farther from 0 and "
-            "as accurate or more",
+            "outdone": f"{'is' if one else 'are'} outdone by a recommended one, which is no farther from 0 "
+            "and as accurate or more",
             "degenerate": f"that {'answers' if one else 'answer'} {SAME_ANSWER}",
             "below_constant": f"that {'is' if one else 'are'} {below_constant_words(own[0].constant_answer)}",
             "one_group": f"{'gives' if one else 'give'} one of the groups nearly always the same answer",
