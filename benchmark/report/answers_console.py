@@ -22,8 +22,8 @@ from benchmark.tables.answers import (
     choices,
     constant_title,
     less_words,
-    mark,
     mark_notes,
+    marked_title,
     spots,
 )
 from benchmark.text.words import number
@@ -53,24 +53,12 @@ def print_all_answers(
 def print_answers(
     console: Console, scenario: Scenario, answers: pd.DataFrame, titles: Mapping[str, str]
 ) -> None:
-    """Print what to choose at each level of bias of one dataset, bias and classifier.
+    """Print what to choose at each level of bias of one dataset, bias and classifier, in 80 columns.
 
-    Parameters
-    ----------
-    console : Console
-        Where to; fits 80 columns.
-    scenario : Scenario
-        What the answers are of.
-    answers : DataFrame
-        Its rows of :func:`~benchmark.statistics.answers.answer_table`.
-    titles : mapping of str to str
-        Name of each technique to its title.
+    The answers are its rows of :func:`~benchmark.statistics.answers.answer_table`.
     """
-    _print_row(
-        console,
-        f"[bold]{escape(scenario.heading)}[/bold]",
-        *(f"[bold]{column}[/bold]" for column in ("discrimination", "accuracy", "accepts %")),
-    )
+    headings = (escape(scenario.heading), "discrimination", "accuracy", "accepts %")
+    _print_row(console, *(f"[bold]{heading}[/bold]" for heading in headings))
     if scenario.dataset.roles:
         console.print(escape(scenario.dataset.roles), style="dim", highlight=False)
     if scenario.dataset.warning:
@@ -82,19 +70,16 @@ def print_answers(
         found: list[Any] = list(rows.itertuples(index=False))
         console.print(f"[bold]β = {beta:g}[/bold]: {answer_counts(rows)}", highlight=False)
         for row in (row for row in found if row.verdict == "baseline"):
-            name = f"baseline: {titles[row.technique]} {mark(row)}".rstrip()
-            _print_row(console, escape(name), *_numbers(row))
+            _print_row(console, escape(f"baseline: {marked_title(row, titles)}"), *_numbers(row))
         picked = choices(found)
         for row in dict.fromkeys(picked.values()):
             names = " and ".join(name for name, own in picked.items() if own is row)
             kind = "candidate, " if row.verdict == "candidate" else ""
             _print_row(console, escape(f"{kind}{names}: {titles[row.technique]}"), *_numbers(row))
-    known = answers[answers["constant_answer"] != ""]
-    if len(known):
-        constant: Any = next(known.itertuples(index=False))
-        everybody = "100" if constant.constant_answer.startswith("accept") else "0"
-        numbers = (short(0.0), short(constant.constant_accuracy), "/".join([everybody] * 3))
-        _print_row(console, escape(constant_title(constant.constant_answer)), *numbers)
+    if constant := scenario.dataset.best_constant:
+        accepted = "/".join(["100" if constant.accepts else "0"] * 3)
+        numbers = (short(0.0), short(constant.accuracy), accepted)
+        _print_row(console, constant_title(constant.words), *numbers)
 
 
 def _print_row(console: Console, name: str, *numbers: str) -> None:
@@ -139,16 +124,12 @@ def _print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> N
 
 def _numbers(row: Any) -> tuple[str, str, str]:
     left = f"±{short(row.distance)}" if changes_sign(row) else short(row.value)
-    changes = (
-        _change(row.change, row.change_low, row.change_high),
-        _change(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high),
-    )
-    discrimination, accuracy = ("", "") if row.verdict == "baseline" else changes
-    return (
-        f"{left}{discrimination}",
-        f"{short(row.accuracy)}{accuracy}",
-        accepts(row).replace(" %", "").replace(" / ", "/"),
-    )
+    discrimination = _change(row.change, row.change_low, row.change_high)
+    accuracy = _change(row.accuracy_change, row.accuracy_change_low, row.accuracy_change_high)
+    if row.verdict == "baseline":
+        discrimination = accuracy = ""
+    accepted = accepts(row).replace(" %", "").replace(" / ", "/")
+    return f"{left}{discrimination}", f"{short(row.accuracy)}{accuracy}", accepted
 
 
 def _change(change: float, low: float, high: float) -> str:
