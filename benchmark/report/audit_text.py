@@ -13,6 +13,8 @@ from rich.table import Table
 from benchmark.audit.table_audit import AuditResult
 from benchmark.audit.wording import RATES, mark, reference, undefined
 from benchmark.metrics import get_metric
+from benchmark.report.answers_console import short
+from benchmark.report.examination import say
 from benchmark.text.words import few, number, printable
 
 _MOST_GROUPS = 20
@@ -23,18 +25,13 @@ _LONGEST_NAME = 24
 def print_audit(console: Console, result: AuditResult) -> None:
     """Print the groups of each attribute, their disparities, the verdicts, and what has no value.
 
-    Parameters
-    ----------
-    console : Console
-        Where to; the tables of rates take 80 columns.
-    result : AuditResult
-        From :func:`benchmark.audit.audit_predictions`. Of an attribute of many groups the largest are shown.
+    Of an attribute of many groups the largest are shown. The tables of rates take 80 columns.
     """
     _say(console, _headline(result))
     for note in result.notes:
         _say(console, f"Note: {note}", "yellow")
-    for column, missing, treatment in _missing(result.missing):
-        _say(console, f"Missing: {missing:,} values of {column}; {treatment}", "yellow")
+    for row in result.missing[result.missing["missing"] > 0].to_dict("records"):
+        _say(console, f"Missing: {row['missing']:,} values of {row['column']}; {row['treatment']}", "yellow")
     marks = {
         (row["attribute"], row["group"], row["metric"]): row for row in result.disparities.to_dict("records")
     }
@@ -60,8 +57,7 @@ def print_audit(console: Console, result: AuditResult) -> None:
     if result.facts["metrics"]:
         console.print()
         console.print(_metrics(result.metrics))
-    reasons = undefined(result.metrics)
-    if reasons:
+    if reasons := undefined(result.metrics):
         console.print()
         _say(console, "Without a value:", "bold")
         for reason, (attributes, names) in reasons.items():
@@ -69,7 +65,7 @@ def print_audit(console: Console, result: AuditResult) -> None:
 
 
 def _say(console: Console, text: str, style: str = "") -> None:
-    console.print(printable(text), style=style, markup=False, highlight=False, soft_wrap=True)
+    say(console, printable(text), style)
 
 
 def _headline(result: AuditResult) -> str:
@@ -80,19 +76,13 @@ def _headline(result: AuditResult) -> str:
     return f"{text}; favorable: {favorable}" if favorable else text
 
 
-def _missing(missing: pd.DataFrame) -> list[tuple[str, int, str]]:
-    lacking = missing[missing["missing"] > 0]
-    return list(zip(lacking["column"], lacking["missing"], lacking["treatment"], strict=True))
-
-
 def _grid(*headings: str, names: int = 1) -> Table:
     """Return an empty table whose first columns hold names, the others numbers."""
     grid = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     for i, heading in enumerate(headings):
         if i < names:
-            grid.add_column(
-                escape(printable(heading)), max_width=_LONGEST_NAME if i == 0 else None, overflow="fold"
-            )
+            width = _LONGEST_NAME if i == 0 else None
+            grid.add_column(_name(heading), max_width=width, overflow="fold")
         else:
             grid.add_column(heading, justify="right", no_wrap=True)
     return grid
@@ -102,12 +92,9 @@ def _rates(groups: pd.DataFrame, marks: Mapping[tuple[Any, ...], Mapping[Any, An
     columns = {metric: heading for metric, heading in RATES.items() if metric in groups}
     grid = _grid("group", "n", *columns.values())
     for row in groups.to_dict("records"):
-        cells = []
-        for metric in columns:
-            sign = mark(marks.get((row["attribute"], row["group"], metric)))
-            cells.append(_signed(_short(row[metric]), sign))
-        name, small = escape(printable(row["group"])), "~" if row["small"] else ""
-        grid.add_row(name, f"{small}{row['n']:,}", *cells)
+        signs = [mark(marks.get((row["attribute"], row["group"], metric))) for metric in columns]
+        cells = [_signed(short(row[metric]), sign) for metric, sign in zip(columns, signs, strict=True)]
+        grid.add_row(_name(row["group"]), f"{'~' if row['small'] else ''}{row['n']:,}", *cells)
     return grid
 
 
@@ -120,18 +107,16 @@ def _disparities(groups: pd.DataFrame, marks: Mapping[tuple[Any, ...], Mapping[A
             found = marks[row["attribute"], row["group"], metric]
             star = "*" if found["significant"] else " "
             cells.append(_signed(number(found["disparity"], 2), mark(found)) + star)
-        grid.add_row(escape(printable(row["group"])), *cells)
+        grid.add_row(_name(row["group"]), *cells)
     return grid
+
+
+def _name(text: str) -> str:
+    return escape(printable(text))
 
 
 def _signed(text: str, sign: str) -> str:
     return f"[red]{text}{sign}[/red]" if sign == "✗" else f"{text}{sign}"
-
-
-def _short(value: float) -> str:
-    """Return three decimals without the zero before the point: eight rates have to fit 80 columns."""
-    text = number(value)
-    return text.removeprefix("0") if text.startswith("0.") else text
 
 
 def _parity(parity: pd.DataFrame) -> Table:
@@ -142,7 +127,7 @@ def _parity(parity: pd.DataFrame) -> Table:
         cells = []
         for attribute in attributes:
             verdict = rows[attribute, name]["verdict"]
-            failed = escape(printable(few(rows[attribute, name]["failed"].split(", "), _MOST_NAMES)))
+            failed = _name(few(rows[attribute, name]["failed"].split(", "), _MOST_NAMES))
             cells.append("?" if pd.isna(verdict) else "✓" if verdict else f"[red]✗[/red] {failed}")
         grid.add_row(name, *cells)
     return grid
@@ -152,11 +137,6 @@ def _metrics(metrics: pd.DataFrame) -> Table:
     grid = _grid("metric", "attribute", "group", "value", "ideal", names=3)
     for row in metrics.to_dict("records"):
         ideal = get_metric(row["metric"]).ideal
-        grid.add_row(
-            row["metric"],
-            escape(printable(row["attribute"])),
-            escape(printable(row["group"])),
-            number(row["value"], 4),
-            "" if ideal is None else f"{ideal:g}",
-        )
+        names = (row["metric"], _name(row["attribute"]), _name(row["group"]))
+        grid.add_row(*names, number(row["value"], 4), "" if ideal is None else f"{ideal:g}")
     return grid

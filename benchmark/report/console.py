@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -50,23 +49,8 @@ def print_report(
 ) -> None:
     """Print the means of every technique at every level of bias, what failed, and where the files are.
 
-    Parameters
-    ----------
-    console : Console
-        Where to; levels of bias that do not fit its width come in further tables below.
-    results, failures : DataFrame
-        As for :func:`benchmark.report.writer.write_report`.
-    description : RunDescription
-        Order and titles.
-    output_dir : Path, optional
-        Folder of the written files.
-    written : sequence of Path, default ()
-        Files below it to list.
-
-    Raises
-    ------
-    ReportError
-        If a frame is malformed or speaks of something that the description lacks.
+    Results, failures and errors are those of :func:`benchmark.report.writer.write_report`. Levels of bias
+    that do not fit the width of the console come in further tables below.
     """
     shown = description.shown
     results = check_results(only_described_metrics(results, description), description)
@@ -75,13 +59,13 @@ def print_report(
     pair = [metric for name in SHOWN if (metric := shown.metric(name)) is not None]
     pair = pair if len(pair) == len(SHOWN) else list(shown.metrics[:2])
     summary = summarise(results, failures, description)
-    titles = description.titles
-    for scenario in scenarios(results, failures, description):
-        own = scenario.rows(answers)
+    found = scenarios(results, failures, description)
+    for scenario in found:
         _print_heading(console, scenario, pair, description)
-        _print_means(console, summary, scenario, pair, own, description)
+        entries = _entries(scenario.rows(summary), scenario, pair, scenario.rows(answers), description)
+        _print_means(console, entries, description.betas)
         console.print()
-    print_all_answers(console, scenarios(results, failures, description), answers, titles, rope=ROPE)
+    print_all_answers(console, found, answers, description.titles, rope=ROPE)
     _print_failures(console, only_described_metrics(failures, shown))
     if output_dir is not None:
         _print_files(console, output_dir, written)
@@ -90,11 +74,8 @@ def print_report(
 def _answers(results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
     known = [name for name in ALWAYS_MEASURED if description.metric(name) is not None]
     whole = with_failed_cells(results[results["metric"].isin(known)], failures, known)
-    return results_answers(
-        in_described_order(whole, description),
-        {dataset.name: dataset.baseline for dataset in description.datasets},
-        description.constant_answers,
-    )
+    baselines = {dataset.name: dataset.baseline for dataset in description.datasets}
+    return results_answers(in_described_order(whole, description), baselines, description.constant_answers)
 
 
 def _print_heading(
@@ -104,10 +85,9 @@ def _print_heading(
     names = [metric.in_sentence for metric in metrics]
     names += ["share accepted in %"] if _with_shares(metrics, description) else []
     line = f"[bold]{escape(scenario.heading)}[/bold]: {escape('/'.join(names))}, mean of "
+    style = "bold red" if dataset.embedded else "dim"
     console.print(line + description.repetitions_text, highlight=False)
-    console.print(
-        escape(dataset.provenance), style="bold red" if dataset.embedded else "dim", highlight=False
-    )
+    console.print(escape(dataset.provenance), style=style, highlight=False)
     if dataset.warning:
         console.print(f"Warning: {escape(dataset.warning)}", style="yellow", highlight=False)
     if dataset.group_note:
@@ -119,51 +99,53 @@ def _with_shares(metrics: Sequence[MetricDescription], description: RunDescripti
     return description.metric("accepted") is not None and any(m.name == "accuracy" for m in metrics)
 
 
-def _print_means(
-    console: Console,
+def _entries(
     summary: pd.DataFrame,
     scenario: Scenario,
     metrics: Sequence[MetricDescription],
     answers: pd.DataFrame,
     description: RunDescription,
-) -> None:
-    rows = scenario.rows(summary)
-    columns = rows[["technique", "beta", "metric", "mean"]].itertuples(index=False)
+) -> list[tuple[str, list[str]]]:
+    """Return the title of each technique, and of the best constant answer, with a text for each beta."""
+    columns = summary[["technique", "beta", "metric", "mean"]].itertuples(index=False)
     means = {(technique, beta, metric): mean for technique, beta, metric, mean in columns}
-    techniques = [t for t in description.techniques if (rows["technique"] == t.name).any()]
+    marks = {(row.technique, row.beta): mark(row) for row in answers.itertuples(index=False)}
     shares = _with_shares(metrics, description)
-    marks: dict[tuple[object, object], str] = {
-        (row.technique, row.beta): mark(row) for row in answers.itertuples(index=False)
-    }
-    entries = {}
-    for technique, beta in itertools.product((t.name for t in techniques), description.betas):
+
+    def entry(technique: str, beta: float) -> str:
         parts = [short(means.get((technique, beta, m.name))) for m in metrics]
         if shares:
             parts.append(share(means.get((technique, beta, "accepted"), math.nan)).removesuffix(" %"))
-        entries[technique, beta] = "/".join(parts) + marks.get((technique, beta), "")
-    table_rows = [
-        (technique.title, {beta: entries[technique.name, beta] for beta in description.betas})
-        for technique in techniques
+        return "/".join(parts) + marks.get((technique, beta), "")
+
+    tried = set(summary["technique"])
+    found = [
+        (technique.title, [entry(technique.name, beta) for beta in description.betas])
+        for technique in description.techniques
+        if technique.name in tried
     ]
     constant = scenario.dataset.best_constant
     if constant is not None and [metric.name for metric in metrics] == list(SHOWN):
-        entry = "/".join(
-            [short(0.0), short(constant.accuracy), *(["100" if constant.accepts else "0"] * shares)]
-        )
-        table_rows.append((constant_title(constant.words), dict.fromkeys(description.betas, entry)))
-    entry_width = max((len(e) for _, own in table_rows for e in own.values()), default=0) + _GAP
-    title_width = min(_LONGEST_TITLE, max((len(title) for title, _ in table_rows), default=0))
+        parts = [short(0.0), short(constant.accuracy), *(["100" if constant.accepts else "0"] * shares)]
+        found.append((constant_title(constant.words), ["/".join(parts)] * len(description.betas)))
+    return found
+
+
+def _print_means(console: Console, rows: Sequence[tuple[str, list[str]]], betas: Sequence[float]) -> None:
+    """Print a table, or as many as it takes to fit the width of the console."""
+    entry_width = max((len(entry) for _, own in rows for entry in own), default=0) + _GAP
+    title_width = min(_LONGEST_TITLE, max((len(title) for title, _ in rows), default=0))
     fitting = max(1, (console.width - title_width) // entry_width)
     # As many levels in each table, as far as that goes.
-    per_table = math.ceil(len(description.betas) / math.ceil(len(description.betas) / fitting))
-    for start in range(0, len(description.betas), per_table):
-        betas = description.betas[start : start + per_table]
+    per_table = math.ceil(len(betas) / math.ceil(len(betas) / fitting))
+    for start in range(0, len(betas), per_table):
+        part = slice(start, start + per_table)
         table = Table(box=None, padding=(0, 0, 0, _GAP), pad_edge=False, header_style="bold")
         table.add_column("", width=title_width, overflow="fold")
-        for beta in betas:
+        for beta in betas[part]:
             table.add_column(f"β={beta:g}", justify="right", no_wrap=True)
-        for title, own in table_rows:
-            table.add_row(escape(title), *(own[beta] for beta in betas))
+        for title, own in rows:
+            table.add_row(escape(title), *own[part])
         console.print(table)
 
 
@@ -171,10 +153,8 @@ def _print_failures(console: Console, failures: pd.DataFrame) -> None:
     if failures.empty:
         return
     counts = failures["status"].value_counts()
-    parts = [f"{int(counts[status])} {status}" for status in STATUSES if status in counts.index]
-    console.print(
-        "Without a value: " + ", ".join(parts) + " (reasons in failures.csv)", style="yellow", highlight=False
-    )
+    parts = ", ".join(f"{int(counts[status])} {status}" for status in STATUSES if status in counts.index)
+    console.print(f"Without a value: {parts} (reasons in failures.csv)", style="yellow", highlight=False)
 
 
 def _print_files(console: Console, output_dir: Path, written: Sequence[Path]) -> None:
@@ -183,10 +163,8 @@ def _print_files(console: Console, output_dir: Path, written: Sequence[Path]) ->
     for folder in dict.fromkeys(path.parent for path in written):
         files = [path for path in written if path.parent == folder]
         endings = Counter(path.suffix.removeprefix(".") for path in files)
-        if len(files) <= 3:
-            text = ", ".join(path.name for path in files)
-        else:
-            text = ", ".join(f"{count} {ending}" for ending, count in endings.items())
+        counts = [f"{count} {ending}" for ending, count in endings.items()]
+        text = ", ".join(counts if len(files) > 3 else [path.name for path in files])
         relative = folder.relative_to(output_dir).as_posix()
         prefix = "" if relative == "." else f"{relative}/  "
         console.print(f"  {escape(prefix + text)}", highlight=False, soft_wrap=True)

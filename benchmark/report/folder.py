@@ -35,16 +35,9 @@ _DRAWN_FROM_RESULTS = (
 
 @dataclass(frozen=True)
 class RunFolder:
-    """What was written.
+    """What was written: every file, and what the numbers of ``results.csv`` and ``failures.csv`` are of.
 
-    Attributes
-    ----------
-    results, failures : DataFrame
-        Content of ``results.csv`` and ``failures.csv``: the headline metrics and those always measured.
-    description : RunDescription
-        What the numbers are of.
-    written : list of Path
-        Every file.
+    These hold the headline metrics and those always measured.
     """
 
     results: pd.DataFrame
@@ -65,20 +58,8 @@ def write_run_folder(
 
     Files that an earlier run wrote here and this one did not are removed, and so are comparison,
     statistics and page of other results, so that the folder never shows two runs at once; the store keeps
-    their numbers. Files of others are left alone.
-
-    Parameters
-    ----------
-    output : Path
-        Folder; made if it does not exist.
-    world : World
-        What was run.
-    outcome : Outcome
-        Its cells.
-    figures : bool, default True
-        Whether to draw figures.
-    formats : sequence of str, optional
-        Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
+    their numbers. Files of others are left alone. Figures have the given
+    :data:`~benchmark.text.files.FORMATS`.
     """
     metrics = metric_names(world.experiment.measured)
     main = metric_names((*headline_metrics(world.experiment), *ALWAYS_MEASURED))
@@ -86,11 +67,9 @@ def write_run_folder(
     failures = failures_frame(outcome.cells, main)
     description = describe_run(world)
     others = [name for name in metrics if name not in main]
-    reported = (
-        (results_frame(outcome.cells, metrics), failures_frame(outcome.cells, metrics))
-        if others
-        else (results, failures)
-    )
+    reported = (results, failures)
+    if others:
+        reported = results_frame(outcome.cells, metrics), failures_frame(outcome.cells, metrics)
     before = _files_of_manifest(output)
     text = csv_text(results)
     if _differs(output / "results.csv", text):
@@ -105,12 +84,10 @@ def write_run_folder(
         from benchmark.figures.files import write_figures
 
         written += write_figures(output / "figures", draw_world(world, description), formats)
-    if others:
-        more = metrics_frame(outcome.cells, others)
-        written.append(write_atomically(output / "metrics.csv", csv_text(more)))
-    convergence = convergence_frame(outcome.cells)
-    if len(convergence):
-        written.append(write_atomically(output / "convergence.csv", csv_text(convergence)))
+    more = {"metrics.csv": metrics_frame(outcome.cells, others)} if others else {}
+    if len(convergence := convergence_frame(outcome.cells)):
+        more["convergence.csv"] = convergence
+    written += [write_atomically(output / name, csv_text(frame)) for name, frame in more.items()]
     names = sorted(path.relative_to(output).as_posix() for path in written)
     for name in sorted(before - set(names)):
         _remove(output, name)
@@ -155,7 +132,7 @@ def _files_of_manifest(output: Path) -> set[str]:
     try:
         names = json.loads((output / MANIFEST_NAME).read_text(encoding="utf-8"))["files"]
     except (OSError, ValueError, KeyError, TypeError):
-        return set()  # the first run in this folder, or a manifest that nobody can rely on
+        return set()  # the first run in this folder, or a damaged manifest
     return {n for n in names if not PurePosixPath(n).is_absolute() and ".." not in PurePosixPath(n).parts}
 
 

@@ -10,14 +10,10 @@ from rich.markup import escape
 
 from benchmark.figures.statistics import draw_statistics
 from benchmark.report.answers_console import print_all_answers
-from benchmark.report.statistics_text import (
-    ANSWERS_PAGE,
-    answers_page,
-    statistics_page,
-)
+from benchmark.report.statistics_text import ANSWERS_PAGE, answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.summary import csv_text
-from benchmark.tables.markup import MARKUPS
+from benchmark.tables.markup import write_tables
 from benchmark.tables.significance import scenarios_of, statistics_tables
 from benchmark.text.embedded import NOT_REAL_LOUD
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
@@ -28,7 +24,6 @@ _EARLIER = (
     *("tables/significance_*", "tables/robustness_*"),
     *("figures/heat_*", "figures/forest_*", "figures/pareto_*", "figures/ranks_*"),
 )
-_MOST_SHOWN = 4
 _DIGITS = "%.6g"  # more than resampling tells
 _FILES_A_LINE = 15
 
@@ -41,29 +36,12 @@ def write_statistics(
     formats: Sequence[str] = FORMATS_WRITTEN,
     say: Callable[[str], None] = lambda _step: None,
 ) -> list[Path]:
-    """Write statistics: the same ones give the same bytes, and each file appears whole.
+    """Write a CSV file for each frame, ``tables/``, ``figures/`` and ``README.md``; return what was written.
 
-    Tables and figures of earlier statistics that are not among these are removed.
-
-    Parameters
-    ----------
-    output : Path
-        Folder; made if it does not exist. Gets a CSV file for each frame, ``tables/``, ``figures/`` and
-        ``README.md``.
-    statistics : RunStatistics
-        From :func:`~benchmark.runs.analysis.folder_statistics`.
-    figures : bool, default True
-        Whether to draw figures.
-    formats : sequence of str, optional
-        Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone, the only ones
-        that the page shows.
-    say : callable(str), optional
-        Called with the name of each step before it is taken.
-
-    Returns
-    -------
-    list of Path
-        Every file written, in order of writing; the page comes last.
+    The same statistics give the same bytes, and each file appears whole; the page comes last. Tables and
+    figures of earlier statistics that are not among these are removed. Of the
+    :data:`~benchmark.text.files.FORMATS` of figures, the page shows PNG alone. ``say`` is called with the
+    name of each step before it is taken.
     """
     say("writing tables")
     written = [
@@ -71,9 +49,7 @@ def write_statistics(
         for name, frame in statistics.frames.items()
     ]
     tables = statistics_tables(statistics)
-    for table in tables:
-        for ending, markup in MARKUPS.items():
-            written.append(write_atomically(output / "tables" / (table.name + ending), markup(table)))
+    written += write_tables(output / "tables", tables)
     drawn: list[Path] = []
     if figures:
         from benchmark.figures.files import write_figures
@@ -97,30 +73,12 @@ def write_statistics(
 def print_statistics(
     console: Console, statistics: RunStatistics, *, output: Path, written: Sequence[Path]
 ) -> None:
-    """Print which techniques to choose, what that lacks, and where the files are.
-
-    Parameters
-    ----------
-    console : Console
-        Where to; fits 80 columns.
-    statistics : RunStatistics
-        From :func:`~benchmark.runs.analysis.folder_statistics`.
-    output : Path
-        Folder of the files.
-    written : sequence of Path
-        Files below it.
-    """
+    """Print which techniques to choose, what that lacks, and where the files are, in 80 columns."""
     run = statistics.run
     for dataset in run.datasets:
         if dataset.embedded:
-            console.print(
-                f"{escape(dataset.heading)}: {NOT_REAL_LOUD}",
-                style="bold red",
-                highlight=False,
-            )
+            text = f"{escape(dataset.heading)}: {NOT_REAL_LOUD}"
+            console.print(text, style="bold red", highlight=False)
     print_all_answers(console, scenarios_of(statistics), statistics.answers, run.titles, rope=statistics.rope)
-    console.print(
-        f"{len(written)} files written to {escape(str(output))}; begin with {PAGE}",
-        highlight=False,
-        soft_wrap=True,
-    )
+    text = f"{len(written)} files written to {escape(str(output))}; begin with {PAGE}"
+    console.print(text, highlight=False, soft_wrap=True)

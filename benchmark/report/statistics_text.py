@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -12,6 +13,7 @@ from benchmark.runs.analysis import BELOW_COLUMNS, N_POSTERIOR, RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import BELOW_CONSTANT
 from benchmark.statistics.answers import ACCURACY, of_use
+from benchmark.statistics.frames import SCENARIO, WHERE
 from benchmark.statistics.paired import FAMILY
 from benchmark.tables.answers import (
     ANSWER_HEADINGS,
@@ -27,13 +29,7 @@ from benchmark.tables.answers import (
     scenario_notes,
     spots,
 )
-from benchmark.tables.significance import (
-    compared_metrics,
-    data_notes,
-    method_notes,
-    pair_notes,
-    scenarios_of,
-)
+from benchmark.tables.significance import compared_metrics, data_notes, method_notes, pair_notes, scenarios_of
 from benchmark.text import markdown
 from benchmark.text.words import number
 
@@ -78,11 +74,6 @@ _MOST_ROWS = 8
 def survivors(statistics: RunStatistics) -> pd.DataFrame:
     """Find the techniques of use that beat the baseline, and up to which level of bias.
 
-    Parameters
-    ----------
-    statistics : RunStatistics
-        From :func:`~benchmark.runs.analysis.run_statistics`.
-
     Returns
     -------
     DataFrame
@@ -102,42 +93,32 @@ def survivors(statistics: RunStatistics) -> pd.DataFrame:
 def incomplete_survivors(statistics: RunStatistics) -> pd.DataFrame:
     """Return the techniques that would hold up, or farther, if all repetitions up to there had a value.
 
-    Parameters
-    ----------
-    statistics : RunStatistics
-        As for :func:`survivors`.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`~benchmark.statistics.paired.FAMILY` and ``technique``.
+    The columns are :data:`~benchmark.statistics.paired.FAMILY` and ``technique``.
     """
     return _held(statistics)[1]
 
 
 def _held(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
-    cell = ["dataset", "bias", "classifier", "beta", "technique"]
-    table = statistics.compared.join(of_use(statistics.standing).set_index(cell)["of_use"], on=cell)
+    where, scenario = list(WHERE), list(SCENARIO)
+    table = statistics.compared.join(of_use(statistics.standing).set_index(where)["of_use"], on=where)
     table["better"] &= table["of_use"].eq(True)
-    less_accurate = set(
-        table.loc[(table["metric"] == ACCURACY) & table["worse"], cell].itertuples(index=False, name=None)
-    )
+    costly = table.loc[(table["metric"] == ACCURACY) & table["worse"], where]
+    less_accurate = set(costly.itertuples(index=False, name=None))
     rows, incomplete = [], []
     inert = [own.key for own in scenarios_of(statistics) if own.inert]  # there one level stands for all
-    repeats = pd.MultiIndex.from_frame(table[cell[:3]]).isin(inert) & (table["beta"] > table["beta"].min())
+    repeats = pd.MultiIndex.from_frame(table[scenario]).isin(inert) & (table["beta"] > table["beta"].min())
     for names, own in table[~repeats].groupby([*FAMILY, "technique"], sort=False):
         first_gap = own.loc[own["missing"] > 0, "beta"].min()  # NaN where there is none
         whole = own[~(own["beta"] >= first_gap)]
-        better = whole[whole["better"]]
-        if own["better"].sum() > len(better):
+        levels = whole.loc[whole["better"], "beta"].tolist()
+        if own["better"].sum() > len(levels):
             incomplete.append(names)
-        if len(better):
-            levels = better["beta"].tolist()
+        if levels:
             *family, technique = names
             missed = [beta for beta in whole["beta"] if beta < max(levels) and beta not in levels]
             keeps = not any((*family[:3], beta, technique) in less_accurate for beta in levels)
-            tested = bool(own["tested"].iloc[0])
-            rows.append((*family, technique, max(levels), _listed(missed), tested, keeps))
+            not_at = " ".join(f"{beta:g}" for beta in missed)
+            rows.append((*names, max(levels), not_at, bool(own["tested"].iloc[0]), keeps))
     found = pd.DataFrame(rows, columns=list(SURVIVOR_COLUMNS))
     return (
         found.sort_values("up_to", ascending=False, kind="stable", ignore_index=True),
@@ -147,27 +128,16 @@ def _held(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def is_compared(statistics: RunStatistics, scenario: Scenario, metric: str) -> bool:
     """Whether any technique is compared with the baseline in a metric: one of use, at some level of bias."""
-    cell = ["dataset", "bias", "classifier", "beta", "technique"]
     standing = statistics.standing
-    useless = pd.MultiIndex.from_frame(standing.loc[standing["n_degenerate"] > 0, cell])
+    useless = pd.MultiIndex.from_frame(standing.loc[standing["n_degenerate"] > 0, list(WHERE)])
     own = scenario.rows(statistics.compared)
     own = own[(own["metric"] == metric) & own["improvement"].notna()]
-    return not bool(pd.MultiIndex.from_frame(own[cell]).isin(useless).all())
-
-
-def _listed(betas: Iterable[float]) -> str:
-    return " ".join(f"{beta:g}" for beta in betas)
-
-
-def survivor_text(title: str, not_at: str) -> str:
-    """Return a technique's title with the levels of bias at which it does not hold up."""
-    return title + (f" (not at {', '.join(not_at.split())})" if not_at else "")
+    return not bool(pd.MultiIndex.from_frame(own[list(WHERE)]).isin(useless).all())
 
 
 def left_out_notes(statistics: RunStatistics) -> list[str]:
     """Count what is better nowhere, because it is degenerate, and say of which baselines that is true."""
-    standing, answers = statistics.standing, statistics.answers
-    degenerate = standing[standing["n_degenerate"] > 0]
+    degenerate = statistics.standing[statistics.standing["n_degenerate"] > 0]
     counts, baselines = [], []
     for scenario in scenarios_of(statistics):
         baseline = statistics.baselines[scenario.dataset.name]
@@ -177,45 +147,28 @@ def left_out_notes(statistics: RunStatistics) -> list[str]:
             counts.append(f"{len(rows)} technique{several} on {scenario.heading} at β = {beta:g}")
         notes = baseline_notes(own[own["technique"] == baseline], statistics.run.titles[baseline])
         baselines += [f"{scenario.heading}: {note}" for note in notes]
-    notes = []
-    if answers["accepted"].isna().all():
-        notes.append(UNKNOWN_SHARES)
-    if counts:
-        notes.append(f"Left out, because they answer {SAME_ANSWER}: {'; '.join(counts)}.")
-    return [*notes, *baselines]
+    unknown = [UNKNOWN_SHARES] if statistics.answers["accepted"].isna().all() else []
+    left = [f"Left out, because they answer {SAME_ANSWER}: {'; '.join(counts)}."] if counts else []
+    return [*unknown, *left, *baselines]
 
 
 def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: Sequence[str] = ()) -> str:
     """Return the page that answers which technique to choose, how sure that is, and where the numbers are.
 
-    Parameters
-    ----------
-    statistics : RunStatistics
-        From :func:`~benchmark.runs.analysis.run_statistics`.
-    tables : sequence of str
-        Files of the tables in Markdown, relative to the page.
-    figures : sequence of str, default ()
-        Files of the figures in PNG, relative to the page.
-
-    Returns
-    -------
-    str
-        Markdown.
+    Tables in Markdown and figures in PNG are named relative to the page, which is Markdown.
     """
     run = statistics.run
-    sections = [
-        [
-            f"# Statistics of {markdown.plain(run.name)}",
-            "",
-            f"{markdown.plain(run.title)}. Go to: {', '.join(_links(statistics))}.",
+    sections = {
+        f"# Statistics of {markdown.plain(run.name)}": [
+            f"{markdown.plain(run.title)}. Go to: {', '.join(_links(statistics))}."
         ],
-        ["## At this level of bias: which technique, at what cost", "", *_answers(statistics, _MOST_ROWS)],
-        [f"## {_HOLDS_UP}", "", *_survivors_section(statistics)],
-        [f"## {_CERTAINTY}", "", *_certainty_section(statistics)],
-        *([["## Figures", "", *_figures_section(figures)]] if figures else []),
-        [f"## {_NUMBERS}", "", *_files_section(tables)],
-    ]
-    return "\n\n".join("\n".join(section) for section in sections) + "\n"
+        "## At this level of bias: which technique, at what cost": _answers(statistics, _MOST_ROWS),
+        f"## {_HOLDS_UP}": _survivors_section(statistics),
+        f"## {_CERTAINTY}": _certainty_section(statistics),
+        **({"## Figures": _figures_section(figures)} if figures else {}),
+        f"## {_NUMBERS}": _files_section(tables),
+    }
+    return "\n\n".join("\n".join([heading, "", *lines]) for heading, lines in sections.items()) + "\n"
 
 
 def _links(statistics: RunStatistics) -> Iterator[str]:
@@ -252,18 +205,17 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
         yield "- In brackets after an accuracy: its change to the baseline."
         yield ""
         yield from _overview(statistics, of)
-    for note in ("Which of two recommended techniques is better is not tested.", *mark_notes(answers)):
-        yield f"- {markdown.plain(note)}"
-    if most is not None and any(
-        len(rows) > most - rows["constant_answer"].ne("").any() for rows in of.values()
-    ):
+    yield from _bullets(
+        ["Which of two recommended techniques is better is not tested.", *mark_notes(answers)]
+    )
+    cut_from = math.inf if most is None else most
+    if any(len(rows) + rows["constant_answer"].ne("").any() > cut_from for rows in of.values()):
         yield f"- Long tables are cut here; [{ANSWERS_PAGE}]({ANSWERS_PAGE}) has all techniques."
     for scenario in scenarios_of(statistics):
         yield ""
         yield f"{'#' * level} {markdown.plain(scenario.heading)}"
         yield ""
-        for note in (_planted_note(statistics, scenario), *data_notes([scenario.dataset])):
-            yield from [f"- {markdown.plain(note)}"] if note else []
+        yield from _bullets([_planted_note(scenario), *data_notes([scenario.dataset])])
         for beta in scenario.telling_levels(run.betas):
             if (rows := of.get((scenario.key, beta))) is None:
                 continue
@@ -272,8 +224,15 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
             yield ""
             yield markdown.plain(" ".join(answer_sentences(rows, run.titles, rope=statistics.rope)))
             yield ""
-            table = answer_rows(rows, run.titles, most)
-            yield markdown.table(ANSWER_HEADINGS, [[markdown.plain(cell) for cell in row] for row in table])
+            yield _plain_table(ANSWER_HEADINGS, answer_rows(rows, run.titles, most))
+
+
+def _bullets(notes: Iterable[str]) -> Iterator[str]:
+    return (f"- {markdown.plain(note)}" for note in notes if note)
+
+
+def _plain_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return markdown.table(head, ([markdown.plain(cell) for cell in row] for row in rows))
 
 
 def _overview(
@@ -290,16 +249,13 @@ def _overview(
         if scenario.dataset.warning:
             yield f"Warning: {markdown.plain(scenario.dataset.warning)}"
             yield ""
-        cells = [[markdown.plain(cell) for cell in row] for row in rows]
-        yield markdown.table(choice_headings(statistics.rope), cells)
+        yield _plain_table(choice_headings(statistics.rope), rows)
         yield ""
 
 
-def _planted_note(statistics: RunStatistics, scenario: Scenario) -> str:
+def _planted_note(scenario: Scenario) -> str:
     """Say what bias is planted in a scenario, and what it does to the labels of training rows."""
-    planted = next(
-        own for own in statistics.run.dataset(scenario.dataset.name).biases if own.name == scenario.bias
-    )
+    planted = next(own for own in scenario.dataset.biases if own.name == scenario.bias)
     if not (planted.kind or planted.description):  # a manifest that says nothing of it
         return ""
     kinds = list_bias_kinds()
@@ -311,7 +267,7 @@ def _planted_note(statistics: RunStatistics, scenario: Scenario) -> str:
 
 
 def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
-    found = survivors(statistics)
+    found, incomplete = _held(statistics)
     untested = statistics.out_of_reach()
     if len(untested) < len(statistics.comparisons[list(FAMILY)].drop_duplicates()):
         yield (
@@ -329,7 +285,7 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
             "**Bold**: at none of these β less accurate than the baseline, significantly"
             f"{or_more if len(untested) else ''}."
         )
-    if len(incomplete_survivors(statistics)):
+    if len(incomplete):
         yield (
             "Incomplete: techniques that are better at some β, but lack values there or at a smaller β, so "
             "that they do not count as holding up to there."
@@ -338,16 +294,16 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
         "Of use: at least as accurate as the best constant answer, and without nearly always the same answer "
         "to all or to one of the groups."
     )
-    for note in left_out_notes(statistics):
-        yield markdown.plain(note)
+    yield from map(markdown.plain, left_out_notes(statistics))
     yield ""
     headings = ["Dataset", "Metric", "Up to β", "Techniques", "Incomplete"]
-    yield markdown.table(headings, _survivor_rows(statistics, found))
+    yield markdown.table(headings, _survivor_rows(statistics, found, incomplete))
 
 
-def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[list[str]]:
+def _survivor_rows(
+    statistics: RunStatistics, found: pd.DataFrame, incomplete: pd.DataFrame
+) -> Iterator[list[str]]:
     titles, shown = statistics.run.titles, ["technique", "not_at", "keeps_accuracy"]
-    incomplete = incomplete_survivors(statistics)
     for scenario, metric in compared_metrics(statistics):
         own = scenario.rows(found[found["metric"] == metric])
         gaps = scenario.rows(incomplete[incomplete["metric"] == metric])["technique"]
@@ -358,7 +314,7 @@ def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[l
             yield [*head, "–", "none" if is_compared(statistics, scenario, metric) else NOT_COMPARED, last]
         for level, rows in own.groupby("up_to", sort=False):
             names = [
-                _bold(survivor_text(titles[technique], not_at), traded and keeps_accuracy)
+                _survivor_text(titles[technique], not_at, traded and keeps_accuracy)
                 for technique, not_at, keeps_accuracy in rows[shown].itertuples(index=False, name=None)
             ]
             up_to = "any" if scenario.inert else f"{level:g}"
@@ -366,24 +322,20 @@ def _survivor_rows(statistics: RunStatistics, found: pd.DataFrame) -> Iterator[l
             head, last = ["", ""], ""
 
 
-def _bold(text: str, wanted: bool) -> str:
-    return f"**{markdown.plain(text)}**" if wanted else markdown.plain(text)
+def _survivor_text(title: str, not_at: str, bold: bool) -> str:
+    """Return a technique's title with the levels of bias at which it does not hold up."""
+    text = markdown.plain(title + (f" (not at {', '.join(not_at.split())})" if not_at else ""))
+    return f"**{text}**" if bold else text
 
 
 def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
     run = statistics.run
-    for note in method_notes(statistics):
-        yield f"- {markdown.plain(note)}"
-    for note in pair_notes(statistics):
-        yield f"- {markdown.plain(note)}"
-    for warning in statistics.warnings:
-        yield f"- Warning, {markdown.plain(warning)}"
-    for note in data_notes(run.datasets):
-        yield f"- {markdown.plain(note)}"
-    cell = ["technique", "dataset", "bias", "classifier", "beta"]
-    gaps = (
-        statistics.intervals.groupby(cell, sort=False)["missing"].max().groupby("technique", sort=False).sum()
+    warnings = [f"Warning, {warning}" for warning in statistics.warnings]
+    yield from _bullets(
+        [*method_notes(statistics), *pair_notes(statistics), *warnings, *data_notes(run.datasets)]
     )
+    gaps = statistics.intervals.groupby(list(WHERE), sort=False)["missing"].max()
+    gaps = gaps.groupby("technique", sort=False).sum()
     if (gaps > 0).any():
         listed = ", ".join(f"{run.titles[str(name)]} {n}" for name, n in gaps[gaps > 0].items())
         yield f"- Repetitions without a value (the run's failures.csv says why): {markdown.plain(listed)}."
@@ -408,23 +360,22 @@ def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
 def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
     run, standing = statistics.run, statistics.standing
-    titles = run.titles
+    degenerate = standing[standing["n_degenerate"] > 0]
     for names, own in pooled.groupby(["datasets", "bias", "classifier", "metric"], sort=False):
         datasets, bias, classifier, name = map(str, names)
-        there = standing[
-            standing["dataset"].isin(datasets.split())
-            & (standing["bias"] == bias)
-            & (standing["classifier"] == classifier)
+        there = degenerate[
+            degenerate["dataset"].isin(datasets.split())
+            & (degenerate["bias"] == bias)
+            & (degenerate["classifier"] == classifier)
         ]
-        degenerate = set(there.loc[there["n_degenerate"] > 0, "technique"])
-        left_out = sum(technique in degenerate for technique in own["technique"])
+        left_out = own["technique"].isin(there["technique"]).sum()
         p = own["p_f"].iloc[0]
         yield [
             markdown.plain(run.headings(datasets)),
             markdown.plain(statistics.title(name)),
             f"{own['mean_rank'].count()} of {len(own)}",
             str(left_out) if left_out else "none",
-            markdown.plain(_best_ranks(own.dropna(subset="mean_rank"), titles)),
+            markdown.plain(_best_ranks(own.dropna(subset="mean_rank"), run.titles)),
             "–" if pd.isna(p) else f"{p:.2g}",
         ]
 
@@ -434,18 +385,16 @@ def _best_ranks(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:
     if len(ranked) < 2:  # one technique alone has no rank
         return "–"
     flag, at = BELOW_COLUMNS
-    of_use = ranked[~ranked[flag]].nsmallest(_MOST_RANKED, "mean_rank", keep="first")
+    of_use = ranked[~ranked[flag]].nsmallest(_MOST_RANKED, "mean_rank")
     last = of_use["mean_rank"].max()  # NaN where none is of use
-    others = ranked[ranked[flag] & ~(ranked["mean_rank"] > last)].nsmallest(
-        _MOST_RANKED, "mean_rank", keep="first"
-    )
+    others = ranked[ranked[flag] & ~(ranked["mean_rank"] > last)].nsmallest(_MOST_RANKED, "mean_rank")
+    columns = ["technique", "mean_rank", at]
     named = [
-        f"{titles[name]} {rank:.2f}"
-        for name, rank in zip(of_use["technique"], of_use["mean_rank"], strict=True)
+        f"{titles[name]} {rank:.2f}" for name, rank, _ in of_use[columns].itertuples(index=False, name=None)
     ]
     marked = [
         f"{titles[name]} {BELOW_CONSTANT} {rank:.2f} (β = {', '.join(betas.split())})"
-        for name, rank, betas in zip(others["technique"], others["mean_rank"], others[at], strict=True)
+        for name, rank, betas in others[columns].itertuples(index=False, name=None)
     ]
     if not named:
         return "; ".join(marked)
@@ -459,8 +408,7 @@ def _figures_section(figures: Sequence[str]) -> Iterator[str]:
         "in other formats as well."
     )
     for kind, text in _FIGURES.items():
-        own = [path for path in figures if path.startswith(f"figures/{kind}_")]
-        if own:
+        if own := [path for path in figures if path.startswith(f"figures/{kind}_")]:
             yield ""
             yield f"**{text}**: " + ", ".join(f"`{path}`" for path in own)
             yield ""
@@ -474,9 +422,7 @@ def _files_section(tables: Sequence[str]) -> Iterator[str]:
         f"{N_POSTERIOR:,} samples and have an error of up to 0.005."
     )
     yield ""
-    for name, text in FILES.items():
-        yield f"- `{name}.csv`: {text}"
-    for path in tables:
-        yield f"- `{path}`"
+    yield from (f"- `{name}.csv`: {text}" for name, text in FILES.items())
+    yield from (f"- `{path}`" for path in tables)
     yield ""
     yield "Each table is there as Markdown, CSV, and LaTeX for `\\input` (packages booktabs and adjustbox)."

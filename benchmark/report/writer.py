@@ -12,7 +12,7 @@ from benchmark.figures.run import run_figures
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.summary import csv_text, summarise
-from benchmark.tables.markup import MARKUPS
+from benchmark.tables.markup import write_tables
 from benchmark.tables.paper import build_tables
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
@@ -66,9 +66,7 @@ def write_report(
     written = [write_atomically(output_dir / "summary.csv", csv_text(summary[is_main]))]
     if not is_main.all():
         written.append(write_atomically(output_dir / "metrics_summary.csv", csv_text(summary[~is_main])))
-    for table in build_tables(summary, results, failures, description):
-        for ending, markup in MARKUPS.items():
-            written.append(write_atomically(output_dir / "tables" / (table.name + ending), markup(table)))
+    written += write_tables(output_dir / "tables", build_tables(summary, results, failures, description))
     if figures:
         # matplotlib is loaded only when something is drawn.
         from benchmark.figures.files import write_figures

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from benchmark.tables.paper import Block, Cell, ReportTable
 from benchmark.text import markdown
+from benchmark.text.files import write_atomically
 from benchmark.text.spreadsheet import as_cell
 from benchmark.text.words import number
 
@@ -63,6 +65,15 @@ MARKUPS: dict[str, Callable[[ReportTable], str]] = {".csv": to_csv, ".md": to_ma
 """Every form in which a table is written, by the ending of its file."""
 
 
+def write_tables(folder: Path, tables: Iterable[ReportTable]) -> list[Path]:
+    """Write tables in every form, and return the files."""
+    return [
+        write_atomically(folder / (table.name + ending), markup(table))
+        for table in tables
+        for ending, markup in MARKUPS.items()
+    ]
+
+
 class _Footnotes:
     """Marks of remarks: the same remark has the same mark, in order of appearance."""
 
@@ -72,7 +83,7 @@ class _Footnotes:
         self.marks = {remark: _letters(i) for i, remark in enumerate(distinct)}
 
     def of(self, cell: Cell) -> str:
-        return self.marks[cell.remark] if cell.remark is not None else ""
+        return self.marks.get(cell.remark or "", "")
 
 
 def _letters(index: int) -> str:
