@@ -20,8 +20,8 @@ from benchmark.metrics import metric_names
 from benchmark.report.writer import write_report
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.manifest import Manifest, describe_run
-from benchmark.runs.summary import csv_text
 from benchmark.text.files import FORMATS_WRITTEN, PACKED, plain_or_packed, write_atomically
+from benchmark.text.spreadsheet import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,11 +12,11 @@ from benchmark.figures.statistics import draw_statistics
 from benchmark.report.answers_console import print_all_answers
 from benchmark.report.statistics_text import ANSWERS_PAGE, answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.summary import csv_text
 from benchmark.tables.markup import write_tables
 from benchmark.tables.significance import scenarios_of, statistics_tables
 from benchmark.text.embedded import NOT_REAL_LOUD
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
+from benchmark.text.spreadsheet import csv_text
 
 PAGE = "README.md"
 
