@@ -8,9 +8,8 @@ import pandas as pd
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import CELL_COLUMNS, in_described_order
 from benchmark.statistics.intervals import half_widths
-from benchmark.text.spreadsheet import csv_text
 
-__all__ = ["SUMMARY_COLUMNS", "csv_text", "summarise"]  # csv_text: what writes a report takes it from here
+__all__ = ["SUMMARY_COLUMNS", "summarise"]
 
 SUMMARY_COLUMNS = (*CELL_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
 """Columns of the summary."""
