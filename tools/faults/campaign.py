@@ -81,11 +81,11 @@ NOTES = os.environ["FINISHED"]
 
 
 def noted(compute):
-    def _cell(*arguments):
-        result = compute(*arguments)
+    def _cell(evaluator, block, cell, *others):
+        content = compute(evaluator, block, cell, *others)
         with open(NOTES, "a") as file:
-            file.write(f"{time.monotonic()} {result.key}\\n")
-        return result
+            file.write(f"{time.monotonic()} {cell.key}\\n")
+        return content
 
     _cell.noted = True
     return _cell
