@@ -10,6 +10,12 @@ from rich.console import Console
 
 from benchmark.text.console import say
 
+_LABELS = {
+    "failed": ("FAILED", "bold red"),
+    "warning": ("warning", "yellow"),
+    "not applicable": ("not applicable", "dim"),
+}
+
 
 def print_examination(console: Console, report: Mapping[str, Any]) -> None:
     """Print what :func:`benchmark.experiment.examine.examine` found of a technique."""
@@ -27,18 +33,8 @@ def print_examination(console: Console, report: Mapping[str, Any]) -> None:
 
 
 def _print_result(console: Console, what: str, status: str, detail: str) -> None:
-    if status == "failed":
-        say(console, f"  FAILED          {what}", "bold red")
-        _print_lines(console, detail)
-    elif status == "warning":
-        say(console, f"  warning         {what}", "yellow")
-        _print_lines(console, detail)
-    elif status == "not applicable":
-        say(console, f"  not applicable  {what}: {detail}", "dim")
-    else:
-        say(console, f"  passed          {what}")
-
-
-def _print_lines(console: Console, detail: str) -> None:
-    for line in re.split(r" (?=Expected: |Got: |What to do: )|\n", detail):
-        say(console, f"                  {line}")
+    label, style = _LABELS.get(status, ("passed", ""))
+    say(console, f"  {label:<16}{f'{what}: {detail}' if status == 'not applicable' else what}", style)
+    if status in ("failed", "warning"):
+        for line in re.split(r" (?=Expected: |Got: |What to do: )|\n", detail):
+            say(console, " " * 18 + line)

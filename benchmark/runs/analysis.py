@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,6 @@ BELOW_COLUMNS = ("below_constant", "below_constant_betas")
 """Columns of ranks and Pareto fronts: whether a technique is less accurate than the best constant answer at a
 level of bias that the row is about, on any of its datasets, and at which, separated by blanks."""
 
-_OVER = (("dataset",), ("dataset", "beta"))
 # Fairea's mutation baseline is a straight line for such differences only.
 _BIAS_METRICS = (DISCRIMINATION, "overestimation", "underestimation")
 _NO_GROUPS = "the manifest does not say how many test rows are favorable"
@@ -280,8 +279,8 @@ def run_statistics(
     # A mean over some of the repetitions is not ranked beside means over all of them.
     whole = (useful.n == useful.n_expected)[:, None]
     panels = list(_panels(replace(useful, values=np.where(whole, useful.values, np.nan)), run))
-    ranks = pd.concat([_ranks(panel, goals, alpha) for panel in panels], ignore_index=True)
-    pairs = pd.concat([_pairs(panel, goals, alpha, rope) for panel in panels], ignore_index=True)
+    ranks = pd.concat([_ranks(panel, over, goals, alpha) for over, panel in panels], ignore_index=True)
+    pairs = [_pairs(panel, over, goals, alpha, rope) for over, panel in panels]
     say("weighing each metric against accuracy")
     worst = _trade_offs(declared)
     fronts = _in_order([pareto_fronts(useful, pair, goals) for pair in worst], run, PARETO_COLUMNS)
@@ -300,7 +299,7 @@ def run_statistics(
         intervals=cell_intervals(cells),
         comparisons=comparisons,
         ranks=_with_below(_explained_ranks(ranks, standing), standing),
-        pairs=pairs,
+        pairs=_joined(pairs, pairs[0].columns),
         pareto=_with_below(_explained_fronts(fronts, standing), standing),
         hypervolume=_in_order(areas, run, HYPERVOLUME_COLUMNS),
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
@@ -360,13 +359,13 @@ def _compare(
     cells: Cells, baselines: Mapping[str, str], goals: Mapping[str, Goal], alpha: float
 ) -> pd.DataFrame:
     """Compare the techniques of each dataset with its baseline, where that has results."""
-    found = []
-    for baseline, datasets in _datasets_of(baselines).items():
-        own = cells.where(dataset=datasets)
-        if (own.keys["technique"] == baseline).any():
-            found.append(paired_comparisons(own, baseline, goals, alpha=alpha))
-    filled = [frame for frame in found if len(frame)]
-    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(PAIRED_COLUMNS))
+    parts = [(cells.where(dataset=own), baseline) for baseline, own in _datasets_of(baselines).items()]
+    compared = [
+        paired_comparisons(part, baseline, goals, alpha=alpha)
+        for part, baseline in parts
+        if (part.keys["technique"] == baseline).any()
+    ]
+    return _joined(compared, PAIRED_COLUMNS)
 
 
 def _declared(name: str) -> Metric | Undeclared:
@@ -419,23 +418,25 @@ def _datasets_of(baselines: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
+def _joined(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
+    """Join the frames that have rows; the columns are for where none has."""
+    filled = [frame for frame in frames if len(frame)]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))
+
+
 def _in_order(frames: Sequence[pd.DataFrame], run: FinishedRun, columns: Sequence[str]) -> pd.DataFrame:
     """Join frames, the datasets in the run's order."""
-    if not (frames := [frame for frame in frames if len(frame)]):
-        return pd.DataFrame(columns=list(columns))
-    names = [dataset.name for dataset in run.datasets]
-    joined = pd.concat(frames, ignore_index=True)
-    return joined.sort_values(
-        "dataset", key=lambda own: own.map(names.index), kind="stable", ignore_index=True
-    )
+    place = {dataset.name: i for i, dataset in enumerate(run.datasets)}
+    joined = _joined(frames, columns)
+    return joined.sort_values("dataset", key=lambda own: own.map(place), kind="stable", ignore_index=True)
 
 
-def _panels(cells: Cells, run: FinishedRun) -> Iterator[dict[tuple[str, ...], Cells]]:
+def _panels(cells: Cells, run: FinishedRun) -> Iterator[tuple[tuple[str, ...], Cells]]:
     """Yield the cells of each set of techniques that a dataset was given, on all datasets that had them.
 
     Techniques can only be ranked where all of them were tried, and an experiment may give some datasets
-    fewer than others. Each is given as it is ranked over datasets, and as it is over datasets and levels of
-    bias: there a dataset on which the bias has no effect counts once, by its least level.
+    fewer than others. Each comes with what it is ranked over: first datasets, then datasets and levels of
+    bias; there a dataset on which the bias has no effect counts once, by its least level.
     """
     inert = [(dataset.name, bias) for dataset in run.datasets for bias in dataset.inert_warnings]
     repeats = pd.MultiIndex.from_frame(cells.keys[["dataset", "bias"]]).isin(inert)
@@ -447,40 +448,33 @@ def _panels(cells: Cells, run: FinishedRun) -> Iterator[dict[tuple[str, ...], Ce
     for techniques in dict.fromkeys(tried.values()):
         datasets = [dataset for dataset, own in tried.items() if techniques <= own]
         within = {"dataset": datasets, "technique": list(techniques)}
-        yield {_OVER[0]: cells.where(**within), _OVER[1]: cells.take(~repeats).where(**within)}
+        yield ("dataset",), cells.where(**within)
+        yield ("dataset", "beta"), cells.take(~repeats).where(**within)
 
 
-def _ranks(panels: Mapping[tuple[str, ...], Cells], goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
-    tables = []
-    for over, panel in panels.items():
-        ranks = average_ranks(panel, goals, over=over)
-        tests = friedman_tests(panel, goals, over=over, alpha=alpha)
-        groups = rank_groups(panel, goals, over=over, alpha=alpha)
-        where = [name for name in ("bias", "beta", "classifier", "metric") if name in ranks.columns]
-        joined = groups.groupby([*where, "technique"], sort=False)["group"].agg(
-            lambda own: " ".join(map(str, own))
-        )
-        tests = tests.rename(columns={"reason": "test_reason"}).drop(columns=["n_blocks", "n_datasets"])
-        table = ranks.merge(joined.rename("groups").reset_index(), how="left", on=[*where, "technique"])
-        tables.append(_labelled(table.merge(tests, how="left", on=where), panel, over))
-    whole = pd.concat(tables, ignore_index=True)
+def _ranks(panel: Cells, over: Sequence[str], goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
+    ranks = average_ranks(panel, goals, over=over)
+    tests = friedman_tests(panel, goals, over=over, alpha=alpha)
+    groups = rank_groups(panel, goals, over=over, alpha=alpha)
+    where = [name for name in ("bias", "beta", "classifier", "metric") if name in ranks.columns]
+    numbers = groups.astype({"group": str}).groupby([*where, "technique"], sort=False)["group"].agg(" ".join)
+    table = ranks.join(numbers.rename("groups"), on=[*where, "technique"])
     # Where the techniques are not ranked over several blocks, no two of them are in a group.
-    return whole.assign(groups=whole["groups"].fillna(""))
+    table["groups"] = table["groups"].astype(object).fillna("")
+    tests = tests.rename(columns={"reason": "test_reason"}).drop(columns=["n_blocks", "n_datasets"])
+    return _labelled(table.merge(tests, how="left", on=where), panel, over)
 
 
 def _pairs(
-    panels: Mapping[tuple[str, ...], Cells], goals: Mapping[str, Goal], alpha: float, rope: float
+    panel: Cells, over: Sequence[str], goals: Mapping[str, Goal], alpha: float, rope: float
 ) -> pd.DataFrame:
-    tables = []
-    for over, panel in panels.items():
-        if panel.keys["technique"].nunique() > MOST_PAIRED:
-            panel = panel.where(technique=[])
-        tests = pairwise_tests(panel, goals, over=over, alpha=alpha)
-        found = bayesian_comparisons(panel, goals, over=over, rope=rope, n_samples=N_POSTERIOR)
-        # The warnings are those of ranks.csv: thousands of pairs need not repeat them.
-        table = tests.drop(columns="warning").join(found[["p_first", "p_rope", "p_second"]])
-        tables.append(_labelled(table, panel, over))
-    return pd.concat(tables, ignore_index=True)
+    if panel.keys["technique"].nunique() > MOST_PAIRED:
+        panel = panel.where(technique=[])
+    tests = pairwise_tests(panel, goals, over=over, alpha=alpha)
+    found = bayesian_comparisons(panel, goals, over=over, rope=rope, n_samples=N_POSTERIOR)
+    # The warnings are those of ranks.csv: thousands of pairs need not repeat them.
+    table = tests.drop(columns="warning").join(found[["p_first", "p_rope", "p_second"]])
+    return _labelled(table, panel, over)
 
 
 def _labelled(table: pd.DataFrame, panel: Cells, over: Sequence[str]) -> pd.DataFrame:

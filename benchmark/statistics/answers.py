@@ -93,13 +93,8 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     decision about people either. A technique counts as degenerate at a level of bias if it is so in any
     repetition, because a mean over useful and useless classifiers describes neither.
 
-    Parameters
-    ----------
-    results : DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`; of the metrics, accuracy and
-        :data:`ACCEPTANCE` are looked at.
-    constants : mapping of str to ConstantAnswer
-        By name of the dataset; those of other datasets are unknown.
+    Of the metrics, accuracy and :data:`ACCEPTANCE` are looked at. ``constants`` are by name of the dataset;
+    those of other datasets are unknown.
 
     Returns
     -------
@@ -198,19 +193,9 @@ def without_degenerate(
 def underpowered_families(comparisons: pd.DataFrame, alpha: float = ALPHA) -> pd.DataFrame:
     """Return the families of tests of which none can be significant, whatever the results.
 
-    Parameters
-    ----------
-    comparisons : DataFrame
-        From :func:`~benchmark.statistics.paired.paired_comparisons`.
-    alpha : float, default 0.05
-        Level of significance.
-
-    Returns
-    -------
-    DataFrame
-        The columns :data:`~benchmark.statistics.paired.FAMILY`; ``n``, the largest number of pairs,
-        ``n_tests``, ``smallest``, the smallest p-value that Holm's correction leaves possible, and
-        ``needed``, how many repetitions would be enough.
+    The columns are :data:`~benchmark.statistics.paired.FAMILY`; ``n``, the largest number of pairs;
+    ``n_tests``; ``smallest``, the smallest p-value that Holm's correction leaves possible; and ``needed``,
+    how many repetitions would be enough.
     """
     tested = comparisons[comparisons["p_permutation"].notna()]
     families = tested.groupby(list(FAMILY), sort=False)["n"].agg(n="max", n_tests="size").reset_index()
@@ -220,25 +205,13 @@ def underpowered_families(comparisons: pd.DataFrame, alpha: float = ALPHA) -> pd
 
 
 def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROPE) -> pd.DataFrame:
-    """Say which techniques differ from the baseline.
+    """Say in :func:`~benchmark.statistics.paired.paired_comparisons` which techniques differ.
 
-    Parameters
-    ----------
-    comparisons : DataFrame
-        From :func:`~benchmark.statistics.paired.paired_comparisons`.
-    alpha : float, default 0.05
-        Level of significance.
-    rope : float, default 0.01
-        Difference up to which two techniques are practically equivalent.
-
-    Returns
-    -------
-    DataFrame
-        The comparisons with ``better``, ``candidate`` and ``worse``. Better and worse are significant where
-        that is ``tested``. In families of tests of which none can be significant, worse is a mean that is
-        worse by more than the region of practical equivalence, so that no cost is hidden; better is one that
-        is better by more than that and whose intervals, of difference and improvement, both leave out 0. A
-        single pair has no interval: it is a candidate at most.
+    The new columns are ``tested``, ``better``, ``candidate`` and ``worse``. Better and worse are significant
+    where that is tested. In families of tests of which none can be significant, worse is a mean that is worse
+    by more than the region of practical equivalence, so that no cost is hidden; better is one that is better
+    by more than that and whose intervals, of difference and improvement, both leave out 0. A single pair has
+    no interval: it is a candidate at most.
     """
     out_of_reach = pd.MultiIndex.from_frame(underpowered_families(comparisons, alpha)[list(FAMILY)])
     repeated = comparisons.groupby(list(FAMILY), sort=False)["n"].transform("max") > 1
@@ -266,18 +239,8 @@ def answer_table(
 ) -> pd.DataFrame:
     """Put together what a choice between techniques at one level of bias needs.
 
-    Parameters
-    ----------
-    results : DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    comparisons : DataFrame
-        From :func:`judged`.
-    standing : DataFrame
-        From :func:`standings`.
-    baselines : mapping of str to str
-        The technique that those of each dataset are compared with.
-    rope : float, default 0.01
-        Accuracy that the choice at next to no cost may lose.
+    Comparisons are :func:`judged`, ``standing`` comes from :func:`standings`, and ``rope`` is the accuracy
+    that the choice at next to no cost may lose.
 
     Returns
     -------

@@ -42,20 +42,14 @@ class Goal(Protocol):
 class Cells:
     """Results with one row per cell and metric, and one column per repetition.
 
-    Parameters
-    ----------
-    keys : DataFrame
-        Columns :data:`CELL_KEY`: in each scenario, every combination of its levels of bias (ascending), its
-        techniques and its metrics (as they first occur), so that a cell without any result has a row too.
-    values : ndarray of float, shape (n_rows, n_repetitions)
-        NaN where there is no finite value.
-    n_expected : ndarray of int, shape (n_rows,)
-        Number of repetitions of the scenario.
+    The keys, columns :data:`CELL_KEY`, are in each scenario every combination of its levels of bias
+    (ascending), its techniques and its metrics (as they first occur), so that a cell without any result has a
+    row too.
     """
 
     keys: pd.DataFrame
-    values: NDArray[np.float64]
-    n_expected: NDArray[np.int64]
+    values: NDArray[np.float64]  # (n_rows, n_repetitions), NaN where there is no finite value
+    n_expected: NDArray[np.int64]  # (n_rows,), number of repetitions of the scenario
 
     @property
     def n(self) -> NDArray[np.int64]:

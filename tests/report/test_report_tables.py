@@ -117,6 +117,14 @@ def test_who_is_accepted_stands_beside_accuracy_and_the_constant_answer_below(
     assert "COMPAS (leaky): accepting everybody" in to_markdown(table)
 
 
+def test_without_counts_of_the_test_rows_nothing_is_said_of_constant_answers(run: Run) -> None:
+    datasets = tuple(replace(dataset, group_sizes=None) for dataset in run.description.datasets)
+    tables = tables_of(replace(run, description=replace(run.description, datasets=datasets)))
+    table = tables["all_discrimination_accuracy"]
+    assert {row.cells[1].text for block in table.blocks for row in block.rows[-1:]} == {""}
+    assert not any(note.startswith("Best constant answer") for note in table.notes)
+
+
 def test_what_is_of_no_use_is_marked_and_explained(run: Run, tables: dict[str, ReportTable]) -> None:
     name = "all_discrimination_accuracy"
     marks = {row.heading: row.cells[-3].mark for row in tables[name].blocks[0].rows}
