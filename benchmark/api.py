@@ -158,7 +158,7 @@ def run(
     check_experiment(chosen)
     for note in foreseen(chosen):
         say(f"Note: {note}")
-    part.of(plan_blocks(chosen))
+    part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards
     require_writable(Path("results", chosen.name) if output is None else Path(output))
     world = build_world(
         chosen, Sources(data_dir, offline), require_real_data=require_real_data, plugins=files, say=say

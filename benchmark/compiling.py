@@ -9,7 +9,7 @@ from typing import Any
 def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
     """Return a loop over arrays and numbers as machine code, which is kept on disk for the next process.
 
-    It is a function of a module, in the part of Python that numba compiles.
+    The loop must be a function at the top of a module, in the part of Python that numba compiles.
     """
     import numba
 

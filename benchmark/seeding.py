@@ -41,8 +41,8 @@ def generator(root: int, **axes: str | int | float) -> np.random.Generator:
 def lots_of_rows(codes: NDArray[np.int16], seed: int, n_lots: int) -> NDArray[np.float64]:
     """Return numbers from [0, 1) for each row, shape (n_rows, n_lots), by chance but the same for equal rows.
 
-    They are made of a hash of the row's codes and the seed, from 0 to 2**64 - 1, which all rows share:
-    whatever table a row is in, its numbers are the same.
+    They are made of a hash of the row's codes and of ``seed`` (0 to 2**64 - 1, one for all rows): whatever
+    table a row is in, its numbers are the same.
     """
     start = hashlib.shake_256(seed.to_bytes(8, "little"))
     found = bytearray()

@@ -188,7 +188,8 @@ class Columns:
         Columns of numbers, for metrics that look for similar rows.
     favorable : object, optional
         The favorable value, compared as text. May be left out where values are 0 and 1, false and true, or no
-        and yes. A column that lacks it is read by these pairs, unless it has only values of the other column.
+        and yes. A column without this value is read by these pairs, unless all of its values occur in the
+        other one.
     threshold, k, percent : float, int, float, optional
         Without predictions, whom to select by score: one of them, as in :func:`benchmark.audit.select`.
     intersections : bool, default False

@@ -238,7 +238,7 @@ def adjusted(
 
 
 def asked_in_parts(predictor: Predictor, rows: Table, part: NDArray[np.bool_]) -> Answered:
-    """Ask for rows at once and in two parts, each time in another order, so that each has other lots."""
+    """Ask for rows at once and in two parts, in another order each time: each row meets other draws."""
     rng = np.random.default_rng(1)
     for _ in range(_SEEDS):
         order = rng.permutation(len(rows))

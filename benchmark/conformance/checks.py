@@ -188,7 +188,7 @@ def _repeatable(bench: Bench) -> None:
 
 
 def _batch_irrelevant(bench: Bench) -> None:
-    """Demand the same answer for a row whichever rows come with it; of lots, the same chances."""
+    """Demand the same answer for a row whichever rows come with it, or the same probabilities by chance."""
     remedy = "learn thresholds and rates in fit, and predict each row by itself"
     unsorted = scored(example_table(400, seed=8))
     rising = np.argsort(unsorted.score, kind="stable")

@@ -318,7 +318,7 @@ class Missing(_Declaration):
         given.
     columns : list of str, optional
         Columns of the card that may lack values; all but the label and the sensitive feature unless given.
-        A state that no row has still makes the network dearer, so that it may learn fewer edges.
+        A state that no row has still adds parameters, which the score penalizes: fewer edges may be learned.
     """
 
     state: Text
@@ -373,7 +373,7 @@ class Card(_Declaration):
     description, homepage, licence, citation, bibtex : str, default ""
         What the data are, where they are described, under which terms they may be used, whom to cite.
     known_problems : list of str, default []
-        What a user of the data should know against them, one sentence or two each.
+        Known problems of the data, one sentence or two each.
     warning : str, optional
         Printed with every table that shows the dataset.
     rows : int, optional

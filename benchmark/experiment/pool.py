@@ -36,7 +36,7 @@ import psutil
 from benchmark.errors import BetabenchError, ExperimentError
 
 DELIVERY = 1.0
-"""Seconds between two deliveries: as much can a kill cost beside the running cells."""
+"""Seconds between two deliveries: a kill loses at most this much finished work, and the running cells."""
 
 # Compiled libraries read these when they are loaded. One thread each: the blocks already use all cores, and
 # the order of floating-point sums must not depend on the machine's number of cores.
@@ -97,7 +97,7 @@ Handler = Callable[[Any, tuple[Any, ...]], Iterator[Any]]
 
 
 class _MemoryMeter:
-    """Say how much memory workers hold, those processes included that they have started.
+    """Say how much memory workers hold, their child processes included.
 
     Who has started whom is known only from a look at every process of the machine, which takes milliseconds
     where there are hundreds. So one look serves all workers, and the longer it takes, the rarer it is.
@@ -183,7 +183,7 @@ class Pool:
 
         Cells that were finished since the last time come together, at least one, those of a task in order.
         Leaving before the last one ends the workers. A BetabenchError says that a worker cannot start: the
-        handler's own error, or one of :meth:`_raise_if_start_failed`.
+        handler's own error, or that its process ended.
         """
         pending = deque(task for task in tasks if task.cells)
         workers = self._workers
@@ -358,7 +358,7 @@ def _lose(worker: _Worker, failure: Failure) -> None:
 
 
 def _exit_code(process: Any) -> int | None:
-    # Not by joining it: that waits for its children as well, which hold what it is known to be alive by.
+    # Not by joining it: that waits for its children as well, which keep the pipe open that shows it is alive.
     deadline = time.monotonic() + 5
     while process.exitcode is None and time.monotonic() < deadline:
         time.sleep(0.005)

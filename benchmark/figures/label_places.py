@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 _NEAREST, _STEP = 0.055, 0.045  # inches
 _ANGLES = np.deg2rad([45, 135, -45, -135, 0, 180, 90, -90, 22, 158, -22, -158, 68, 112, -68, -112])
-_MARKER = 0.04
-_AIR = 0.012
+_MARKER, _AIR = 0.04, 0.012  # inches
 
 
 def place_labels(

@@ -420,12 +420,12 @@ def one_value_each(
     rows : Predictions, optional
         The rows behind the counts, for metrics that need more than these.
     tolerant : bool, default False
-        Whether a metric that fails has no value and that as its reason, so that others are not lost.
+        Whether a metric that fails gets NaN and the failure as its reason, so that others are not lost.
 
     Returns
     -------
     MetricResults
-        A value or a reason for each metric; for each metric and group where it has one value for each.
+        A value or a reason for each metric, or for each metric and group where it has one for each group.
 
     Raises
     ------

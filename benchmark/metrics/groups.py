@@ -163,7 +163,7 @@ class Predictions:
         return GroupCounts(self.names, weight, rows)
 
     def take(self, mask: NDArray[np.bool_]) -> Predictions:
-        """Return some of the rows."""
+        """Return the rows for which ``mask``, shape (n_rows,), is True."""
 
         def some(array: NDArray[np.generic] | None) -> NDArray[np.generic] | None:
             return None if array is None else array[mask]

@@ -62,7 +62,8 @@ def learn_structure(
     Parameters
     ----------
     table_codes, cardinalities
-        See :func:`~benchmark.network._counts.collapse`. The order of rows has no influence.
+        Codes, shape (n_rows, n_columns), and the number of states of each column. The order of rows has no
+        influence.
     algorithm, score, equivalent_sample_size, max_indegree, tabu_length, restarts
         As in :class:`~benchmark.data.card.NetworkSettings`; a restart is from a random variation of the best
         structure.

@@ -35,7 +35,7 @@ _DRAWN_FROM_RESULTS = (
 
 @dataclass(frozen=True)
 class RunFolder:
-    """What was written: every file, and what the numbers of ``results.csv`` and ``failures.csv`` are of.
+    """The files that were written, and the frames behind ``results.csv`` and ``failures.csv``.
 
     These hold the headline metrics and those always measured.
     """

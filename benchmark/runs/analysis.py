@@ -112,7 +112,7 @@ class RunStatistics:
     answers, intervals, comparisons, ranks, pairs, pareto, hypervolume, fairea, robustness : DataFrame
         One file each. Degenerate techniques have no ranks, are on no front, in no hypervolume, and in no line
         over β; those less accurate than the best constant answer have, and are marked by
-        :data:`BELOW_COLUMNS`. What is compared with a baseline is so unless that is mostly constant
+        :data:`BELOW_COLUMNS`. Comparisons are left out where the baseline is mostly constant
         (:func:`~benchmark.statistics.answers.incomparable`).
     """
 

@@ -1,4 +1,4 @@
-"""How figures mark classifiers of no use: a line for the best constant answer, hollow points, a note."""
+"""How classifiers of no use are marked: signs, a line for the best constant answer, hollow points, notes."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def degenerate_notes(standing: pd.DataFrame, titles: Mapping[str, str], conseque
 
 
 def below_constant_notes(standing: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
-    """Say which techniques are less accurate than the best constant answer; parameters as above."""
+    """Say which techniques are less accurate than the best constant answer, of one scenario's standings."""
     own = standing[_is_below(standing) & standing["technique"].isin(list(titles))]
     return [
         f"{BELOW_CONSTANT} {below_constant_words(str(answer)).capitalize()}: {_listed(rows, titles)}."

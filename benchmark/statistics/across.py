@@ -301,7 +301,7 @@ def unbroken_groups(differ: NDArray[np.bool_]) -> list[range]:
 
 
 def smallest_p_value(n: int) -> float:
-    """Return the smallest two-sided p-value of a signed-rank test of n differences: 2 of 2**n signs."""
+    """Return the smallest two-sided p-value of n differences: 2 of the 2**n sign patterns."""
     return min(1.0, 2.0 / 2.0**n)
 
 

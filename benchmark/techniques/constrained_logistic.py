@@ -235,7 +235,7 @@ def _newton_step(gradient: Array, hessian: Array, normal: Array | None) -> tuple
 
 
 def moved_to(theta: Array, normal: Array, level: float) -> Array:
-    """Return the nearest point, shape (n_features,), whose product with ``normal`` is ``level``."""
+    """Return the point nearest to ``theta`` whose product with ``normal`` is ``level``: (n_features,)."""
     return np.asarray(theta + (level - normal @ theta) / (normal @ normal) * normal)
 
 

@@ -2,7 +2,7 @@
 // At one level of bias: which technique, what it costs, whom it accepts. The sentences are those of
 // benchmark/tables/answers.py, for any baseline and any choice of techniques.
 
-const LEAST = "discrimination";
+const DISCRIMINATION = "discrimination";
 
 // In the order in which rows are shown.
 const VERDICTS = [
@@ -109,7 +109,7 @@ function choiceRow(rows) {
 // One row for each technique shown at a level of bias, recommended ones and candidates first, degenerate ones last. Nothing
 // where the page lacks one of the two metrics.
 function answersOf(scenario, baseline, beta, shown = run.techniques) {
-  const [metric, accuracy] = [LEAST, ACCURACY].map((name) => run.metrics.find((own) => own.name === name));
+  const [metric, accuracy] = [DISCRIMINATION, ACCURACY].map((name) => run.metrics.find((own) => own.name === name));
   if (!metric || !accuracy) return [];
   const [main, cost] = [metric, accuracy].map((own) => marksOf(scenario, baseline, own));
   const costs = new Map(cost.marks.filter(({ row }) => row.beta === beta).map((found) => [found.row.technique, found]));
