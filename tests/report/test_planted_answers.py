@@ -225,8 +225,8 @@ def test_pages_name_them_only_to_say_what_they_are(run: tuple[Path, str, str]) -
             assert rest.startswith(counts)
             assert "; 1 that is less accurate than refusing everybody (PLANTED worse)" in rest
     assert page.count("Not recommended: ") == 2
-    assert page.count("1 of 5 techniques leaves significantly less discrimination") == 2
-    assert page.count("It is Drop sensitive: ") == 2
+    assert page.count("1 of 5 techniques is recommended: it leaves significantly less discrimination") == 2
+    assert page.count("discrimination is left by Drop sensitive: ") == 2
     assert "3 techniques on Loans at β = 0.4; 3 techniques on Loans at β = 0.6" in page
     assert "| Loans | Discrimination | 3 of 6 | 3 |" in page
     whole = (run[0] / "statistics" / "answers.md").read_text(encoding="utf-8")
@@ -324,13 +324,9 @@ def test_the_terminal_counts_and_marks_them(run: tuple[Path, str, str]) -> None:
         assert shown.count("Drop sensitive ") >= 2
         assert "‡ answers nearly everybody, or each group, the same" in shown
         assert "† less accurate than refusing everybody" in shown
-        choice = shown[shown.index("what to choose") : shown.index("Discrimination: 0 is ideal")]
+        choice = shown[shown.index("What to choose") : shown.index("disc.: discrimination")]
         assert "PLANTED" not in choice
-        assert "Refusing everybody" in choice
+        assert "refusing everybody: accuracy" in " ".join(choice.split())
     for line in after_run.splitlines():
         if line.startswith("PLANTED"):
             assert ("†" if "worse" in line else "‡") in line
-    holds_up = after_report[after_report.index("planted: techniques that beat") :]
-    assert "Drop sensitive" in holds_up
-    for title in ("constant", "near constant", "leak"):
-        assert f"PLANTED {title}" not in holds_up
