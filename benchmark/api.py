@@ -134,7 +134,7 @@ def run(
     """
     from rich.console import Console
 
-    console = console or Console(quiet=not progress)
+    console = console or Console(quiet=not progress, emoji=False)
 
     def say(line: str) -> None:
         print_line(console, line, "yellow" if line.startswith(("Note", "Warning")) else "")

@@ -306,7 +306,8 @@ def test_a_run_is_reported_with_its_statistics(tmp_path: Path, capsys: pytest.Ca
     shown = " ".join(printed.split())
     assert "begin with README.md" in shown
     assert "EMBEDDED NETWORK, NOT REAL DATA" in shown
-    assert "1 dataset is too few for a claim beyond it" in shown
+    page = (output / "statistics" / "README.md").read_text(encoding="utf-8")
+    assert "1 dataset is too few for a claim beyond it" in page
     fairea = pd.read_csv(output / "statistics" / "fairea.csv")
     assert set(fairea["original"]) == {"drop_sensitive"}
     assert fairea["n"].eq(3).all(), "the manifest has what Fairea's baseline needs"

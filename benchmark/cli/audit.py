@@ -90,7 +90,7 @@ def _audit(options: argparse.Namespace) -> int:
         metrics=None if options.metrics is None else _names(options.metrics),
         conventions=options.conventions,
     )
-    print_audit(Console(), result)
+    print_audit(Console(emoji=False), result)
     if options.out is not None:
         for path in _write_tables(result, options.out):
             print(f"written: {path}")

@@ -84,7 +84,7 @@ def _check(options: argparse.Namespace) -> int:
     techniques = [get_technique(name, **parameters) for name in dict.fromkeys(names)]
     examiner = Examiner(options.classifier, parameters, plugins)
     limits = Limits(options.time_limit, options.memory_limit)
-    console, reports = Console(), []
+    console, reports = Console(emoji=False), []
     for technique in techniques:
         reports.append(examine(technique, examiner, limits))
         if not options.json:

@@ -51,7 +51,7 @@ def _compare(options: argparse.Namespace) -> int:
     from benchmark.text.files import figure_formats
 
     if options.other is not None:
-        print_runs(Console(), compare_runs(options.folder, options.other))
+        print_runs(Console(emoji=False), compare_runs(options.folder, options.other))
         return EXIT_OK
     formats = figure_formats(options.formats)
     comparison = compare_folder(
@@ -60,5 +60,5 @@ def _compare(options: argparse.Namespace) -> int:
         allow_embedded=options.allow_embedded,
     )
     written = write_comparison(options.folder, comparison, figures=options.figures, formats=formats)
-    print_comparison(Console(), comparison, output_dir=options.folder, written=written)
+    print_comparison(Console(emoji=False), comparison, output_dir=options.folder, written=written)
     return EXIT_OK

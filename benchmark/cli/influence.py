@@ -67,7 +67,7 @@ def _influence(options: argparse.Namespace) -> int:
         technique=technique,
         seed=options.seed,
     )
-    console = Console()
+    console = Console(emoji=False)
     model = options.classifier + ("" if technique.name == "none" else f" after {technique.name}")
     for line, style in (
         (f"{card.title}: {source}", "bold red" if embedded else ""),

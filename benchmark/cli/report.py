@@ -62,7 +62,7 @@ def _report(options: argparse.Namespace) -> int:
             load_plugin(plugin)
     formats = figure_formats(options.formats)
     warning = unfinished_run(options.folder)
-    console = Console()
+    console = Console(emoji=False)
 
     def step(name: str) -> None:
         say(console, f"{name} ...", "dim")

@@ -66,7 +66,7 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.text.files import figure_formats
 
     started = time.perf_counter()
-    console = Console()
+    console = Console(emoji=False)
     # All other options are called as the parameters of the function are.
     asked = {name: value for name, value in vars(options).items() if name not in ("command", "formats")}
     finished = run(**asked, formats=figure_formats(options.formats), console=console)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from benchmark.bias import list_bias_kinds
-from benchmark.runs.analysis import BELOW_COLUMNS, N_POSTERIOR, RunStatistics
+from benchmark.runs.analysis import BELOW_COLUMNS, N_POSTERIOR, RunStatistics, repeated_levels
 from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import BELOW_CONSTANT
 from benchmark.statistics.answers import ACCURACY, of_use
@@ -291,8 +291,8 @@ def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
             "that they do not count as holding up to there."
         )
     yield (
-        "Of use: at least as accurate as the best constant answer, and without nearly always the same answer "
-        "to all or to one of the groups."
+        "Of use, as far as that is recorded: at least as accurate as the best constant answer, and without "
+        "nearly always the same answer to all or to one of the groups."
     )
     yield from map(markdown.plain, left_out_notes(statistics))
     yield ""
@@ -360,7 +360,7 @@ def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
 def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
     run, standing = statistics.run, statistics.standing
-    degenerate = standing[standing["n_degenerate"] > 0]
+    degenerate = standing[(standing["n_degenerate"] > 0) & ~repeated_levels(run, standing)]
     for names, own in pooled.groupby(["datasets", "bias", "classifier", "metric"], sort=False):
         datasets, bias, classifier, name = map(str, names)
         there = degenerate[

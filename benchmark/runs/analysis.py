@@ -285,6 +285,7 @@ def run_statistics(
     worst = _trade_offs(declared)
     fronts = _in_order([pareto_fronts(useful, pair, goals) for pair in worst], run, PARETO_COLUMNS)
     areas = [hypervolumes(useful, pair, goals, reference=reference) for pair, reference in worst.items()]
+    in_ranks = standing.assign(repeated=repeated_levels(run, standing))
     stops = pd.concat([stopping_points(part, name, goals) for part, name in parts], ignore_index=True)
     return RunStatistics(
         run=run,
@@ -298,7 +299,7 @@ def run_statistics(
         answers=_in_order([answers], run, ANSWER_COLUMNS),
         intervals=cell_intervals(cells),
         comparisons=comparisons,
-        ranks=_with_below(_explained_ranks(ranks, standing), standing),
+        ranks=_with_below(_explained_ranks(ranks, in_ranks), in_ranks),
         pairs=_joined(pairs, pairs[0].columns),
         pareto=_with_below(_explained_fronts(fronts, standing), standing),
         hypervolume=_in_order(areas, run, HYPERVOLUME_COLUMNS),
@@ -383,7 +384,7 @@ def baselines_of(run: FinishedRun, results: pd.DataFrame, baseline: str | None) 
     results : DataFrame
         Its values.
     baseline : str or None
-        Technique to use for all datasets instead.
+        Technique to use instead, for all datasets on which it was run.
 
     Raises
     ------
@@ -396,11 +397,11 @@ def baselines_of(run: FinishedRun, results: pd.DataFrame, baseline: str | None) 
         known = results["technique"].unique()
         if baseline not in known:
             raise UnknownNameError("technique", baseline, known)
-        return dict.fromkeys(map(str, results["dataset"].unique()), baseline)
     declared = {dataset.name: dataset.baseline for dataset in run.datasets}
     found: dict[str, str] = {}
     for dataset, techniques in results.groupby("dataset", sort=False)["technique"].unique().items():
-        found[str(dataset)] = own = declared[str(dataset)]
+        own = baseline if baseline in techniques else declared[str(dataset)]
+        found[str(dataset)] = own = str(own)
         if own not in techniques:
             raise ReportError(
                 f"The baseline {own!r} of {dataset} was not run",
@@ -431,6 +432,14 @@ def _in_order(frames: Sequence[pd.DataFrame], run: FinishedRun, columns: Sequenc
     return joined.sort_values("dataset", key=lambda own: own.map(place), kind="stable", ignore_index=True)
 
 
+def repeated_levels(run: FinishedRun, frame: pd.DataFrame) -> pd.Series[bool]:
+    """Return of each row whether it is of a bias without effect, at a level that is not the least."""
+    inert = [(dataset.name, bias) for dataset in run.datasets for bias in dataset.inert_warnings]
+    of_inert = pd.MultiIndex.from_frame(frame[["dataset", "bias"]]).isin(inert)
+    repeated: pd.Series[bool] = pd.Series(of_inert, index=frame.index) & frame["beta"].gt(frame["beta"].min())
+    return repeated
+
+
 def _panels(cells: Cells, run: FinishedRun) -> Iterator[tuple[tuple[str, ...], Cells]]:
     """Yield the cells of each set of techniques that a dataset was given, on all datasets that had them.
 
@@ -438,9 +447,7 @@ def _panels(cells: Cells, run: FinishedRun) -> Iterator[tuple[tuple[str, ...], C
     fewer than others. Each comes with what it is ranked over: first datasets, then datasets and levels of
     bias; there a dataset on which the bias has no effect counts once, by its least level.
     """
-    inert = [(dataset.name, bias) for dataset in run.datasets for bias in dataset.inert_warnings]
-    repeats = pd.MultiIndex.from_frame(cells.keys[["dataset", "bias"]]).isin(inert)
-    repeats &= (cells.keys["beta"] > cells.keys["beta"].min()).to_numpy()
+    repeats = repeated_levels(run, cells.keys).to_numpy()
     tried = {
         str(dataset): frozenset(own)
         for dataset, own in cells.keys.groupby("dataset", sort=False)["technique"].unique().items()
@@ -523,7 +530,8 @@ def _about(table: pd.DataFrame, standing: pd.DataFrame) -> Iterator[list[Any]]:
         yield [
             place
             for place in places.get((row.bias, row.classifier, row.technique), [])
-            if place.dataset in datasets and (pd.isna(beta) or place.beta == beta)
+            if place.dataset in datasets
+            and (place.beta == beta or (pd.isna(beta) and not getattr(place, "repeated", False)))
         ]
 
 

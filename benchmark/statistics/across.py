@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 
 from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.statistics.bayes import N_SAMPLES, PRIOR, ROPE, signed_rank_probabilities
-from benchmark.statistics.frames import Cells, Goal, goal_of, require_known, row_means, to_cells
+from benchmark.statistics.frames import DECIMALS, Cells, Goal, goal_of, require_known, row_means, to_cells
 from benchmark.statistics.hypothesis_tests import friedman, holm, wilcoxon_p_values
 
 ALPHA = 0.05
@@ -362,7 +362,8 @@ def _rankings(
     cells = to_cells(results)
     if techniques is not None:
         require_known("technique", techniques, cells.keys["technique"])
-    means = cells.keys.assign(distance=row_means(cells.distances(goals)))
+    # Equal means whose sums were rounded otherwise share a rank.
+    means = cells.keys.assign(distance=np.round(row_means(cells.distances(goals)), DECIMALS))
     undirected = [name for name in means["metric"].unique() if goal_of(goals, name).direction == "none"]
     means = means[~means["metric"].isin(undirected)]
     for names, own in means.groupby(_fixed(over), sort=False):

@@ -33,6 +33,9 @@ ACCEPTANCE = ("accepted", "accepted_deprived", "accepted_favored")
 NEARLY_ALL = 0.99
 """A classifier that gives more than this share of the rows the same answer counts as constant."""
 
+EQUAL = 1e-6
+"""Means of shares that differ by no more are held equal: by rounding, or by one row of a million."""
+
 _ROUNDING = 1e-9  # by which a mean of equal accuracies may miss them
 
 STANDING_COLUMNS = (
@@ -140,10 +143,11 @@ def of_use(standing: pd.DataFrame) -> pd.DataFrame:
 def _kinds(cells: pd.DataFrame) -> pd.Series:
     """Say of each cell how it is degenerate; empty where it is not, NaN where the shares are unknown."""
     everybody, deprived, favored = (cells[name] for name in ACCEPTANCE)
+    most = f"{100 * NEARLY_ALL:.0f} % of everybody"
     kinds = first_true(
         {
-            f"refuses more than {100 * NEARLY_ALL:.0f} % of everybody": everybody < 1 - NEARLY_ALL,
-            f"accepts more than {100 * NEARLY_ALL:.0f} % of everybody": everybody > NEARLY_ALL,
+            f"refuses more than {most}": is_constant(everybody) & (everybody < 0.5),
+            f"accepts more than {most}": is_constant(everybody),
             "decides by group alone": is_constant(deprived) & is_constant(favored),
         }
     )
@@ -152,7 +156,7 @@ def _kinds(cells: pd.DataFrame) -> pd.Series:
 
 def is_constant(share: Any) -> Any:
     """Return whether a share accepted, or each of some, is nearly none or nearly all."""
-    return (share < 1 - NEARLY_ALL) | (share > NEARLY_ALL)
+    return (share < 1 - NEARLY_ALL - EQUAL) | (share > NEARLY_ALL + EQUAL)
 
 
 def _in_words(kinds: pd.Series) -> str:
@@ -218,7 +222,7 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
     tested = repeated & ~pd.MultiIndex.from_frame(comparisons[list(FAMILY)]).isin(out_of_reach)
     significant = tested & (comparisons["p_permutation_holm"] <= alpha)
     improvement = comparisons["improvement"]
-    gains = ~tested & (improvement > rope)
+    gains = ~tested & (improvement > rope + EQUAL)
     apart = (comparisons["improvement_low"] > 0) & (
         (comparisons["difference_low"] > 0) | (comparisons["difference_high"] < 0)
     )
@@ -226,7 +230,7 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
         tested=tested,
         better=(significant & (improvement > 0)) | (gains & apart),
         candidate=gains & (comparisons["n"] == 1),
-        worse=(significant & (improvement < 0)) | (~tested & (improvement < -rope)),
+        worse=(significant & (improvement < 0)) | (~tested & (improvement < -rope - EQUAL)),
     )
 
 
@@ -272,10 +276,11 @@ def answer_table(
             baseline; ``no_less``, neither.
         ``outdone_by``
             A recommended technique or candidate that is no farther from 0 (``distance``) and no less accurate
-            than this one, in the means to three decimals. Of two equal ones the later is outdone.
+            than this one, in the means. Of two equal ones the later is outdone.
         ``levels_down``
             Whether a recommended technique, candidate or outdone one accepts no greater share of the deprived
-            group, in whole percent: then the favored group has lost, and the deprived one gained nothing.
+            group than the baseline, and a smaller one of the favored group: the favored group has lost, and
+            the deprived one gained nothing.
         ``choice``
             ``least`` for the recommended technique or candidate that leaves the least; ``cheap`` for the one
             that leaves the least among those whose mean accuracy is at most ``rope`` below the baseline's;
@@ -299,12 +304,7 @@ def answer_table(
         for name, found in _choices(rows, rope).items():
             table.loc[rows.index, name] = found
     table["verdict"] = table["verdict"].mask(table["outdone_by"] != "", "outdone")
-    spot = [*SCENARIO, "beta"]
-    of_baseline = table[is_baseline].set_index(spot)[ACCEPTANCE[1]].rename("before")
-    before = table[spot].join(of_baseline, on=spot)["before"]
-    gains = table[ACCEPTANCE[1]].round(2) > before.round(2)
-    of_use = table["verdict"].isin(("recommended", "candidate", "outdone"))
-    table["levels_down"] = of_use & before.notna() & ~gains
+    table["levels_down"] = _levels_down(table, is_baseline)
     return table[list(ANSWER_COLUMNS)]
 
 
@@ -366,9 +366,18 @@ def _verdicts(table: pd.DataFrame) -> Any:
     )
 
 
+def _levels_down(table: pd.DataFrame, is_baseline: pd.Series[bool]) -> pd.Series[bool]:
+    spot = [*SCENARIO, "beta"]
+    shares = list(ACCEPTANCE[1:])
+    before = table[spot].join(table[is_baseline].set_index(spot)[shares], on=spot)
+    deprived, favored = (table[name] - before[name] for name in shares)
+    of_use = table["verdict"].isin(("recommended", "candidate", "outdone"))
+    return of_use & (deprived <= EQUAL) & (favored < -EQUAL)
+
+
 def _choices(rows: pd.DataFrame, rope: float) -> dict[str, list[str]]:
     """Return of the recommended techniques at one level of bias what outdoes them, and which are choices."""
-    means = rows[["distance", "accuracy"]].round(3)
+    means = rows[["distance", "accuracy"]].round(6)  # as close as EQUAL
     # The least first, of equal ones the most accurate: what outdoes a technique stands before it.
     order = means.sort_values(["distance", "accuracy"], ascending=[True, False], kind="stable").index
     outdone, best = dict.fromkeys(order, ""), order[0]
@@ -377,7 +386,8 @@ def _choices(rows: pd.DataFrame, rope: float) -> dict[str, list[str]]:
             outdone[i] = rows["technique"][best]
         else:
             best = i
-    cheap = next((i for i in order if round(rows["accuracy_change"][i], 3) >= -rope), None)
+    kept = [i for i in order if not outdone[i] and rows["accuracy_change"][i] >= -rope - EQUAL]
+    cheap = kept[0] if kept else None
     choice = {order[0]: LEAST, cheap: CHEAP} if cheap != order[0] else {cheap: f"{LEAST} {CHEAP}"}
     found = {"outdone_by": outdone, "choice": choice}
     return {name: [own.get(i, "") for i in rows.index] for name, own in found.items()}

@@ -22,6 +22,9 @@ WHERE = (*SCENARIO, "beta", "technique")
 CELL_KEY = ("dataset", "bias", "beta", "technique", "classifier", "metric")
 """What the values of all repetitions have in common."""
 
+DECIMALS = 12
+"""Decimals to which distances to an ideal are ranked: those that differ by less differ by rounding only."""
+
 ROUNDING = 1e-12
 """Share of their size below which two numbers are held equal: they differ by rounding only."""
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.frames import (
     CELL_KEY,
+    DECIMALS,
     Cells,
     Goal,
     all_equal,
@@ -134,9 +135,11 @@ def paired_comparisons(
     table["permutation"] = np.where(is_exact(n, n_flips), "exact", "sampled")
     flipped = partial(sign_flip_p_values, n_flips=n_flips, seed=seed)
     table["p_permutation"] = of_rows(improvement, flipped, least=2)
-    table["p_wilcoxon"] = of_rows(improvement, wilcoxon_p_values, least=2)
+    # Equal improvements that were rounded otherwise share a rank.
+    ranked = np.round(improvement, DECIMALS)
+    table["p_wilcoxon"] = of_rows(ranked, wilcoxon_p_values, least=2)
     table["d_z"] = of_rows(improvement, cohens_d_z, least=2)
-    table["rank_biserial"] = of_rows(improvement, rank_biserial, least=2)
+    table["rank_biserial"] = of_rows(ranked, rank_biserial, least=2)
     for test in ("p_permutation", "p_wilcoxon"):
         of_family = table.groupby(list(FAMILY), sort=False)[test]
         table[f"{test}_holm"] = of_family.transform(lambda p: holm(p.to_numpy()))

@@ -28,9 +28,9 @@ READING = (
     "Discrimination: the share of the favored group that is predicted the favorable outcome minus that of "
     "the deprived group; 0 is ideal, and below it the deprived group is ahead. Accuracy is that on test rows "
     "without planted bias. Accepts: the share that is predicted the favorable outcome. Changes are to the "
-    "baseline, on the same samples. Where discrimination is of either sign in different samples, so that its "
-    "mean hides 0.01 or more, its mean distance from 0 is given as well. Intervals and tests speak of other "
-    "training samples, not of other test rows or another network."
+    "baseline, on the same samples. Where discrimination is of either sign in different samples, its mean "
+    "distance from 0, by which techniques are compared, is given as well (±). Intervals and tests speak of "
+    "other training samples, not of other test rows or another network."
 )
 """How the numbers of an answer are to be read."""
 
@@ -72,7 +72,6 @@ _REJECTED = (
 )
 _NEVERTHELESS = "techniques are compared with it nevertheless"
 _MOST_NAMED = 8
-_HIDDEN = 0.01
 
 
 def mark(row: Any) -> str:
@@ -160,8 +159,9 @@ def in_order(rows: pd.DataFrame) -> pd.DataFrame:
     samples of how far they are from it: discrimination that changes its sign from sample to sample is none
     the less there.
     """
-    keyed = rows.assign(_verdict=rows["verdict"].map(VERDICTS.index))
-    return keyed.sort_values(["_verdict", "distance"], kind="stable").drop(columns="_verdict")
+    keyed = rows.assign(_verdict=rows["verdict"].map(VERDICTS.index), _distance=rows["distance"].round(6))
+    ordered = keyed.sort_values(["_verdict", "_distance"], kind="stable")
+    return ordered.drop(columns=["_verdict", "_distance"])
 
 
 def choices(rows: Sequence[Any]) -> dict[str, Any]:
@@ -310,9 +310,8 @@ def answer_counts(rows: pd.DataFrame) -> str:
         text += ", because the baseline has no value to compare with"
     elif baseline.baseline_degenerate:
         text += f", because the baseline {DEGENERATE} {baseline.degenerate}"
-    elif counts["unknown"]:
-        text += f"; {counts['unknown']} without a record of the shares accepted"
     verdicts = {
+        "without a record of the shares accepted": "unknown",
         "outdone": "outdone",
         DEGENERATE: "degenerate",
         BELOW_CONSTANT: "below_constant",
@@ -394,7 +393,8 @@ def _of_baseline(row: Any, name: str) -> str:
     if math.isnan(row.value):
         return f"The baseline, {name}, has no value here: nothing is compared with it."
     better = " (the deprived group is better off)" if number(row.value).startswith("-") else ""
-    sentence = f"The baseline, {name}, leaves a discrimination of {number(row.value)}{better}"
+    hidden = f" (of either sign, on average {number(row.distance)} from 0)" if changes_sign(row) else ""
+    sentence = f"The baseline, {name}, leaves a discrimination of {number(row.value)}{hidden}{better}"
     if not math.isnan(row.accuracy):
         sentence += f" at accuracy {number(row.accuracy)}"
     if row.below_constant:
@@ -433,8 +433,8 @@ def _gain_and_cost(row: Any) -> str:
 
 
 def changes_sign(row: Any) -> bool:
-    """Whether discrimination is of either sign to such an extent that its mean hides it."""
-    return bool(row.distance - abs(row.value) >= _HIDDEN)
+    """Whether discrimination is of either sign to such an extent that its mean, as shown, hides it."""
+    return number(row.distance) != number(abs(row.value))
 
 
 def _of_the_rest(rows: list[Any], titles: Mapping[str, str], nor: str) -> list[str]:

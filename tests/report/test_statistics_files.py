@@ -261,6 +261,33 @@ def test_nothing_is_compared_with_a_mostly_constant_baseline(tmp_path: Path) -> 
     assert cells["Reweighing"][1].mark == "+"
 
 
+def test_levels_without_effect_count_once_and_say_nothing_of_ranks(tmp_path: Path) -> None:
+    path = write_folder(
+        tmp_path / "run", tried=dict.fromkeys(("one", "two"), ("none", "massaging", "reweighing"))
+    )
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["datasets"]["one"]["bias"] = {"cpt": {"kind": "cpt", "edits": ["an edit"], "acting": []}}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    table = pd.read_csv(path / "results.csv")
+    # Degenerate at a level that stands for no other than the first.
+    gone = (table["dataset"] == "one") & (table["beta"] > 0) & (table["technique"] == "massaging")
+    table.loc[gone & table["metric"].str.startswith("accepted"), "value"] = 0.0
+    (path / "results.csv").write_text(csv_text(table))
+    found = folder_statistics(path)
+    pooled = found.ranks[
+        (found.ranks["over"] == "dataset beta") & (found.ranks["metric"] == "discrimination")
+    ]
+    assert set(pooled["n_blocks"]) == {1 + len(BETAS)}
+    assert pooled["mean_rank"].notna().all()
+    assert set(pooled["reason"]) == {""}
+    page = statistics_page(found, [])
+    (row,) = (line for line in page.splitlines() if line.startswith("| one, two | Discrimination |"))
+    assert "| 3 of 3 | none |" in row
+    assert "### one at β = 0.5" not in page
+    assert "one level stands for all" in page
+    assert "| one | Discrimination | any |" in page
+
+
 def test_where_nothing_is_compared_nothing_is_called_none(tmp_path: Path) -> None:
     path = write_folder(tmp_path / "run", names=("one",), repetitions=10)
     table = pd.read_csv(path / "results.csv")
@@ -444,8 +471,8 @@ def test_another_baseline_and_one_metric(narrow: RunStatistics, uneven: RunStati
     assert set(narrow.intervals["metric"]) == {"accuracy"}
     assert narrow.pareto.empty
     assert narrow.fairea.empty
-    without = uneven.comparisons[uneven.comparisons["dataset"] == "two"]
-    assert set(without["reason"]) == {"the baseline has no results here"}
+    # A dataset on which the named baseline was not run keeps its own.
+    assert uneven.baselines["one"] != uneven.baselines["two"] == "none"
 
 
 def test_metrics_beyond_the_headline_come_from_their_own_file(folder: Path, tmp_path: Path) -> None:

@@ -14,9 +14,11 @@ const meanOf = (values) => (values.length ? sum(values) / values.length : NaN);
 const number = (value) => fixed(value, 3);
 const signed = (value) => (Number(number(value)) > 0 ? `+${number(value)}` : number(value));
 const bracket = (show, low, high) => (Number.isFinite(low) ? ` [${show(low)}, ${show(high)}]` : "");
-const HIDDEN = 0.01;
 // Whether discrimination is of either sign to such an extent that its mean hides it.
-const changesSign = (row) => row.distance - Math.abs(row.value) >= HIDDEN;
+const changesSign = (row) => number(row.distance) !== number(Math.abs(row.value));
+// Means of shares that differ by no more are held equal.
+const EQUAL = 1e-6;
+const isConstant = (share) => share < 1 - run.nearlyAll - EQUAL || share > run.nearlyAll + EQUAL;
 
 const changeText = (change, low, high) => (Number.isFinite(change) ? signed(change) + bracket(signed, low, high) : "–");
 
@@ -27,7 +29,7 @@ function share(value) {
   if (percent > 0 && percent < 0.05) return "<0.1 %";
   if (percent >= 99.95 && percent < 100) return ">99.9 %";
   const whole = percent === 0 || percent === 100 || (percent >= 1 && percent <= 99);
-  return `${percent.toFixed(whole ? 0 : 1)} %`;
+  return `${fixed(percent, whole ? 0 : 1)} %`;
 }
 
 const acceptsText = (accepted) => accepted.map(share).join(" / ");
@@ -40,8 +42,7 @@ function signOf(row) {
 function oneGroupWords(row) {
   const most = (100 * run.nearlyAll).toFixed(0);
   for (const [group, share] of [["deprived", row.accepted[1]], ["favored", row.accepted[2]]]) {
-    if (share < 1 - run.nearlyAll) return `refuses more than ${most} % of the ${group} group`;
-    if (share > run.nearlyAll) return `accepts more than ${most} % of the ${group} group`;
+    if (isConstant(share)) return `${share < 0.5 ? "refuses" : "accepts"} more than ${most} % of the ${group} group`;
   }
   return "";
 }
@@ -52,7 +53,7 @@ function verdictOf(row) {
   if (Number.isNaN(row.value)) return "missing";
   if (row.missing > 0 || (row.pairs > 0 && row.pairs < row.n)) return "incomplete";
   if (row.below) return "below_constant";
-  if (Number.isNaN(row.accepted[0])) return "unknown";
+  if (Number.isNaN(row.accepted[0]) || Number.isNaN(row.accuracy)) return "unknown";
   if (row.baselineDegenerate || Number.isNaN(row.change)) return "not_compared";
   if ((row.better || row.candidate) && oneGroupWords(row)) return "one_group";
   if (row.better) return "recommended";
@@ -62,9 +63,9 @@ function verdictOf(row) {
 const isChosen = ({ verdict }) => verdict === "recommended" || verdict === "candidate";
 
 // Which of the recommended techniques another one outdoes: it is no farther from 0 and as accurate or more, in what the
-// page shows. And which are choices: the one that leaves the least, and the one that does so at next to no cost.
+// mean. And which are choices: the one that leaves the least, and the one that does so at next to no cost.
 function withChoices(rows) {
-  const round = (value) => Number(number(value));
+  const round = (value) => Number(value.toFixed(6));
   const chosen = rows.filter(isChosen).map((row) => ({ row, left: round(row.distance), accuracy: round(row.accuracy) }));
   const position = ({ row }) => run.techniques.indexOf(row.technique);
   chosen.sort((a, b) => a.left - b.left || b.accuracy - a.accuracy || position(a) - position(b));
@@ -73,10 +74,10 @@ function withChoices(rows) {
     if (own !== best && best.accuracy >= own.accuracy) Object.assign(own.row, { outdoneBy: best.row.technique, verdict: "outdone" });
     else best = own;
   }
-  const cheap = chosen.find(({ row }) => round(row.accuracyChange) >= -run.rope)?.row;
+  const cheap = chosen.find(({ row }) => !row.outdoneBy && row.accuracyChange >= -run.rope - EQUAL)?.row;
   for (const row of rows) row.choice = [row === chosen[0]?.row ? "least" : "", row === cheap ? "cheap" : ""].join(" ").trim();
   const order = (row) => VERDICTS.indexOf(row.verdict);
-  const size = (row) => (Number.isNaN(row.distance) ? Infinity : row.distance);
+  const size = (row) => (Number.isNaN(row.distance) ? Infinity : round(row.distance));
   return rows.sort(
     (a, b) =>
       order(a) - order(b) ||
@@ -138,12 +139,11 @@ function answersOf(scenario, baseline, beta, shown = run.techniques) {
     };
     return { ...answer, verdict: verdictOf(answer), outdoneBy: null };
   });
-  // Better than the baseline, but no greater share of the deprived group is accepted, in whole percent.
-  const before = found.find((row) => row.isBaseline)?.accepted[1];
-  const percent = (value) => Number(value.toFixed(2));
+  // No greater share of the deprived group is accepted than by the baseline, and a smaller one of the favored.
+  const before = found.find((row) => row.isBaseline)?.accepted ?? [NaN, NaN, NaN];
   for (const row of found) {
-    row.levelsDown =
-      (isChosen(row) || row.verdict === "outdone") && Number.isFinite(before) && !(percent(row.accepted[1]) > percent(before));
+    const [, deprived, favored] = row.accepted.map((share, i) => share - before[i]);
+    row.levelsDown = isChosen(row) && deprived <= EQUAL && favored < -EQUAL;
   }
   return withChoices(found.filter((row) => row.isBaseline || shown.includes(row.technique)));
 }
@@ -269,7 +269,9 @@ function answerSentences(rows, scenario) {
     const better = isNegative(baseline.value) ? ` (${BETTER_OFF})` : "";
     const below = baseline.below ? `, ${baseline.below} (${number(scenario.constant.accuracy)})` : "";
     const groups = oneGroupWords(baseline) ? `; it ${oneGroupWords(baseline)}` : "";
-    sentences.push(`The baseline, ${name}, leaves a discrimination of ${number(baseline.value)}${better}${at}${below}${groups}.`);
+    const hidden = changesSign(baseline) ? ` (of either sign, on average ${number(baseline.distance)} from 0)` : "";
+    const left = `${number(baseline.value)}${hidden}${better}`;
+    sentences.push(`The baseline, ${name}, leaves a discrimination of ${left}${at}${below}${groups}.`);
   }
   if (baseline.baselineDegenerate) {
     sentences.push(`It ${baseline.degenerate}: no technique is compared with it here, and none is recommended.`);

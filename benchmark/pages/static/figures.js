@@ -17,7 +17,14 @@ const MOST_BANDS = 20;
 const [IDEAL_REACH, CONSTANT_REACH] = [0.35, 0.5];
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
-const fixed = (value, digits = 4) => (Number.isFinite(value) ? value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1") : "–");
+// As Python rounds: exact halves go to the even digit.
+function fixed(value, digits = 4) {
+  if (!Number.isFinite(value)) return "–";
+  const scaled = value * 10 ** digits;
+  const isHalf = Math.abs((value * 2 ** (digits + 1)) % 2) === 1;
+  const shown = isHalf ? (2 * Math.round(scaled / 2)) / 10 ** digits : value;
+  return shown.toFixed(digits).replace(/^-(0\.?0*)$/, "$1");
+}
 const range = (low, high) => (Number.isFinite(low) ? `${fixed(low)} to ${fixed(high)}` : "–");
 const pText = (p) => (Number.isNaN(p) ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
 

@@ -197,7 +197,7 @@ function marksOf(scenario, baseline, metric) {
   const rows = rowsOf(scenario, baseline).filter((row) => row.metric === metric);
   const reach = isTestable(rows);
   const marks = rows.map((row) => {
-    const practical = (gain) => !reach.testable && gain > run.rope;
+    const practical = (gain) => !reach.testable && gain > run.rope + EQUAL;
     const apart = row.improvementLow > 0 && (row.differenceLow > 0 || row.differenceHigh < 0);
     const significant = reach.testable && row.p <= run.alpha;
     const better = (significant && row.improvement > 0) || (practical(row.improvement) && apart);
