@@ -40,7 +40,7 @@ from benchmark.tables.markup import to_csv, to_latex, to_markdown
 from benchmark.tables.paper import ReportTable
 from benchmark.tables.significance import statistics_tables
 from benchmark.text.spreadsheet import csv_text
-from tests.report.test_report_tables import check_latex
+from tests.tables.test_paper_tables import check_latex
 
 ROOT = Path(__file__).resolve().parents[2]
 TITLES = {"none": "None", "massaging": "Massaging", "reweighing": "Reweighing", "repair_0.5": "Repair 0.5"}

@@ -15,7 +15,7 @@ from benchmark.errors import ReportError
 from benchmark.figures.layered import place_layers
 from benchmark.figures.network import draw_network
 from benchmark.runs.descriptions import DatasetDescription
-from tests.report.figure_checks import cut_off, overlapping, texts_of
+from tests.figures.figure_checks import cut_off, overlapping, texts_of
 from tests.report.made_up_runs import ADULT, COMPAS, DUTCH
 
 

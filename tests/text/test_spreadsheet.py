@@ -21,7 +21,7 @@ from benchmark.tables.markup import to_csv, to_latex, to_markdown
 from benchmark.text.spreadsheet import as_cell, csv_text, from_cell
 from tests.report.made_up_folder import made_up_failures, write_made_up_folder
 from tests.report.made_up_runs import sample_run
-from tests.report.test_report_tables import tables_of
+from tests.tables.test_paper_tables import tables_of
 
 FORMULA = "=cmd|'/C calc'!A0"
 

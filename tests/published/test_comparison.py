@@ -47,7 +47,7 @@ from benchmark.runs.descriptions import DatasetDescription, PlantedBias, Techniq
 from benchmark.runs.finished import FinishedRun, read_run
 from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.runs.summary import SUMMARY_COLUMNS
-from tests.report.figure_checks import colorbars, cut_off, overlapping, panels, texts_of
+from tests.figures.figure_checks import colorbars, cut_off, overlapping, panels, texts_of
 
 PAPER = load_experiment("paper")
 PAPERS_TECHNIQUES = {

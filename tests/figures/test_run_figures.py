@@ -18,7 +18,7 @@ from benchmark.runs.descriptions import DatasetDescription, GroupSizes
 from benchmark.runs.frames import check_failures, check_results, only_described_metrics, scenarios
 from benchmark.runs.summary import summarise
 from benchmark.statistics.answers import standings
-from tests.report.figure_checks import (
+from tests.figures.figure_checks import (
     colorbars,
     cut_off,
     flaws,

@@ -29,7 +29,7 @@ from benchmark.runs.manifest import Manifest
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
 from benchmark.tables.significance import scenarios_of
-from tests.report.figure_checks import flaws, grey_levels, panels, texts_of
+from tests.figures.figure_checks import flaws, grey_levels, panels, texts_of
 from tests.report.made_up_runs import HOSTILE_TITLES
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
 

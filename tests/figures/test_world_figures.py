@@ -19,7 +19,7 @@ from benchmark.figures.world import draw_world
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
 from benchmark.runs.manifest import describe_run
-from tests.report.figure_checks import flaws, panels, texts_of
+from tests.figures.figure_checks import flaws, panels, texts_of
 
 BETAS = (0.0, 0.5, 1.0)
 LONG = "a_name_of_sixty_characters_that_no_column_of_a_page_can_hold"

@@ -28,7 +28,7 @@ from benchmark.runs.manifest import describe_run
 from benchmark.runs.summary import summarise
 from benchmark.text.files import FORMATS
 from tests.experiment.test_merge import InProcess
-from tests.report.figure_checks import cut_off, overlapping, texts_of
+from tests.figures.figure_checks import cut_off, overlapping, texts_of
 
 TITLE = "Made-up data by sex and race"
 SEXES = ("Female", "Male", "Other", "Unspecified")
