@@ -27,7 +27,7 @@ from benchmark.tables.answers import (
 )
 from benchmark.text.words import number
 
-_WIDTHS = (8, 5, 17, 11)  # kind, discrimination, accuracy, accepts; with a blank after each
+_WIDTHS = (8, 6, 17, 11)  # kind, discrimination, accuracy, accepts; with a blank after each
 _HEADINGS = ("", "disc.", "accuracy (change)", "accepts %", "technique")
 
 
@@ -112,7 +112,8 @@ def _print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> N
     hidden = any(map(changes_sign, rows))
     lines = [
         f"β: level of planted bias; 25 % bias is β = 0.25. least: {choice_title(LEAST, rope).lower()}, the "
-        f"nearest to 0. {choice_title(CHEAP, rope).replace('Cheap', 'cheap')}. both: least and cheap.",
+        f"nearest to 0. {choice_title(CHEAP, rope).replace('Cheap', 'cheap')}. both: least and cheap. "
+        "Limits go by unrounded numbers.",
         "disc.: discrimination, share accepted of the favored minus that of the deprived group; below 0 the "
         "deprived group is ahead. accuracy: on test rows without planted bias; in brackets the change to the "
         "baseline" + (", ± its interval of 95 %" if several else "") + ". accepts: all/deprived/favored.",
@@ -120,7 +121,7 @@ def _print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> N
         + ("as accurate as the best constant answer or more, " if constant else "")
         + f"a value in every repetition, never the same answer to more than {100 * NEARLY_ALL:.0f} % of all "
         "or of a group. Outdone: a recommended one is no farther from 0 and as accurate or more.",
-        *(["±.050: of either sign in different samples, .050 from 0 on average."] if hidden else []),
+        *(["|.050|: of either sign in different samples, .050 from 0 on average."] if hidden else []),
         *mark_notes(answers),
     ]
     for line in lines:
@@ -128,7 +129,7 @@ def _print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> N
 
 
 def _numbers(row: Any) -> tuple[str, str, str]:
-    left = f"±{short(row.distance)}" if changes_sign(row) else short(row.value)
+    left = f"|{short(row.distance)}|" if changes_sign(row) else short(row.value)
     cost = (
         ""
         if row.verdict == "baseline"

@@ -202,7 +202,7 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
     yield "- β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25."
     yield f"- {markdown.plain(READING)} Intervals are of 95 %."
     if most is not None:
-        yield "- In brackets after an accuracy: its change to the baseline."
+        yield "- In brackets after an accuracy: its change to the baseline. Limits go by unrounded numbers."
         yield ""
         yield from _overview(statistics, of)
     yield from _bullets(

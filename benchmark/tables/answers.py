@@ -29,7 +29,7 @@ READING = (
     "the deprived group; 0 is ideal, and below it the deprived group is ahead. Accuracy is that on test rows "
     "without planted bias. Accepts: the share that is predicted the favorable outcome. Changes are to the "
     "baseline, on the same samples. Where discrimination is of either sign in different samples, its mean "
-    "distance from 0, by which techniques are compared, is given as well (±). Intervals and tests speak of "
+    "distance from 0, by which techniques are compared, is given as well. Intervals and tests speak of "
     "other training samples, not of other test rows or another network."
 )
 """How the numbers of an answer are to be read."""
@@ -179,7 +179,7 @@ def choice_title(name: str, rope: float) -> str:
 def choice_text(row: Any, titles: Mapping[str, str]) -> str:
     """Return what a technique leaves and costs: ``"Massaging: 0.037, accuracy 0.825 (-0.016)"``."""
     cost = "" if row.verdict == "baseline" else f" ({change_text(row.accuracy_change, math.nan, math.nan)})"
-    hidden = f" (±{number(row.distance)})" if changes_sign(row) else ""
+    hidden = f" ({number(row.distance)} from 0)" if changes_sign(row) else ""
     return f"{signed_title(row, titles)}: {number(row.value)}{hidden}, accuracy {number(row.accuracy)}{cost}"
 
 

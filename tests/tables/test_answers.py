@@ -243,7 +243,7 @@ def test_discrimination_of_either_sign_is_not_hidden_by_its_mean() -> None:
     text = said(found)
     assert "Least discrimination is left by Beta, with a comma: 0.100 (" in text
     assert "left by Alpha: 0.000 (of either sign, on average 0.150 from 0) (change -0.400 [" in text
-    assert choice_row(0.5, found, TITLES)[-1] == "Alpha: 0.000 (±0.150), accuracy 0.800 (0.000)"
+    assert choice_row(0.5, found, TITLES)[-1] == "Alpha: 0.000 (0.150 from 0), accuracy 0.800 (0.000)"
     rows = {row.technique: row for row in found.itertuples(index=False)}
     assert remarks(rows["a"], TITLES) == "cheap; of either sign, on average 0.150 from 0"
     assert remarks(rows["b"], TITLES) == "least"

@@ -92,7 +92,7 @@ const choiceTitle = (name) => run.choices[name];
 // What a technique leaves and costs, in short.
 function choiceText(row) {
   const own = [row.technique.title, allSigns(row)].filter(Boolean).join(" ");
-  const hidden = changesSign(row) ? ` (±${number(row.distance)})` : "";
+  const hidden = changesSign(row) ? ` (${number(row.distance)} from 0)` : "";
   const cost = row.isBaseline ? "" : ` (${changeText(row.accuracyChange)})`;
   return `${own}: ${number(row.value)}${hidden}, accuracy ${number(row.accuracy)}${cost}`;
 }
