@@ -17,12 +17,10 @@ from scipy.special import stdtrit
 
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription
-from benchmark.runs.finished import FinishedRun
-from benchmark.runs.frames import distinguishing_names
+from benchmark.runs.frames import Scenario, distinguishing_names
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, ONE_GROUP
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import ACCEPTANCE, CHEAP, LEAST, NEARLY_ALL
-from benchmark.statistics.frames import SCENARIO
 from benchmark.statistics.intervals import CONFIDENCE
 from benchmark.tables.answers import (
     CANDIDATE,
@@ -71,6 +69,8 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
     """
     run = statistics.run
     compared = _comparisons(statistics)
+    found = _scenarios(statistics)
+    names = distinguishing_names(scenario.key for scenario in found)
     n_most = int(statistics.results["repetition"].max()) + 1
     return {
         "name": run.name,
@@ -105,11 +105,7 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
             }
             for name, goal in statistics.metrics.items()
         ],
-        "scenarios": [
-            _scenario(statistics, dataset, key, compared)
-            for dataset in run.datasets
-            for key in _keys(run, dataset, statistics.results)
-        ],
+        "scenarios": [_scenario(statistics, own, names[own.key], compared) for own in found],
     }
 
 
@@ -139,43 +135,41 @@ def _comparisons(statistics: RunStatistics) -> list[pd.DataFrame]:
     return [statistics.comparisons, others_compared]
 
 
-def _keys(run: FinishedRun, dataset: DatasetDescription, results: pd.DataFrame) -> list[tuple[str, str, str]]:
-    """Return dataset, bias and classifier of all that was tried, in the order of the experiment."""
-    found = set(results[list(SCENARIO)].drop_duplicates().itertuples(index=False, name=None))
-    keys = [
-        (dataset.name, bias.name, classifier) for bias in dataset.biases for classifier in run.classifiers
-    ]
-    return [key for key in keys if key in found]
+def _scenarios(statistics: RunStatistics) -> list[Scenario]:
+    """Return the scenarios that were tried, in the order of the experiment."""
+    run = statistics.run
+
+    def place(scenario: Scenario) -> tuple[int, ...]:
+        biases = [bias.name for bias in scenario.dataset.biases]
+        classifier = run.classifiers.index(scenario.classifier)
+        return run.datasets.index(scenario.dataset), biases.index(scenario.bias), classifier
+
+    return sorted(scenarios_of(statistics), key=place)
 
 
 def _scenario(
-    statistics: RunStatistics,
-    dataset: DatasetDescription,
-    key: tuple[str, str, str],
-    compared: Sequence[pd.DataFrame],
+    statistics: RunStatistics, scenario: Scenario, names: Sequence[str], compared: Sequence[pd.DataFrame]
 ) -> dict[str, Any]:
-    run, metrics = statistics.run, list(statistics.metrics)
-    scenario = next(own for own in scenarios_of(statistics) if own.key == key)
-    own = _rows(statistics.results, key)
+    run, dataset, metrics = statistics.run, scenario.dataset, list(statistics.metrics)
+    own = scenario.rows(statistics.results)
     tried = set(own["technique"])
     techniques = [name for name in run.titles if name in tried]
     cells = pd.MultiIndex.from_product([run.betas, techniques, metrics], names=_AXES)
-    shown = _on(cells, _rows(statistics.intervals, key))
+    shown = _on(cells, scenario.rows(statistics.intervals))
     values = own.pivot_table(
         index=list(_AXES), columns="repetition", values="value", sort=False, dropna=False
     )
-    names = distinguishing_names(_keys(run, dataset, statistics.results))[key]
     return {
-        "dataset": key[0],
-        "bias": key[1],
-        "classifier": key[2],
+        "dataset": dataset.name,
+        "bias": scenario.bias,
+        "classifier": scenario.classifier,
         "title": scenario.heading,
         "file": ", ".join([dataset.name, *names]),
         "baseline": statistics.baselines[dataset.name],
         "embedded": dataset.embedded,
         "notes": scenario_notes(scenario),
         "inert": scenario.inert,
-        "warnings": _warnings(dataset, key[1]),
+        "warnings": _warnings(scenario),
         "betas": list(run.betas),
         "techniques": [list(run.titles).index(name) for name in techniques],
         **{name: _packed(shown[name].fillna(0)) for name in ("n", "missing")},
@@ -185,11 +179,11 @@ def _scenario(
         "compared": {
             str(baseline): _compared(_on(cells, found))
             for frame in compared
-            for baseline, found in _rows(frame, key).groupby("baseline")
+            for baseline, found in scenario.rows(frame).groupby("baseline")
         },
         "constant": _constant(dataset),
-        **_standing(statistics, key, techniques),
-        "reasons": _reasons(_rows(run.failures, key), run.betas, techniques, metrics),
+        **_standing(statistics, scenario, techniques),
+        "reasons": _reasons(scenario.rows(run.failures), run.betas, techniques, metrics),
     }
 
 
@@ -199,15 +193,13 @@ def _constant(dataset: DatasetDescription) -> dict[str, Any] | None:
     return {"accuracy": constant.accuracy, "words": constant.words}
 
 
-def _standing(
-    statistics: RunStatistics, key: tuple[str, str, str], techniques: Sequence[str]
-) -> dict[str, Any]:
+def _standing(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> dict[str, Any]:
     """Return who is accepted, and by position of beta and technique which classifiers are of no use."""
     betas = statistics.run.betas
     cells = pd.MultiIndex.from_product([betas, techniques], names=_AXES[:2])
-    standing = _rows(statistics.standing, key).set_index(list(_AXES[:2])).reindex(cells)
+    standing = scenario.rows(statistics.standing).set_index(list(_AXES[:2])).reindex(cells)
     where = [f"{i},{j}" for i in range(len(betas)) for j in range(len(techniques))]
-    shares = _rows(statistics.answers, key).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
+    shares = scenario.rows(statistics.answers).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
     return {
         "accepted": _packed(shares),
         "degenerate": {
@@ -222,19 +214,14 @@ def _standing(
     }
 
 
-def _warnings(dataset: DatasetDescription, bias: str) -> list[str]:
+def _warnings(scenario: Scenario) -> list[str]:
     """Return what readers must know before they trust a number."""
+    dataset = scenario.dataset
     told = [dataset.warning] if dataset.warning else []
-    if bias in dataset.inert_warnings:
-        told.append(f"Warning: {dataset.inert_warnings[bias]}")
+    if scenario.inert:
+        told.append(f"Warning: {dataset.inert_warnings[scenario.bias]}")
     told += [f"Note: {note}" for note in dataset.noticed]
     return told
-
-
-def _rows(frame: pd.DataFrame, key: tuple[str, str, str]) -> pd.DataFrame:
-    dataset, bias, classifier = key
-    of = (frame["dataset"] == dataset) & (frame["bias"] == bias) & (frame["classifier"] == classifier)
-    return frame[of]
 
 
 def _on(cells: pd.MultiIndex, frame: pd.DataFrame) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from benchmark.figures.heat_grid import Columns, StepColors, draw_cells, short_n
 from benchmark.figures.style import Page, RowLabels, styled
 from benchmark.published.numbers import TOLERANCES, Comparison
 from benchmark.published.text import metric_title, technique_title
+from benchmark.tables.paper import sentence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,4 +106,4 @@ def _notes(comparison: Comparison) -> list[str]:
         f"{overall['mean_absolute_error']:.3f}. Dash: no counterpart in this run. Empty: nothing published."
     ]
     warned = [d for d in comparison.datasets if d.warning]
-    return [*notes, *(f"Warning, {d.name}: {str(d.warning).strip().rstrip('.')}." for d in warned)]
+    return [*notes, *(f"Warning, {d.name}: {sentence(str(d.warning))}" for d in warned)]

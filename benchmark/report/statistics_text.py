@@ -13,7 +13,7 @@ from benchmark.runs.analysis import BELOW_COLUMNS, N_POSTERIOR, RunStatistics, r
 from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import BELOW_CONSTANT
 from benchmark.statistics.answers import ACCURACY, of_use
-from benchmark.statistics.frames import SCENARIO, WHERE
+from benchmark.statistics.frames import WHERE
 from benchmark.statistics.paired import FAMILY
 from benchmark.tables.answers import (
     ANSWER_HEADINGS,
@@ -99,15 +99,14 @@ def incomplete_survivors(statistics: RunStatistics) -> pd.DataFrame:
 
 
 def _held(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
-    where, scenario = list(WHERE), list(SCENARIO)
+    where = list(WHERE)
     table = statistics.compared.join(of_use(statistics.standing).set_index(where)["of_use"], on=where)
     table["better"] &= table["of_use"].eq(True)
     costly = table.loc[(table["metric"] == ACCURACY) & table["worse"], where]
     less_accurate = set(costly.itertuples(index=False, name=None))
     rows, incomplete = [], []
-    inert = [own.key for own in scenarios_of(statistics) if own.inert]  # there one level stands for all
-    repeats = pd.MultiIndex.from_frame(table[scenario]).isin(inert) & (table["beta"] > table["beta"].min())
-    for names, own in table[~repeats].groupby([*FAMILY, "technique"], sort=False):
+    table = table[~repeated_levels(statistics.run, table)]
+    for names, own in table.groupby([*FAMILY, "technique"], sort=False):
         first_gap = own.loc[own["missing"] > 0, "beta"].min()  # NaN where there is none
         whole = own[~(own["beta"] >= first_gap)]
         levels = whole.loc[whole["better"], "beta"].tolist()

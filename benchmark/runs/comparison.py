@@ -14,6 +14,7 @@ from rich.table import Table
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import ReportError
 from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.text.console import say
 from benchmark.text.words import few
 
 DIFFERENCE_COLUMNS = ("technique", "metric", "values", "identical", "one_sided", "largest")
@@ -129,15 +130,14 @@ def _processors_text(kinds: Sequence[Mapping[str, Any]]) -> str:
 
 def print_runs(console: Console, comparison: RunsComparison) -> None:
     """Print how two runs differ: a row for each technique that does, a column for each metric."""
-
-    def say(text: str) -> None:
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
-
-    say(comparison.verdict)
+    say(console, comparison.verdict)
     differences = comparison.differences
     differing = differences[differences["identical"] < differences["values"]]
     if len(differing):
-        say("Largest differences (empty: all values are identical; +: some are missing in one of the runs):")
+        say(
+            console,
+            "Largest differences (empty: all values are identical; +: some are missing in one of the runs):",
+        )
         table = Table(box=None, padding=(0, 2), pad_edge=False)
         metrics = list(differing["metric"].unique())
         for title in ("", *metrics):
@@ -150,11 +150,11 @@ def print_runs(console: Console, comparison: RunsComparison) -> None:
         console.print(table)
         same = [t for t in differences["technique"].unique() if t not in set(differing["technique"])]
         if same:
-            say(f"Identical in all: {', '.join(same)}")
+            say(console, f"Identical in all: {', '.join(same)}")
     for folder, cells in zip(comparison.folders, comparison.alone, strict=True):
         if len(cells):
             counts = cells.value_counts(["dataset", "technique"], sort=False).reset_index()
             most = [f"{row.dataset} {row.technique} {row.count:,}" for row in counts.itertuples(name="Row")]
-            say(f"Only in {folder}: {len(cells):,} cells ({few(most, _MOST_SHOWN)})")
+            say(console, f"Only in {folder}: {len(cells):,} cells ({few(most, _MOST_SHOWN)})")
     for name, (ours, theirs) in comparison.made_with.items():
-        say(f"Made with {name} {ours}, and {theirs}")
+        say(console, f"Made with {name} {ours}, and {theirs}")

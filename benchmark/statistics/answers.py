@@ -371,8 +371,8 @@ def _levels_down(table: pd.DataFrame, is_baseline: pd.Series[bool]) -> pd.Series
     shares = list(ACCEPTANCE[1:])
     before = table[spot].join(table[is_baseline].set_index(spot)[shares], on=spot)
     deprived, favored = (table[name] - before[name] for name in shares)
-    of_use = table["verdict"].isin(("recommended", "candidate", "outdone"))
-    return of_use & (deprived <= EQUAL) & (favored < -EQUAL)
+    good = table["verdict"].isin(("recommended", "candidate", "outdone"))
+    return good & (deprived <= EQUAL) & (favored < -EQUAL)
 
 
 def _choices(rows: pd.DataFrame, rope: float) -> dict[str, list[str]]:

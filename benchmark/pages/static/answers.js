@@ -62,7 +62,7 @@ function verdictOf(row) {
 
 const isChosen = ({ verdict }) => verdict === "recommended" || verdict === "candidate";
 
-// Which of the recommended techniques another one outdoes: it is no farther from 0 and as accurate or more, in what the
+// Which of the recommended techniques another one outdoes: it is no farther from 0 and as accurate or more, in the
 // mean. And which are choices: the one that leaves the least, and the one that does so at next to no cost.
 function withChoices(rows) {
   const round = (value) => Number(value.toFixed(6));
@@ -87,7 +87,7 @@ function withChoices(rows) {
 
 const allSigns = (row) => [signOf(row), row.levelsDown ? run.signs.levelsDown : ""].filter(Boolean).join(" ");
 
-const choiceTitle = (name) => run.choices[name];
+const choicesOf = (rows) => ["least", "cheap"].map((name) => rows.find((row) => row.choice.split(" ").includes(name)));
 
 // What a technique leaves and costs, in short.
 function choiceText(row) {
@@ -100,7 +100,7 @@ function choiceText(row) {
 // The baseline and the choices at one level of bias.
 function choiceRow(rows) {
   const baseline = rows.find((row) => row.isBaseline);
-  const [least, cheap] = ["least", "cheap"].map((name) => rows.find((row) => row.choice.split(" ").includes(name)));
+  const [least, cheap] = choicesOf(rows);
   if (!least) return [choiceText(baseline), "none recommended", ""];
   const only = least.verdict === "candidate" ? "candidate: " : "";
   const other = !cheap ? "none" : cheap === least ? "the same" : only + choiceText(cheap);
@@ -289,16 +289,14 @@ function answerSentences(rows, scenario) {
     if (!baseline.baselineDegenerate && !Number.isNaN(baseline.value)) sentences.push("No technique is recommended.");
     return [...sentences, ...rest];
   }
-  const picked = ["least", "cheap"].map((name) => [name, chosen.find((row) => row.choice.split(" ").includes(name))]);
-  const [[, least], [, cheap]] = picked;
+  const [least, cheap] = choicesOf(chosen);
   const one = chosen.length === 1;
-  for (const [name, row] of picked.filter((own) => own[1])) {
-    if (name === "cheap" && row === least) sentences.push("It is the cheap one as well.");
-    else {
-      const only = row.verdict === "candidate" ? `, a candidate (${run.candidate})` : "";
-      sentences.push(`${choiceTitle(name)} is left by ${row.technique.title}${only}: ${gainAndCost(row)}.`);
-    }
-  }
+  const left = (title, row) => {
+    const only = row.verdict === "candidate" ? `, a candidate (${run.candidate})` : "";
+    return `${title} is left by ${row.technique.title}${only}: ${gainAndCost(row)}.`;
+  };
+  sentences.push(left(run.choices.least, least));
+  if (cheap) sentences.push(cheap === least ? "It is the cheap one as well." : left(run.choices.cheap, cheap));
   if (!cheap) {
     const cost = Math.max(...chosen.map((row) => row.accuracyChange));
     sentences.push(`Every one of them loses more than ${run.rope} of accuracy, ${number(-cost)} or more.`);

@@ -208,6 +208,9 @@ function marksOf(scenario, baseline, metric) {
   return { ...reach, marks };
 }
 
+// Levels of bias that differ in more than the samples.
+const tellingLevels = (scenario) => (scenario.inert ? scenario.betas.slice(0, 1) : scenario.betas);
+
 const isOfUse = (row) => !row.degenerate && !row.below && !oneGroupWords(row);
 
 // Which techniques of use are better than the baseline up to which level of bias, and what that costs in accuracy: those
@@ -221,7 +224,7 @@ function holdingUp(scenario, baseline, metric) {
   const techniques = scenario.techniques.map((t) => {
     const technique = run.techniques[t];
     const cells = marks.filter(({ row }) => row.technique === technique);
-    const levels = cells.slice(0, scenario.inert ? 1 : undefined);
+    const levels = cells.filter(({ row }) => tellingLevels(scenario).includes(row.beta));
     const all = levels.filter((own) => own.mark === "better" && isOfUse(own.row));
     const gaps = cells.filter(({ row }) => !row.isBaseline && row.pairs < row.n + row.missing).map(({ row }) => row.beta);
     const holds = all.filter(({ row }) => row.beta < Math.min(...gaps));

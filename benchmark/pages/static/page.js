@@ -53,9 +53,6 @@ const MARKS = {
   "triangle-right": "M13.5 8l-10 6V2z",
 };
 
-// Levels of bias that differ in more than the samples.
-const tellingLevels = (scenario) => (scenario.inert ? scenario.betas.slice(0, 1) : scenario.betas);
-
 function defaults(scenario) {
   const names = run.metrics.map((metric) => metric.name);
   // A difference between the groups, which is what bias changes.
@@ -338,13 +335,13 @@ function drawHolding(view) {
 
 const isLast = (row) => row.verdict === "degenerate" || row.verdict === "missing";
 
+const answersHere = (view) => answersOf(view.scenario, state.baseline, Number(state.at), view.techniques);
+
 // The rows of the table of answers: in the order of what follows from them unless another is chosen; what is degenerate
 // comes last in any case.
-function shownAnswers(view) {
+function shownAnswers(view, inOrder) {
   const techniques = new Set(view.techniques);
-  const rows = answersOf(view.scenario, state.baseline, Number(state.at), view.techniques).filter((row) =>
-    techniques.has(row.technique),
-  );
+  const rows = inOrder.filter((row) => techniques.has(row.technique));
   const ordered = sorted([...rows], ANSWER_COLUMNS, state.by);
   return [...ordered.filter((row) => !isLast(row)), ...rows.filter(isLast)];
 }
@@ -388,7 +385,8 @@ function constantRow(scenario, rows) {
 }
 
 function drawAnswers(view) {
-  const rows = shownAnswers(view);
+  const inOrder = answersHere(view);
+  const rows = shownAnswers(view, inOrder);
   $("answers-title").textContent = `At β = ${state.at}`;
   $("answers-shown").hidden = $("overview").hidden = !rows.length;
   if (!rows.length) {
@@ -397,7 +395,6 @@ function drawAnswers(view) {
     );
     return;
   }
-  const inOrder = answersOf(view.scenario, state.baseline, Number(state.at), view.techniques);
   $("answers-told").replaceChildren(...answerSentences(inOrder, view.scenario).map((text) => make("li", {}, text)));
   $("answers").caption.textContent = [
     `${view.title}, β = ${state.at}. Changes are to ${view.baselineTitle}; intervals: Student's.`,
@@ -419,7 +416,7 @@ function drawOverview(view) {
   const { scenario } = view;
   const levels = tellingLevels(scenario);
   $("roles").textContent = scenario.notes.join("; ");
-  const titles = ["Level of bias", "Baseline", ...["least", "cheap"].map(choiceTitle)];
+  const titles = ["Level of bias", "Baseline", run.choices.least, run.choices.cheap];
   $("overview").tHead.rows[0].replaceChildren(
     ...titles.map((title) => make("th", { scope: "col" }, title)),
   );
@@ -562,7 +559,7 @@ function answersCsv() {
     "accuracy_change_high,less_accurate,accepted,accepted_deprived,accepted_favored,constant_accuracy," +
     "constant_answer,n_degenerate,degenerate,mostly_constant,below_constant,one_group,baseline_degenerate," +
     "verdict,outdone_by,choice,levels_down";
-  const lines = shownAnswers(view).map((row) => [
+  const lines = shownAnswers(view, answersHere(view)).map((row) => [
     ...[dataset, bias, classifier, String(row.beta), row.technique.name, state.baseline, String(row.n)],
     ...[String(row.missing), String(row.isBaseline ? row.n : row.pairs), row.metric.name],
     ...[row.value, row.low, row.high, row.distance, row.change, row.changeLow, row.changeHigh].map(digits),
