@@ -14,6 +14,7 @@ import argparse
 import contextlib
 import csv
 import functools
+import importlib.util
 import math
 import os
 import random
@@ -32,6 +33,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tools import slurm
 from tools.faults.table import save_rows
 
 __all__ = ["CAMPAIGNS", "Bench", "Row", "Trial", "campaign"]
@@ -315,11 +317,20 @@ class Bench:
         assert process.returncode == 0, f"the run did not come to its end: {out}{err}"
 
     def resumed(
-        self, output: Path, seen: str, *more: str, ended_at: float | None = None, **how: Any
+        self,
+        output: Path,
+        seen: str,
+        *more: str,
+        ended_at: float | None = None,
+        stored: set[str] | None = None,
+        **how: Any,
     ) -> Trial:
-        """Let a disturbed run go on, and judge it by the undisturbed one."""
+        """Let a disturbed run go on, and judge it by the undisturbed one.
+
+        What was stored then is what is stored now, unless the run itself has gone on.
+        """
         ended_at = time.monotonic() if ended_at is None else ended_at
-        stored = good_cells(output)
+        stored = good_cells(output) if stored is None else stored
         self.finish(output, *more, **how)
         notes = finishes(output)
         finished = {key for key, times in notes.items() if times[0] <= ended_at}
@@ -489,6 +500,23 @@ def workers_of(pid: int) -> list[int]:
     return []
 
 
+def cancel_job_on_slurm(bench: Bench, output: Path, rng: random.Random) -> Trial:
+    """Cancel one of two jobs of a run on SLURM (scancel) when a random number of cells is finished."""
+    if slurm.missing() or importlib.util.find_spec("dask_jobqueue") is None:
+        return bench.resumed(output, "not tried: SLURM or dask-jobqueue is not installed")
+    with slurm.slurm() as cluster:
+        process = bench.start(output, where=("--cluster", cluster))
+        wait_for_cells(process, output, rng.randrange(1, PLANNED))
+        jobs = slurm.running_jobs()
+        if jobs:
+            slurm.cancel(rng.choice(jobs))
+        ended_at, stored = time.monotonic(), good_cells(output)
+        out, err = process.communicate(timeout=600)
+        assert process.returncode == 0, out + err
+        seen = f"cancelled one of {len(jobs)} jobs"
+        return bench.resumed(output, seen, ended_at=ended_at, stored=stored)
+
+
 def interrupt(bench: Bench, output: Path, rng: random.Random) -> Trial:
     """Interrupt coordinator and workers (SIGINT) when some cells are finished, as Ctrl-C does."""
     process = bench.start(output)
@@ -636,6 +664,7 @@ CAMPAIGNS: dict[str, Campaign] = {
             kill_in_long_block,
             kill_in_long_block_on_dask,
             kill_workers,
+            cancel_job_on_slurm,
             interrupt,
             two_at_once,
             full_disk,
