@@ -1,13 +1,16 @@
 """Logistic regression on coded tables, to which Zafar's classifiers add constraints.
 
 Equal rows are collapsed into one weighted row, and no design matrix is ever built: sums over rows are
-weighted counts of states, and the Gram matrix of the indicators is the set of weighted two-way tables.
+weighted counts of states, and the Gram matrix of the indicators is the set of weighted two-way tables. Rows
+are sorted, so that they are the leaves of a tree whose inner nodes are the states that neighbors begin with:
+what belongs to a node is added once, and not once for each of its rows.
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Literal, Protocol, TypeAlias
 
@@ -27,6 +30,38 @@ _NOISE = 1e-14  # relative rounding of an objective, which must not stop a line 
 _DECIMALS = 9  # of a score: many rows lie on one bound, and rounding must neither rank nor part them
 
 
+class Tree:
+    """Rows of a design as paths through a tree: the intercept, and below it one level for each column.
+
+    Parameters
+    ----------
+    positions : ndarray of int32, shape (n_rows, 1 + n_columns)
+        Indicator of each row at each level. Any order of rows is correct; sorted ones have the fewest nodes.
+    """
+
+    def __init__(self, positions: NDArray[np.int32], size: int) -> None:
+        self.positions, self.size = positions, size  # number of indicators
+        # The highest level at which the next row takes another path.
+        self.fork = np.zeros(len(positions), dtype=np.intp)
+        self.fork[:-1] = (positions[1:, 1:] != positions[:-1, 1:]).argmax(axis=1) + 1
+
+    def take(self, rows: NDArray[np.intp]) -> Tree:
+        """Return the tree of some rows."""
+        return Tree(self.positions[rows], self.size)
+
+    def scores(self, effects: Array) -> Array:
+        """Return the sum of each row's effects, of shape (n_indicators,): shape (n_rows,)."""
+        return np.asarray(compiled(_sums_of)(self.positions, self.fork, effects))
+
+    def sums(self, v: Array) -> Array:
+        """Return the sums of v, shape (n_rows, k), over the rows of each indicator: (n_indicators, k)."""
+        return np.asarray(compiled(_sums_by)(self.positions, self.fork, v, self.size))
+
+    def pair_sums(self, v: Array) -> Array:
+        """Return the sums of v over the rows of each two indicators, in one of each two cells."""
+        return np.asarray(compiled(_pair_sums)(self.positions, self.fork, v, self.size))
+
+
 @dataclass(frozen=True, eq=False)
 class Design:
     """The distinct rows of a training table as a linear model sees them."""
@@ -36,23 +71,29 @@ class Design:
     # Share of the training rows that look so, by group (0 favored, 1 deprived) and class (0 negative,
     # 1 positive), shape (n_distinct, 2, 2); they sum to 1.
     weight: Array
+    levels: tuple[int, ...]  # columns in the order by which rows are sorted
+    # Unconstrained fits that were already made, by their ridge.
+    _fits: dict[float, tuple[Array, Convergence]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, train: Table, encoding: Encoding, positive: NDArray[np.bool_]) -> Design:
         """Collapse a training table whose rows belong to the positive class where ``positive`` says so."""
         codes = encoding.codes(train)
-        first, inverse = _distinct(codes, encoding.cardinalities)
+        # The less a column varies, the fewer nodes a level of it makes.
+        agreeing = [int((np.bincount(column) ** 2).sum()) for column in codes]
+        levels = tuple(sorted(range(len(codes)), key=lambda i: -agreeing[i]))
+        first, inverse = _distinct(codes[list(levels)], tuple(encoding.cardinalities[i] for i in levels))
         cell = inverse * 4 + train.deprived * 2 + positive
         weight = np.bincount(cell, minlength=4 * len(first)) / len(train)
-        return cls(encoding, np.ascontiguousarray(codes[:, first]), weight.reshape(-1, 2, 2))
+        return cls(encoding, np.ascontiguousarray(codes[:, first]), weight.reshape(-1, 2, 2), levels)
 
     @cached_property
-    def _positions(self) -> NDArray[np.int32]:
-        """Which indicators each distinct row has, the intercept first, shape (n_distinct, 1 + n_columns)."""
+    def tree(self) -> Tree:
+        """The distinct rows, in their order."""
         starts = np.array([block.start for block in self.encoding.blocks])
         positions = np.zeros((self.codes.shape[1], 1 + len(starts)), dtype=np.int32)
-        positions[:, 1:] = self.codes.T + starts
-        return positions
+        positions[:, 1:] = (self.codes.T + starts)[:, list(self.levels)]
+        return Tree(positions, len(self.encoding.matrix))
 
     @cached_property
     def covariance(self) -> Array:
@@ -65,68 +106,93 @@ class Design:
 
     def scores(self, theta: Array) -> Array:
         """Return the signed distance of each distinct row to the boundary, shape (n_distinct,)."""
-        return np.asarray(compiled(_sums_of)(self._positions, self.encoding.matrix @ theta))
+        return self.tree.scores(self.encoding.matrix @ theta)
 
-    def moments(self, v: Array) -> Array:
-        """Return the sums of v x over distinct rows x, shape (n_features,).
+    def moments(self, v: Array, tree: Tree | None = None) -> Array:
+        """Return the sums of v x over distinct rows x, shape (n_features,), or over the rows of a ``tree``.
 
         Of k weights of a row, ``v`` of shape (n_distinct, k), there are k sums, shape (n_features, k).
         """
-        columns = np.ascontiguousarray(v.reshape(len(v), -1))
-        sums = self.encoding.matrix.T @ compiled(_sums_by)(
-            self._positions, columns, len(self.encoding.matrix)
-        )
+        columns = np.ascontiguousarray(v if v.ndim == 2 else v[:, None])
+        sums = self.encoding.matrix.T @ (tree or self.tree).sums(columns)
         return np.asarray(sums[:, 0] if v.ndim == 1 else sums)
 
-    def gram(self, v: Array) -> Array:
-        """Return the sum of v x xᵀ over distinct rows x, shape (n_features, n_features)."""
-        upper = compiled(_pair_sums)(self._positions, v, len(self.encoding.matrix))
-        full = upper + upper.T
-        full[np.diag_indices(len(full))] /= 2
+    def gram(self, v: Array, tree: Tree | None = None) -> Array:
+        """Return the sum of v x xᵀ over the same rows x as ``moments``, shape (n_features, n_features)."""
+        pairs = (tree or self.tree).pair_sums(v)
+        return np.asarray(compiled(_by_feature)(pairs, *self._features, self.encoding.matrix.shape[1]))
+
+    @cached_property
+    def _features(self) -> tuple[NDArray[np.intp], Array]:
+        """The only feature that each indicator may have, and its value, both of shape (n_indicators,)."""
         matrix = self.encoding.matrix
-        return np.asarray(matrix.T @ full @ matrix)
+        feature = np.abs(matrix).argmax(axis=1)
+        return feature, matrix[np.arange(len(matrix)), feature]
 
     def rows(self, chosen: NDArray[np.intp]) -> Array:
         """Return the features of some distinct rows, shape (n_chosen, n_features)."""
         rows = np.zeros((len(chosen), self.encoding.matrix.shape[1]))
-        for positions in self._positions[chosen].T:
+        for positions in self.tree.positions[chosen].T:
             rows += self.encoding.matrix[positions]
         return rows
 
 
-# Loops over rows whose indicators are known by position: a fraction of what sparse matrices take, and sums in
-# one order on every machine.
+# Loops over the rows of a tree: a fraction of what sparse matrices take, and sums in one order on every
+# machine. From the level at which a row forks downwards, its nodes end with it: their sums are complete.
 
 
-def _sums_of(positions: NDArray[np.int32], effects: Array) -> Array:
-    sums = np.zeros(positions.shape[0])
-    for row in range(positions.shape[0]):
-        for position in positions[row]:
-            sums[row] += effects[position]
-    return sums
+def _sums_of(positions: NDArray[np.int32], fork: NDArray[np.intp], effects: Array) -> Array:
+    n, depth = positions.shape
+    scores, above, first = np.empty(n), np.full(depth, effects[0]), 1
+    for row in range(n):
+        for level in range(first, depth):
+            above[level] = above[level - 1] + effects[positions[row, level]]
+        scores[row], first = above[depth - 1], fork[row]
+    return scores
 
 
-def _sums_by(positions: NDArray[np.int32], v: Array, size: int) -> Array:
-    sums = np.zeros((size, v.shape[1]))
-    for row in range(positions.shape[0]):
-        for position in positions[row]:
+def _sums_by(positions: NDArray[np.int32], fork: NDArray[np.intp], v: Array, size: int) -> Array:
+    n, depth = positions.shape
+    sums, below = np.zeros((size, v.shape[1])), np.zeros((depth, v.shape[1]))
+    for row in range(n):
+        below[depth - 1] = v[row]
+        for level in range(depth - 1, fork[row] - 1, -1):
             for k in range(v.shape[1]):
-                sums[position, k] += v[row, k]
+                sums[positions[row, level], k] += below[level, k]
+                if level > 0:
+                    below[level - 1, k] += below[level, k]
+                below[level, k] = 0.0
     return sums
 
 
-def _pair_sums(positions: NDArray[np.int32], v: Array, size: int) -> Array:
-    sums = np.zeros((size, size))
-    for row in range(positions.shape[0]):
-        if v[row] != 0.0:
-            for a in range(positions.shape[1]):
-                for b in range(a, positions.shape[1]):
-                    sums[positions[row, a], positions[row, b]] += v[row]
+def _pair_sums(positions: NDArray[np.int32], fork: NDArray[np.intp], v: Array, size: int) -> Array:
+    n, depth = positions.shape
+    sums, below = np.zeros((size, size)), np.zeros(depth)
+    for row in range(n):
+        below[depth - 1] = v[row]
+        for level in range(depth - 1, fork[row] - 1, -1):
+            if below[level] != 0.0:
+                for other in range(level + 1):
+                    sums[positions[row, level], positions[row, other]] += below[level]
+                if level > 0:
+                    below[level - 1] += below[level]
+                below[level] = 0.0
     return sums
+
+
+def _by_feature(pairs: Array, feature: NDArray[np.intp], value: Array, size: int) -> Array:
+    gram = np.zeros((size, size))
+    for a in range(len(pairs)):
+        for b in range(len(pairs)):
+            if pairs[a, b] != 0.0:
+                gram[feature[a], feature[b]] += value[a] * value[b] * pairs[a, b]
+                if a != b:
+                    gram[feature[b], feature[a]] += value[a] * value[b] * pairs[a, b]
+    return gram
 
 
 def _distinct(codes: Codes, cardinalities: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the first position of each distinct column of codes, and which one every column equals."""
+    """Return the first position of each distinct column of codes, sorted, and which one every one equals."""
     key, size = np.zeros(codes.shape[1], dtype=np.int64), 1
     for column, states in zip(codes, cardinalities, strict=True):
         if size > 2**62 // states:  # the key would overflow, so it is renumbered first
@@ -156,39 +222,60 @@ class LogisticLoss:
     anchor: Array | None = None  # coefficients to stay near to, shape (n_features,)
     pull: float = 0.0  # weight of half the squared distance to them
 
+    # What was last computed: Newton's method expands where it has just asked for the value.
+    _last: list[tuple[bytes, tuple[float, Array, Array, Array]]] = field(default_factory=list, repr=False)
+
     @cached_property
     def _by_class(self) -> Array:
         return np.ascontiguousarray(self.design.weight.sum(axis=1).T)
 
     @cached_property
-    def _weight(self) -> Array:
+    def weight(self) -> Array:
+        """Share of the training rows that each distinct row stands for, shape (n_distinct,)."""
         return np.asarray(self._by_class.sum(axis=0))
+
+    def at(self, theta: Array) -> tuple[float, Array, Array, Array]:
+        """Return the mean loss of the rows, the scores, and the loss's first and second derivatives by them.
+
+        Scores and derivatives have shape (n_distinct,).
+        """
+        key = theta.tobytes()
+        if not self._last or self._last[0][0] != key:
+            scores = self.design.scores(theta)
+            value, slope, curvature = compiled(_logistic)(scores, self._by_class)
+            self._last[:] = [(key, (value, scores, slope, curvature))]
+        return self._last[0][1]
 
     def value(self, theta: Array) -> float:
         """Return the value at ``theta``."""
-        scores = self.design.scores(theta)
-        # log(1 + exp(-s)) of the positives; with the wrong sign, and so larger by s, of the negatives
-        losses = np.logaddexp(0.0, -scores)
-        value = self._weight @ losses + self._by_class[0] @ scores + self.ridge / 2 * (theta @ theta)
+        value = self.at(theta)[0] + self.ridge / 2 * (theta @ theta)
         if self.anchor is not None:
             away = theta - self.anchor
             value += self.pull / 2 * (away @ away)
         return float(value)
 
-    def row_derivatives(self, scores: Array) -> tuple[Array, Array]:
-        """Return the loss's first and second derivative by each score, both of shape (n_distinct,)."""
-        probability, weight = sigmoid(scores), self._weight
-        return weight * probability - self._by_class[1], weight * probability * (1 - probability)
-
     def expansion(self, theta: Array) -> tuple[Array, Array]:
         """Return gradient and Hessian at ``theta``."""
-        slope, curvature = self.row_derivatives(self.design.scores(theta))
+        _, _, slope, curvature = self.at(theta)
         gradient = self.design.moments(slope) + self.ridge * theta
         hessian = self.design.gram(curvature)
         if self.anchor is not None:
             gradient += self.pull * (theta - self.anchor)
         hessian[np.diag_indices(len(theta))] += self.ridge + self.pull
         return gradient, hessian
+
+
+def _logistic(scores: Array, by_class: Array) -> tuple[float, Array, Array]:
+    value, slope, curvature = 0.0, np.empty(len(scores)), np.empty(len(scores))
+    for row in range(len(scores)):
+        score, negatives, positives = scores[row], by_class[0, row], by_class[1, row]
+        # exp(-|score|), so that nothing overflows; log(1 + exp(-score)) is larger by -score below 0
+        small, weight = math.exp(-abs(score)), negatives + positives
+        value += weight * math.log1p(small) + (negatives * score if score > 0.0 else -positives * score)
+        larger = 1.0 / (1.0 + small)
+        slope[row] = weight * (larger if score > 0.0 else small * larger) - positives
+        curvature[row] = weight * small * larger * larger
+    return value, slope, curvature
 
 
 def sigmoid(scores: Array) -> Array:
@@ -215,11 +302,13 @@ def minimize(
             return theta + step, Convergence(taken + 1, max(promised, 0.0), gap)
         # Backtracking line search.
         noise, length = _NOISE * (1 + abs(value)), 1.0
-        while (reached := objective.value(theta + length * step)) > value - 1e-4 * length * promised + noise:
+        reached = theta + step
+        while (found := objective.value(reached)) > value - 1e-4 * length * promised + noise:
             length /= 2
+            reached = theta + length * step
             if length < 1e-10:
                 raise NotConvergedError(what, taken, promised, gap)
-        theta, value = theta + length * step, reached
+        theta, value = reached, found
     raise NotConvergedError(what, _STEPS, promised, gap)
 
 
@@ -232,6 +321,35 @@ def _newton_step(gradient: Array, hessian: Array, normal: Array | None) -> tuple
         step = (normal @ by_gradient) / (normal @ by_normal) * by_normal - by_gradient
         step -= (normal @ step) / (normal @ normal) * normal  # rounding must not add up along the normal
     return np.asarray(step, dtype=np.float64), float(-gradient @ step) / 2
+
+
+def unconstrained(design: Design, ridge: float) -> tuple[Array, Convergence]:
+    """Return where the loss alone is least, shape (n_features,), and how that was found; made once."""
+    if ridge not in design._fits:
+        start = np.zeros(design.encoding.matrix.shape[1])
+        theta, convergence = minimize(LogisticLoss(design, ridge), start, what="logistic regression")
+        theta.flags.writeable = False
+        design._fits[ridge] = theta, convergence
+    return design._fits[ridge]
+
+
+_Shared: TypeAlias = tuple[str, bool, Treatment, str]
+_shared: dict[_Shared, Design] = {}  # the last one only
+
+
+def _shared_design(train: Table, use_sensitive: bool, treatment: Treatment, positive: str) -> Design:
+    """Return the design of a table, the last one again where all is the same, and with it what it has fitted.
+
+    Several techniques are trained on one sample. All that is kept follows from the table's contents alone, so
+    that results do not depend on what was fitted before.
+    """
+    key = (train.digest, use_sensitive, treatment, positive)
+    if key not in _shared:
+        encoding = Encoding.of(train, use_sensitive=use_sensitive, treatment=treatment)
+        design = Design.of(train, encoding, train.y if positive == "favorable" else ~train.y)
+        _shared.clear()
+        _shared[key] = design
+    return _shared[key]
 
 
 def moved_to(theta: Array, normal: Array, level: float) -> Array:
@@ -266,11 +384,10 @@ class ConstrainedLogistic(Technique):
     ridge: Annotated[float, Interval(1e-9, 1.0)] = 1e-6
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        encoding = Encoding.of(train, use_sensitive=self.use_sensitive, treatment=self.treatment)
-        favorable = self.positive == "favorable"
-        design = Design.of(train, encoding, train.y if favorable else ~train.y)
+        design = _shared_design(train, self.use_sensitive, self.treatment, self.positive)
+        encoding = design.encoding
         theta, convergence = self._coefficients(design)
-        if not favorable:
+        if self.positive == "unfavorable":
             theta = -theta
 
         def scores(test: Table) -> Array:

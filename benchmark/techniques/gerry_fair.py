@@ -64,7 +64,7 @@ class GerryFair(Technique):
         "subgroup fairness, ICML"
     )
     summary = "Lottery of linear classifiers from a game against an auditor of subgroups"
-    version = "1"
+    version = "2"
     needs_two_groups = "there is no other to compare"
     randomised = True
     multi_group = True

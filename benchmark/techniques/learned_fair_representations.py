@@ -117,11 +117,12 @@ class LearnedFairRepresentations(PreProcessing):
     ) -> tuple[Prototypes, Convergence]:
         """Descend from random rows and weights to a minimum of the loss."""
         design = Design.of(train, encoding, train.y)
-        rows = design.rows(np.arange(len(design.weight)))[:, 1:]
-        start = rng.choice(len(rows), self.prototypes, p=design.weight.sum(axis=(1, 2)))
+        order = np.lexsort(design.codes[::-1])  # which the loss, as it is not convex, may depend on
+        rows, weight = design.rows(order)[:, 1:], design.weight[order]
+        start = rng.choice(len(rows), self.prototypes, p=weight.sum(axis=(1, 2)))
         found = Prototypes(rng.random(self.prototypes), rows[start])
         for smoothing in _SMOOTHING:
-            loss = RepresentationLoss.of(rows, design.weight, (self.A_x, self.A_y, self.A_z), smoothing)
+            loss = RepresentationLoss.of(rows, weight, (self.A_x, self.A_y, self.A_z), smoothing)
             found, convergence = descend(loss, found, self.max_iterations)
         return found, convergence
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
@@ -17,11 +17,14 @@ from benchmark.techniques.constrained_logistic import (
     LogisticLoss,
     minimize,
     moved_to,
+    unconstrained,
 )
 from benchmark.techniques.registry import register
 
 _EQUAL = 1e-9  # what counts as equal covariances
 _ON_BOUND = 1e-6  # share by which the loss may miss its bound
+_ROOT = 1e-12  # by how much the root of what the loss has gained may miss that of the bound
+_POINTS = 60  # of a path; 4 to 10 suffice
 _SLACK = 1e-9  # by how much a row's score may miss its bound
 _MARGIN = 1e-4  # distance to the boundary that keeps a guarded row on its side in spite of the slack
 _CUTS = 100  # bounds that join the working set at a time
@@ -75,7 +78,7 @@ class Zafar2015(ConstrainedLogistic):
         "classification, arXiv:1507.05259, equation 2 and section 3"
     )
     summary = "Logistic regression with a bounded covariance of group and distance to the boundary"
-    version = "2"
+    version = "3"
 
     constraint: Literal["fairness", "accuracy", "misclassification"] = "fairness"
     threshold: Annotated[float, Interval(0)] = 0.0
@@ -83,7 +86,7 @@ class Zafar2015(ConstrainedLogistic):
 
     def _coefficients(self, design: Design) -> tuple[Array, Convergence]:
         loss = LogisticLoss(design, self.ridge)
-        free, convergence = minimize(loss, np.zeros_like(design.covariance), what="logistic regression")
+        free, convergence = unconstrained(design, self.ridge)
         covariance = float(design.covariance @ free)
         limit = self.threshold if self.constraint == "fairness" else 0.0
         if abs(covariance) <= limit + _EQUAL:
@@ -104,22 +107,29 @@ def _best_at(loss: LogisticLoss, level: float, start: Array) -> tuple[Array, Con
 
 def _fairest_within(loss: LogisticLoss, free: Array, gamma: float) -> tuple[Array, Convergence]:
     """Minimize the absolute covariance, and then the distance to ``free``, under a bound of the loss."""
-    normal = loss.design.covariance
-    bound = (1 + gamma) * loss.value(free)
-
-    def excess(theta: Array) -> float:
-        return loss.value(theta) / bound - 1
-
-    if excess(nearest := moved_to(free, normal, 0.0)) <= 0:
+    normal, lowest = loss.design.covariance, loss.value(free)
+    bound = (1 + gamma) * lowest
+    if bound <= lowest:
+        return free, Convergence(0, 0.0, _ON_BOUND)
+    nearest = moved_to(free, normal, 0.0)
+    if loss.value(nearest) <= bound:
         return nearest, Convergence(0, 0.0, _ON_BOUND)
+    # Were the loss a parabola, the root of what it has gained would be linear along the first path, and its
+    # inverse, where little curves beside the pull, along the second one.
     best, _ = _best_at(loss, 0.0, free)
-    if excess(best) <= 0:  # covariance 0 is within reach: pull its best towards free
-        path: _Path = _Pulled(loss, free, best)
-        low, high = np.log(1e-9), np.log(1e3)
-    else:  # it is not: go from free towards it
-        path, low, high = _Lowered(loss, free), 0.0, 1.0
-    theta, steps = _last_within(path, excess, low, high)
-    over = max(excess(theta), 0.0)
+    least = loss.value(best)
+    if least > bound:  # covariance 0 is out of reach: go from free towards its best
+        path: _Path = _Lowered(loss, free, best)
+        ends, high, power, base = (free, best), 1.0, 0.5, lowest
+    else:  # it is within reach: pull its best towards free
+        path = _Pulled(loss, free, best)
+        ends, high, power, base = (nearest, path(1.0)), np.inf, -0.5, min(least, bound * (1 - 1e-12))
+
+    def missed(theta: Array) -> float:
+        return float(max(loss.value(theta) - base, 0.0) ** power - (bound - base) ** power)
+
+    theta, steps = _on_bound(path, missed, (missed(ends[0]), missed(ends[1])), high)
+    over = max(loss.value(theta) / bound - 1, 0.0)
     if over > _ON_BOUND:
         raise NotConvergedError("accuracy constraint", steps, over, _ON_BOUND)
     return theta, Convergence(steps, over, _ON_BOUND)
@@ -131,40 +141,50 @@ _Path: TypeAlias = Callable[[float], Array]
 class _Lowered:
     """Best coefficients of a covariance lowered by a share of what it is at ``free``."""
 
-    def __init__(self, loss: LogisticLoss, free: Array) -> None:
-        self.loss, self.reached, self.covariance = loss, free, float(loss.design.covariance @ free)
+    def __init__(self, loss: LogisticLoss, free: Array, best: Array) -> None:
+        self.loss, self.free, self.best = loss, free, best
+        self.covariance = float(loss.design.covariance @ free)
 
     def __call__(self, share: float) -> Array:
-        # The last solution is the best place to start from.
-        self.reached, _ = _best_at(self.loss, (1 - share) * self.covariance, self.reached)
-        return self.reached
+        start = self.free + share * (self.best - self.free)
+        return _best_at(self.loss, (1 - share) * self.covariance, start)[0]
 
 
 class _Pulled:
-    """Best coefficients of covariance 0 under a pull of given logarithm towards ``free``."""
+    """Best coefficients of covariance 0 under a pull of given inverse towards ``free``."""
 
     def __init__(self, loss: LogisticLoss, free: Array, best: Array) -> None:
         self.loss, self.free, self.reached = loss, free, best
 
-    def __call__(self, log_pull: float) -> Array:
-        objective = replace(self.loss, anchor=self.free, pull=float(np.exp(log_pull)))
+    def __call__(self, inverse: float) -> Array:
+        objective = LogisticLoss(self.loss.design, self.loss.ridge, self.free, 1.0 / inverse)
         normal = self.loss.design.covariance
+        # The last solution is the best place to start from.
         self.reached, _ = minimize(objective, self.reached, normal=normal, what="accuracy constraint")
         return self.reached
 
 
-def _last_within(path: _Path, excess: Callable[[Array], float], low: float, high: float) -> tuple[Array, int]:
-    """Return where a path, along which the excess grows, reaches an excess of 0, and the points looked at."""
-    from scipy.optimize import brentq
+def _on_bound(
+    path: _Path, missed: Callable[[Array], float], ends: tuple[float, float], high: float
+) -> tuple[Array, int]:
+    """Return where on a path nothing is missed, by secants within a bracket, and the points looked at.
 
-    if excess(start := path(low)) >= 0:
-        return start, 1
-    if excess(end := path(high)) <= 0:
-        return end, 2
-    root, search = brentq(
-        lambda argument: excess(path(argument)), low, high, xtol=1e-10, rtol=1e-10, full_output=True
-    )
-    return path(root), search.function_calls + 3
+    What is missed grows along the path; given is what it is at 0, negative, and at 1.
+    """
+    low, before, there = 0.0, (0.0, ends[0]), (1.0, ends[1])
+    for taken in range(1, _POINTS):
+        if there[1] < 0:
+            low = max(low, there[0])
+        else:
+            high = min(high, there[0])
+        secant = there[0] - there[1] * (there[0] - before[0]) / (there[1] - before[1])
+        middle = (low + high) / 2 if np.isfinite(high) else 10 * low
+        argument = float(secant if low < secant < high else middle)
+        theta = path(argument)
+        before, there = there, (argument, missed(theta))
+        if abs(there[1]) <= _ROOT or there[1] == before[1]:
+            return theta, taken
+    return theta, _POINTS
 
 
 def _fairest_for_each(design: Design, free: Array, gamma: float) -> tuple[Array, Convergence]:

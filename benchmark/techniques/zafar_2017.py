@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from benchmark.compiling import compiled
 from benchmark.errors import NotConvergedError
 from benchmark.techniques.base import Array, Convergence, Interval
-from benchmark.techniques.constrained_logistic import ConstrainedLogistic, Design, LogisticLoss, minimize
+from benchmark.techniques.constrained_logistic import ConstrainedLogistic, Design, LogisticLoss, unconstrained
 from benchmark.techniques.registry import register
 
 _STEPS = 500  # of the convex-concave procedure, which mostly takes 5 to 100
@@ -17,7 +18,10 @@ _GAP = 1e-8  # of each step's problem
 _HIGHEST_TAU = 1e4  # enough to meet the bounds; more only stiffens the problems
 _HINGE = 0.05  # width of the rounded corner of max(0, score)
 _CORNER = 1e-4  # width of the rounded corner of max(0, violation)
-_NEAR = 0.05  # mean change of the scores after which the loss has another Hessian
+_REACH = 0.3  # distance to the boundary up to which rows may come to a corner before the model is renewed
+_MOVED = 0.02  # change of the scores up to which the loss is a parabola but for 1e-8
+_LOOSE = 0.1  # share of the gain that is left for later while the model may have to be renewed
+_ROUNDS = 100  # of models for a problem, and of steps for a model; 1 to 10 suffice
 
 
 @register
@@ -66,7 +70,7 @@ class Zafar2017(ConstrainedLogistic):
         "and Boyd (2016), Disciplined convex-concave programming, CDC: the procedure"
     )
     summary = "Logistic regression with a bounded covariance of group and misclassification"
-    version = "1"
+    version = "2"
 
     constraint: Literal["fpr", "fnr", "fpr_fnr"] = "fpr_fnr"
     threshold: Annotated[float, Interval(0)] = 0.0
@@ -74,19 +78,21 @@ class Zafar2017(ConstrainedLogistic):
     mu: Annotated[float, Interval(1, 10)] = 1.2
 
     def _coefficients(self, design: Design) -> tuple[Array, Convergence]:
-        loss, loss_gram = LogisticLoss(design, self.ridge), _LossGram(design)
-        theta, _ = minimize(loss, np.zeros_like(design.covariance), what="logistic regression")
-        mistakes = tuple(_Mistakes(design, rate) for rate in self.constraint.split("_"))
-        tau, value = self.tau, loss.value(theta)
+        loss = LogisticLoss(design, self.ridge)
+        theta, _ = unconstrained(design, self.ridge)
+        mistakes = _Mistakes(design, self.constraint.split("_"))
+        model = _Model(loss, mistakes, theta)
+        point, value = model.at(theta), model.loss_at(theta)
+        tau, force = self.tau, np.zeros(len(mistakes.sign))
         for taken in range(_STEPS):
             # Convex-concave step: the concave halves of the constraints are replaced by their tangents.
-            tangents = tuple(m.tangents(theta) for m in mistakes)
-            problem = _Convexified(loss, mistakes, tangents, self.threshold, tau, loss_gram)
-            theta, _ = minimize(problem, theta, gap=_GAP, what="convex-concave step")
-            change, value = abs(loss.value(theta) - value), loss.value(theta)
-            violation = max(abs(m.covariance(theta)) for m in mistakes) - self.threshold
+            problem = _Convexified(loss, mistakes, point, self.threshold, tau)
+            point, force, model = _solved(problem, force, model)
+            before, value = value, model.loss_at(point.theta)
+            change = abs(value - before)
+            violation = float(np.abs(point.sums - point.sums[mistakes.other]).max()) - self.threshold
             if change <= _CHANGE and violation <= _VIOLATION:
-                return theta, Convergence(taken + 1, max(violation, 0.0), _VIOLATION)
+                return point.theta, Convergence(taken + 1, max(violation, 0.0), _VIOLATION)
             # Penalty: what the slack of the constraints costs grows from step to step.
             tau = min(self.mu * tau, _HIGHEST_TAU)
         if change > _CHANGE:
@@ -95,55 +101,88 @@ class Zafar2017(ConstrainedLogistic):
 
 
 class _Mistakes:
-    """The two convex sums whose difference is the covariance of group and misclassification.
+    """The convex sums whose differences are the covariances of group and misclassification.
 
-    Rows of the negative class count for the rate ``fpr``, those of the positive class for ``fnr``.
+    There are two for each constrained rate, the favored's and then the deprived's. Rows of the negative class
+    count for the rate ``fpr``, those of the positive class for ``fnr``.
     """
 
-    def __init__(self, design: Design, rate: str) -> None:
-        self.design = design
-        self.sign = 1.0 if rate == "fpr" else -1.0  # of the scores that misclassify
+    def __init__(self, design: Design, rates: list[str]) -> None:
+        self.sign = np.repeat([1.0 if rate == "fpr" else -1.0 for rate in rates], 2)  # of wrong scores
+        self.other = np.arange(len(self.sign)) ^ 1  # the sum that is subtracted from each
         members = design.weight.sum(axis=(0, 2))
-        # Weight of a row in the favored's and in the deprived's sum, shape (2, n_distinct).
-        self.weight = np.ascontiguousarray(design.weight[:, :, int(rate == "fnr")].T) * members[::-1, None]
+        # Weight of each row in each sum, shape (n_sums, n_distinct).
+        by_rate = [design.weight[:, :, int(rate == "fnr")].T * members[::-1, None] for rate in rates]
+        self.weight = np.vstack(by_rate)
+        self.counts = self.weight.any(axis=0)  # which rows have any
 
     def sums(self, scores: Array) -> Array:
-        """Return the favored's and the deprived's sum of distances, shape (2,)."""
-        return np.asarray(self.weight @ _rounded(self.sign * scores, _HINGE))
+        """Return the sums of the distances by which rows are misclassified, shape (n_sums,)."""
+        return np.asarray(compiled(_hinges)(scores, self.weight, self.sign))
 
-    def covariance(self, theta: Array) -> float:
-        """Return the covariance: the deprived's sum less the favored's."""
-        favored, deprived = self.sums(self.design.scores(theta))
-        return float(deprived - favored)
 
-    def row_slopes(self, scores: Array) -> Array:
-        """Return the derivatives of both sums by each score, shape (2, n_distinct)."""
-        return np.asarray(self.weight * (self.sign * _rounded_slope(self.sign * scores, _HINGE)))
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Coefficients, and what a model says of them."""
 
-    def gradients(self, scores: Array) -> Array:
-        """Return the gradients of both sums by the coefficients, shape (2, n_features)."""
-        return self.design.moments(self.row_slopes(scores).T).T
+    theta: Array
+    scores: Array  # of the model's near rows, shape (n_near,)
+    sums: Array  # of the mistakes, shape (n_sums,)
+    gradients: Array  # of the sums, shape (n_sums, n_features)
 
-    def tangents(self, theta: Array) -> tuple[Array, Array]:
-        """Return offsets, shape (2,), and gradients, shape (2, n_features), of the sums' tangents."""
+
+class _Model:
+    """Loss and sums about a point: the loss a parabola, the sums exact while few rows change sides.
+
+    Rows near the boundary, where the corners are, are looked at one by one; the others' share of a sum is
+    linear as long as they stay on their side.
+    """
+
+    def __init__(self, loss: LogisticLoss, mistakes: _Mistakes, center: Array) -> None:
+        design = self.design = loss.design
+        self.mistakes, self.center, self.everyone = mistakes, center, loss.weight
+        self.value = loss.value(center)
+        _, self.scores, slope, curvature = loss.at(center)
+        close = np.abs(self.scores) <= _REACH
+        near, self.far = np.flatnonzero(mistakes.counts & close), np.flatnonzero(mistakes.counts & ~close)
+        self.tree, self.weight = design.tree.take(near), np.ascontiguousarray(mistakes.weight[:, near])
+        # One pass over the rows for all gradients: the loss's, and those of the far rows' share of the sums.
+        slopes = np.zeros((len(slope), 1 + len(mistakes.sign)))
+        slopes[:, 0] = slope
+        far_weight = np.ascontiguousarray(mistakes.weight[:, self.far])
+        slopes[self.far, 1:] = compiled(_hinge_slopes)(self.scores[self.far], far_weight, mistakes.sign)
+        gradients = design.moments(slopes).T
+        self.gradient, self.linear = gradients[0] + loss.ridge * center, gradients[1:]
+        self.hessian = design.gram(curvature)
+        self.hessian[np.diag_indices(len(center))] += loss.ridge
+
+    def loss_at(self, theta: Array) -> float:
+        """Return the loss."""
+        away = theta - self.center
+        return float(self.value + away @ (self.gradient + self.hessian @ away / 2))
+
+    def near_scores(self, theta: Array) -> Array:
+        """Return the scores of the near rows, shape (n_near,)."""
+        return self.tree.scores(self.design.encoding.matrix @ theta)
+
+    def at(self, theta: Array, scores: Array | None = None) -> _Point:
+        """Return the sums and their gradients; the near rows' scores need not be given."""
+        scores = self.near_scores(theta) if scores is None else scores
+        sums = self.linear @ theta + compiled(_hinges)(scores, self.weight, self.mistakes.sign)
+        slopes = compiled(_hinge_slopes)(scores, self.weight, self.mistakes.sign)
+        return _Point(theta, scores, sums, self.linear + self.design.moments(slopes, self.tree).T)
+
+    def curvature(self, scores: Array, force: Array) -> Array:
+        """Return the Hessian of the loss and of the sums, each times its force."""
+        weight = (force @ self.weight) * (np.abs(scores) < _HINGE / 2) / _HINGE
+        return np.asarray(self.hessian + self.design.gram(weight, self.tree))
+
+    def holds(self, theta: Array) -> bool:
+        """Return whether the model is as good as exact."""
         scores = self.design.scores(theta)
-        gradients = self.gradients(scores)
-        return self.sums(scores) - gradients @ theta, gradients
-
-
-class _LossGram:
-    """The loss's share of the Hessian, which is costly: it is computed anew only where it has changed."""
-
-    def __init__(self, design: Design) -> None:
-        self.design, self.weight = design, design.weight.sum(axis=(1, 2))
-        self.scores = np.full(len(self.weight), np.inf)
-        self.gram = np.empty(0)
-
-    def at(self, scores: Array, curvature: Array) -> Array:
-        """Return the Gram matrix, shape (n_features, n_features), of these scores or of scores near them."""
-        if self.weight @ np.abs(scores - self.scores) > _NEAR:
-            self.scores, self.gram = scores, self.design.gram(curvature)
-        return self.gram
+        square = np.square(scores - self.scores)
+        ends = np.copysign(scores, scores * self.scores)[self.far]  # negative if on the other side
+        return bool(self.everyone @ (square * square) <= _MOVED**4 and (ends > _HINGE / 2).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,59 +190,223 @@ class _Convexified:
     """The loss plus tau times the violations, in which each subtracted sum is replaced by its tangent."""
 
     loss: LogisticLoss
-    mistakes: tuple[_Mistakes, ...]
-    tangents: tuple[tuple[Array, Array], ...]
+    mistakes: _Mistakes
+    start: _Point  # where the tangents are taken
     threshold: float  # bound of the covariances
     tau: float
-    loss_gram: _LossGram  # shared by the problems of one fit
 
-    def _violations(self, m: _Mistakes, tangent: tuple[Array, Array], scores: Array, theta: Array) -> Array:
-        offsets, gradients = tangent
-        # Each sum less the tangent of the other: an upper bound of the covariance and of its negative.
-        return m.sums(scores) - (offsets + gradients @ theta)[::-1] - self.threshold
+    def violations(self, sums: Array, theta: Array) -> Array:
+        """Return each sum less the tangent of the other: bounds of a covariance and of its negative."""
+        tangents = self.start.sums + self.start.gradients @ (theta - self.start.theta)
+        return np.asarray(sums - tangents[self.mistakes.other] - self.threshold)
+
+    def penalty(self, violations: Array) -> float:
+        """Return what violations, shape (n_sums,), cost."""
+        return self.tau * float(_rounded(violations, _CORNER).sum())
 
     def value(self, theta: Array) -> float:
         """Return the value at ``theta``."""
-        scores = self.loss.design.scores(theta)
-        penalty = sum(
-            _rounded(self._violations(m, tangent, scores, theta), _CORNER).sum()
-            for m, tangent in zip(self.mistakes, self.tangents, strict=True)
-        )
-        return self.loss.value(theta) + self.tau * float(penalty)
+        sums = self.mistakes.sums(self.loss.at(theta)[1])
+        return self.loss.value(theta) + self.penalty(self.violations(sums, theta))
 
-    def expansion(self, theta: Array) -> tuple[Array, Array]:
-        """Return gradient and Hessian at ``theta``."""
-        design = self.loss.design
-        scores = design.scores(theta)
-        slope, loss_curvature = self.loss.row_derivatives(scores)
-        # One pass over the rows for all gradients: the loss's, and two for each constrained rate.
-        slopes = np.vstack([slope, *(m.row_slopes(scores) for m in self.mistakes)])
-        gradient, *sums = design.moments(slopes.T).T
-        gradient = gradient + self.loss.ridge * theta
-        curvature, directions = np.zeros_like(scores), []
-        for i, (m, tangent) in enumerate(zip(self.mistakes, self.tangents, strict=True)):
-            violations = self._violations(m, tangent, scores, theta)
-            force = self.tau * _rounded_slope(violations, _CORNER)
-            stiffness = self.tau * _rounded_curvature(violations, _CORNER)
-            ascents = np.stack(sums[2 * i : 2 * i + 2]) - tangent[1][::-1]
-            gradient += force @ ascents
-            curvature += (force @ m.weight) * _rounded_curvature(scores, _HINGE)
-            directions.append(np.sqrt(stiffness)[:, None] * ascents)
-        stiff = np.vstack(directions)
-        hessian = self.loss_gram.at(scores, loss_curvature) + design.gram(curvature) + stiff.T @ stiff
-        hessian[np.diag_indices(len(theta))] += self.loss.ridge
-        return gradient, hessian
+
+def _solved(problem: _Convexified, force: Array, model: _Model) -> tuple[_Point, Array, _Model]:
+    """Minimize a problem from where its tangents are; ``model`` holds there.
+
+    Returned are the minimum, the forces of the violations there, from which the next problem starts, and a
+    model that holds there.
+    """
+    point, share = problem.start, _LOOSE
+    for _ in range(_ROUNDS):
+        end, force, promised, lower = _descended(problem, point, force, model, share)
+        if model.holds(end.theta):
+            if promised <= _GAP:
+                return end, force, model
+            point, share = end, 0.0  # the model's minimum is not far: now to the end
+            continue
+        # Backtracking line search, with all rows, towards the minimum of a model that holds no more there.
+        before, length, theta = problem.value(point.theta), 1.0, end.theta
+        while problem.value(theta) > before - 1e-4 * length * lower + _GAP / 10:
+            length /= 2
+            theta = point.theta + length * (end.theta - point.theta)
+            if length < 1e-10:
+                raise NotConvergedError("convex-concave step", _ROUNDS, lower, _GAP)
+        model = _Model(problem.loss, problem.mistakes, theta)
+        point = model.at(theta)
+    raise NotConvergedError("convex-concave step", _ROUNDS, lower, _GAP)
+
+
+def _descended(
+    problem: _Convexified, point: _Point, force: Array, model: _Model, share: float
+) -> tuple[_Point, Array, float, float]:
+    """Minimize a problem as a model sees it, until a step promises less than a share of what is gained.
+
+    Returned are the point reached, the forces there, what the last step promised, and what was gained.
+    """
+    sign = model.mistakes.sign
+    tangents = problem.start.gradients[problem.mistakes.other]
+    violations = problem.violations(point.sums, point.theta)
+    first = value = model.loss_at(point.theta) + problem.penalty(violations)
+    for _ in range(_ROUNDS):
+        # Composite Newton step: only loss and hinges are replaced by parabolas, the penalty is kept.
+        theta, scores = point.theta, point.scores
+        gradient = model.gradient + model.hessian @ (theta - model.center)
+        hessian, ascents = model.curvature(scores, force), point.gradients - tangents
+        step, force, promised = _composite_step(gradient, hessian, violations, ascents, problem.tau)
+        # Line search: the value is convex, and the sums change with the near rows' scores only.
+        along, length = model.near_scores(step), 1.0
+        if promised > _GAP:
+            length = compiled(_step_length)(
+                np.array([gradient @ step, step @ model.hessian @ step]),
+                violations - compiled(_hinges)(scores, model.weight, sign),
+                (model.linear - tangents) @ step,
+                *(scores, along, model.weight, sign),
+                *(problem.tau, 1e-4 * promised, 1e-14 * (1 + abs(value))),
+            )
+            if length == 0.0:
+                raise NotConvergedError("convex-concave step", _ROUNDS, promised, _GAP)
+        point = model.at(theta + length * step, scores + length * along)
+        violations = problem.violations(point.sums, point.theta)
+        value = model.loss_at(point.theta) + problem.penalty(violations)
+        if promised <= max(_GAP, share * (first - value)):
+            return point, force, promised, first - value
+    raise NotConvergedError("convex-concave step", _ROUNDS, promised, _GAP)
+
+
+def _composite_step(
+    gradient: Array, hessian: Array, violations: Array, ascents: Array, tau: float
+) -> tuple[Array, Array, float]:
+    """Minimize a parabola plus tau times the rounded violations, which are linear in the step.
+
+    Returned are the step, shape (n_features,), the force of each violation after it (the penalty's derivative
+    by it), and how much lower the model is.
+    """
+    solved = np.linalg.solve(hessian, np.vstack([gradient, ascents]).T).T
+    newton, along = solved[0], solved[1:]
+    matrix = ascents @ along.T
+    matrix[np.diag_indices(len(matrix))] += _CORNER / tau
+    force = compiled(_forces)(matrix, violations - ascents @ newton + _CORNER / 2, tau)
+    step = -newton - force @ along
+    after = violations + ascents @ step
+    lower = tau * (_rounded(violations, _CORNER) - _rounded(after, _CORNER)).sum()
+    return step, force, float(lower - gradient @ step - step @ hessian @ step / 2)
+
+
+def _forces(matrix: Array, offsets: Array, highest: float) -> Array:
+    # Minimize f·matrix·f / 2 - offsets·f over 0 <= f <= highest, two or four f: of all ways in which some f
+    # are at a bound and the gradient of the others is 0, the best one that keeps the bounds.
+    m = len(offsets)
+    best, least = np.zeros(m), np.inf
+    force, system, between = np.zeros(m), np.zeros((m, m + 1)), np.zeros(m, dtype=np.intp)
+    for way in range(3**m):
+        n, rest = 0, way
+        for i in range(m):
+            force[i] = highest if rest % 3 == 1 else 0.0
+            if rest % 3 == 2:
+                between[n] = i
+                n += 1
+            rest //= 3
+        for i in range(n):
+            system[i, n] = offsets[between[i]] - matrix[between[i]] @ force
+            for j in range(n):
+                system[i, j] = matrix[between[i], between[j]]
+        # Elimination, without pivots because the matrix is positive definite.
+        for i in range(n):
+            for j in range(i + 1, n):
+                factor = system[j, i] / system[i, i]
+                for k in range(i, n + 1):
+                    system[j, k] -= factor * system[i, k]
+        inside = True
+        for i in range(n - 1, -1, -1):
+            found = system[i, n]
+            for j in range(i + 1, n):
+                found -= system[i, j] * force[between[j]]
+            found /= system[i, i]
+            inside = inside and -1e-9 * highest <= found <= (1 + 1e-9) * highest
+            force[between[i]] = min(max(found, 0.0), highest)
+        value = float(force @ (matrix @ force / 2 - offsets))
+        if inside and value < least:
+            least = value
+            best[:] = force
+    return best
+
+
+def _hinges(scores: Array, weight: Array, sign: Array) -> Array:
+    sums = np.zeros(len(sign))
+    for k in range(0, len(sign), 2):  # the two sums of a rate have one sign
+        for row in range(len(scores)):
+            wrong = sign[k] * scores[row]
+            inside = wrong * (1 / _HINGE) + 0.5
+            if inside > 0.0:
+                distance = wrong if inside >= 1.0 else _HINGE / 2 * inside * inside
+                sums[k] += weight[k, row] * distance
+                sums[k + 1] += weight[k + 1, row] * distance
+    return sums
+
+
+def _hinge_slopes(scores: Array, weight: Array, sign: Array) -> Array:
+    slopes = np.zeros((len(scores), len(sign)))
+    for row in range(len(scores)):
+        for k in range(0, len(sign), 2):
+            inside = sign[k] * scores[row] * (1 / _HINGE) + 0.5
+            if inside > 0.0:
+                slope = sign[k] * min(inside, 1.0)
+                slopes[row, k] = weight[k, row] * slope
+                slopes[row, k + 1] = weight[k + 1, row] * slope
+    return slopes
+
+
+def _step_length(
+    parabola: Array,
+    start: Array,
+    linear: Array,
+    scores: Array,
+    along: Array,
+    weight: Array,
+    sign: Array,
+    tau: float,
+    decrease: float,
+    noise: float,
+) -> float:
+    # The length, at most 1, at which the slope is about 0, by secants within a bracket; 0 if there is none.
+    # The loss changes by a parabola (slope, curvature); violations are start + length * linear + hinges.
+    low, high, low_slope, high_slope, length = 0.0, 1.0, 0.0, 0.0, 0.0
+    first, first_slope = 0.0, 0.0
+    sums, slopes = np.zeros(len(sign)), np.zeros(len(sign))
+    for trial in range(40):
+        sums[:], slopes[:] = start + length * linear, linear
+        for k in range(0, len(sign), 2):
+            for row in range(len(scores)):
+                wrong = sign[k] * (scores[row] + length * along[row])
+                inside = wrong * (1 / _HINGE) + 0.5
+                if inside > 0.0:
+                    distance = wrong if inside >= 1.0 else _HINGE / 2 * inside * inside
+                    slope = sign[k] * along[row] * min(inside, 1.0)
+                    for i in range(k, k + 2):
+                        sums[i] += weight[i, row] * distance
+                        slopes[i] += weight[i, row] * slope
+        value, slope = length * (parabola[0] + length * parabola[1] / 2), parabola[0] + length * parabola[1]
+        for i in range(len(sign)):
+            inside = sums[i] * (1 / _CORNER) + 0.5
+            if inside > 0.0:
+                value += tau * (sums[i] if inside >= 1.0 else _CORNER / 2 * inside * inside)
+                slope += tau * slopes[i] * min(inside, 1.0)
+        if trial == 0:
+            first, first_slope, low_slope, length = value, slope, slope, 1.0
+            continue
+        lower, flat = value <= first - decrease * length + noise, slope <= -0.1 * first_slope
+        if lower and flat and (length == 1.0 or slope >= 0.1 * first_slope or trial > 8):
+            return length
+        if slope > 0.0:
+            high, high_slope = length, slope
+        else:
+            low, low_slope = length, slope
+        secant = high - high_slope * (high - low) / (high_slope - low_slope)
+        length = min(max(secant, low + 0.1 * (high - low)), high - 0.1 * (high - low))
+    return 0.0
 
 
 def _rounded(x: Array, width: float) -> Array:
     """Return max(0, x) with the corner rounded by a parabola from -width/2 to width/2."""
     inside = np.clip(x / width + 0.5, 0.0, 1.0)
     return np.asarray(np.maximum(x - width / 2, 0.0) + width / 2 * inside**2)
-
-
-def _rounded_slope(x: Array, width: float) -> Array:
-    return np.asarray(np.clip(x / width + 0.5, 0.0, 1.0))
-
-
-def _rounded_curvature(x: Array, width: float) -> Array:
-    return np.asarray((np.abs(x) < width / 2) / width)

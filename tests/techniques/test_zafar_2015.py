@@ -106,6 +106,54 @@ def test_sums_over_distinct_rows_are_sums_over_all_rows(treatment: str) -> None:
     assert len(v) == len(np.unique(X, axis=0))
 
 
+def test_a_tree_of_some_rows_in_any_order_sums_over_them() -> None:
+    design = designed(example_table())
+    rng = np.random.default_rng(0)
+    chosen = rng.permutation(len(design.weight))[:20]
+    rows, v, tree = design.rows(chosen), rng.normal(size=(20, 2)), design.tree.take(chosen)
+    np.testing.assert_allclose(design.moments(v, tree), rows.T @ v, atol=1e-12)
+    np.testing.assert_allclose(design.gram(v[:, 0], tree), (rows.T * v[:, 0]) @ rows, atol=1e-12)
+    theta = rng.normal(size=rows.shape[1])
+    np.testing.assert_allclose(tree.scores(design.encoding.matrix @ theta), rows @ theta)
+    nobody = design.tree.take(chosen[:0])
+    assert not design.gram(np.empty(0), nobody).any()
+    assert not design.moments(np.empty((0, 2)), nobody).any()
+    # Neighbors in sorted order share the most nodes: they fork at lower levels.
+    assert design.tree.fork.sum() > design.tree.take(rng.permutation(len(design.weight))).fork.sum()
+
+
+def test_what_fits_share_follows_from_the_table_alone() -> None:
+    data, other = example_table(seed=1), example_table(seed=2)
+    forms: list[tuple[str, dict[str, Any]]] = [
+        ("zafar_2015", {}),
+        ("zafar_2015", {"constraint": "accuracy"}),
+        ("zafar_2017", {"constraint": "fpr"}),
+        ("zafar_2015", {"ridge": 1e-3}),
+        ("zafar_2015", {"positive": "unfavorable", "constraint": "misclassification"}),
+    ]
+
+    def scores(name: str, parameters: dict[str, Any], table: Table) -> np.ndarray:
+        score = get_technique(name, **parameters).fit(table, None).predict_score  # type: ignore[arg-type]
+        assert score is not None
+        return score(data)
+
+    alone = []
+    for name, parameters in forms:
+        shared._shared.clear()
+        alone.append(scores(name, parameters, data))
+    for order in (range(5), reversed(range(5))):
+        for i in order:
+            scores(*forms[i], other)
+            again = Table(data.schema, data.codes)  # the same rows in another object
+            np.testing.assert_array_equal(scores(*forms[i], again), alone[i])
+        for i in range(5):
+            np.testing.assert_array_equal(scores(*forms[i], data), alone[i])
+    assert len(shared._shared) == 1
+    (design,) = shared._shared.values()
+    with pytest.raises(ValueError, match="read-only"):
+        shared.unconstrained(design, 1e-6)[0][0] = 1.0
+
+
 def test_rows_stay_distinct_where_the_number_of_possible_rows_overflows() -> None:
     codes = np.zeros((30, 40), dtype=np.intp)
     codes[0] = np.arange(40) % 20  # what tells rows apart is the first to overflow
@@ -296,6 +344,14 @@ def test_of_all_fair_solutions_accuracy_takes_the_nearest(seed: int, gamma: floa
 def test_without_any_allowance_accuracy_leaves_the_optimum_as_it_is() -> None:
     theta, free, *_ = accuracy_problem(1, 0.0)
     np.testing.assert_allclose(theta, free, atol=1e-4)
+
+
+@pytest.mark.parametrize("gamma", [1e-6, 0.1, 0.28, 0.4])
+def test_accuracy_looks_at_few_points_of_its_path(gamma: float) -> None:
+    data = example_table(200, seed=1)
+    _, convergence = Zafar2015(constraint="accuracy", gamma=gamma)._coefficients(designed(data))
+    assert 0 < convergence.steps <= 15
+    assert convergence.residual < 1e-10
 
 
 def test_accuracy_meets_each_of_its_three_cases() -> None:

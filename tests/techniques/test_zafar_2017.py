@@ -94,27 +94,34 @@ def steps_of(
 ) -> list[tuple[Any, np.ndarray, np.ndarray]]:
     """Return problem, start and end of each convex step of a fit."""
     steps = []
-    original = zafar_2017.minimize
+    original = zafar_2017._solved
 
-    def spy(objective: Any, start: np.ndarray, **options: Any) -> tuple[np.ndarray, Any]:
-        end, convergence = original(objective, start, **options)
-        if isinstance(objective, zafar_2017._Convexified):
-            steps.append((objective, start, end))
-        return end, convergence
+    def spy(problem: Any, *rest: Any) -> Any:
+        found = original(problem, *rest)
+        steps.append((problem, problem.start.theta, found[0].theta))
+        return found
 
-    monkeypatch.setattr(zafar_2017, "minimize", spy)
+    monkeypatch.setattr(zafar_2017, "_solved", spy)
     coefficients(data, **parameters)
     return steps
 
 
 def true_objective(problem: Any, theta: np.ndarray) -> float:
     """Return the loss plus tau times the violations of the bounds themselves, without tangents."""
-    penalty = 0.0
-    for m in problem.mistakes:
-        c = m.covariance(theta)
-        violations = np.array([-c, c]) - problem.threshold
-        penalty += float(zafar_2017._rounded(violations, zafar_2017._CORNER).sum())
-    return problem.loss.value(theta) + problem.tau * penalty
+    sums = problem.mistakes.sums(problem.loss.design.scores(theta))
+    violations = sums - sums[problem.mistakes.other] - problem.threshold
+    return float(problem.loss.value(theta) + problem.penalty(violations))
+
+
+def gradient(problem: Any, theta: np.ndarray) -> np.ndarray:
+    """Return the gradient of a problem's value: that of a model about the point, which there is exact."""
+    model = zafar_2017._Model(problem.loss, problem.mistakes, theta)
+    point = model.at(theta)
+    violations = problem.violations(point.sums, theta)
+    force = problem.tau * np.clip(violations / zafar_2017._CORNER + 0.5, 0, 1)
+    return np.asarray(
+        model.gradient + force @ (point.gradients - problem.start.gradients[problem.mistakes.other])
+    )
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.01])
@@ -143,28 +150,74 @@ def test_each_step_is_no_worse_than_a_general_solver(
     for problem, start, end in steps[:: max(1, len(steps) // 4)]:
         for begin in (start, end):
             found = general_solver(
-                problem.value, begin, jac=lambda t, p=problem: p.expansion(t)[0], method="L-BFGS-B"
+                problem.value, begin, jac=lambda t, p=problem: gradient(p, t), method="L-BFGS-B"
             )
             assert problem.value(end) <= found.fun + 1e-7
 
 
-def test_the_gradient_and_the_hessian_are_the_derivatives() -> None:
+def modelled(constraint: str = "fpr_fnr") -> tuple[zafar_2017._Model, np.ndarray]:
     design = designed(example_table(80))
-    mistakes = tuple(zafar_2017._Mistakes(design, rate) for rate in ("fpr", "fnr"))
-    rng = np.random.default_rng(0)
-    at, theta = rng.normal(size=(2, len(design.covariance)))
-    tangents = tuple(m.tangents(at) for m in mistakes)
-    problem = zafar_2017._Convexified(
-        LogisticLoss(design, 0.1), mistakes, tangents, 0.01, 3.0, zafar_2017._LossGram(design)
-    )
-    gradient, hessian = problem.expansion(theta)
-    h = 1e-7  # small, so that no corner lies between
-    assert np.abs(gradient - LogisticLoss(design, 0.1).expansion(theta)[0]).max() > 0.01  # some bound acts
+    theta = np.random.default_rng(0).normal(size=len(design.covariance)) / 3
+    mistakes = zafar_2017._Mistakes(design, constraint.split("_"))
+    return zafar_2017._Model(LogisticLoss(design, 0.1), mistakes, theta), theta
+
+
+def test_the_mistakes_are_the_covariances_of_the_definition() -> None:
+    data = example_table()
+    design = designed(data)
+    theta = 100 * np.random.default_rng(0).normal(size=len(design.covariance))  # corners do not matter
+    sums = zafar_2017._Mistakes(design, ["fpr", "fnr"]).sums(design.scores(theta))
+    expected = covariances(data, theta)
+    np.testing.assert_allclose(sums[1] - sums[0], expected["fpr"], atol=0.007)
+    np.testing.assert_allclose(sums[3] - sums[2], expected["fnr"], atol=0.007)
+
+
+def test_gradients_and_curvature_are_the_derivatives() -> None:
+    model, theta = modelled()
+    point, h, force = model.at(theta), 1e-7, np.array([0.3, 1.0, 2.0, 0.0])  # h so that no corner is between
+    assert 0 < len(point.scores) < len(model.scores)  # near rows and far ones
+    curvature = model.curvature(point.scores, force)
     for i, unit in enumerate(np.eye(len(theta))):
-        low, high = theta - h * unit, theta + h * unit
-        assert gradient[i] == pytest.approx((problem.value(high) - problem.value(low)) / (2 * h), abs=1e-6)
-        change = (problem.expansion(high)[0] - problem.expansion(low)[0]) / (2 * h)
-        np.testing.assert_allclose(hessian[i], change, atol=1e-5)
+        low, high = (model.mistakes.sums(model.design.scores(theta + s * h * unit)) for s in (-1, 1))
+        np.testing.assert_allclose(point.gradients[:, i], (high - low) / (2 * h), atol=1e-8)
+        low, high = (
+            model.gradient + model.hessian @ (s * h * unit) + force @ model.at(theta + s * h * unit).gradients
+            for s in (-1, 1)
+        )
+        np.testing.assert_allclose(curvature[i], (high - low) / (2 * h), atol=1e-5)
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_a_model_is_as_good_as_exact_as_long_as_it_holds(constraint: str) -> None:
+    model, theta = modelled(constraint)
+    rng, held = np.random.default_rng(1), []
+    for size in (1e-4, 1e-3, 1e-2, 0.1, 1.0):
+        there = theta + size * rng.normal(size=len(theta))
+        held.append(model.holds(there))
+        if held[-1]:
+            exact = LogisticLoss(model.design, 0.1).value(there)
+            assert model.loss_at(there) == pytest.approx(exact, abs=1e-7)
+            exact = model.mistakes.sums(model.design.scores(there))
+            np.testing.assert_allclose(model.at(there).sums, exact, atol=1e-12)
+    assert held[0]
+    assert not held[-1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("n", [2, 4])
+def test_the_forces_are_those_of_a_general_solver(n: int, seed: int) -> None:
+    rng, highest = np.random.default_rng(seed), 3.0
+    root = rng.normal(size=(n, n))
+    root[-1] = -root[0]  # all but singular, as the two violations of a rate are
+    matrix = root @ root.T + 1e-6 * np.eye(n)
+    offsets = 2 * rng.normal(size=n)
+    force = zafar_2017._forces(matrix, offsets, highest)
+    lowest, uppermost = force <= 1e-9, force >= highest - 1e-9
+    slope = matrix @ force - offsets  # Karush, Kuhn and Tucker
+    assert ((force >= 0) & (force <= highest)).all()
+    assert (slope[lowest] >= -1e-6).all()
+    assert (slope[uppermost] <= 1e-6).all()
+    np.testing.assert_allclose(slope[~lowest & ~uppermost], 0, atol=1e-6)
 
 
 def test_rounded_corners_are_smooth_and_near_the_corner() -> None:
@@ -173,18 +226,14 @@ def test_rounded_corners_are_smooth_and_near_the_corner() -> None:
         rounded = zafar_2017._rounded(x, width)
         assert (rounded >= np.maximum(x, 0) - 1e-15).all()
         assert (rounded - np.maximum(x, 0)).max() == pytest.approx(width / 8, rel=1e-6)
-        np.testing.assert_allclose(np.gradient(rounded, x), zafar_2017._rounded_slope(x, width), atol=2e-3)
         far = np.abs(x) > width / 2
         np.testing.assert_allclose(rounded[far], np.maximum(x, 0)[far], atol=1e-15)
-
-
-def test_the_loss_gram_is_renewed_where_the_scores_have_moved() -> None:
-    design = designed(example_table())
-    gram, scores = zafar_2017._LossGram(design), np.zeros(len(design.weight))
-    first, second = np.random.default_rng(0).random((2, len(scores)))
-    np.testing.assert_array_equal(gram.at(scores, first), design.gram(first))
-    np.testing.assert_array_equal(gram.at(scores + 0.01, second), design.gram(first))
-    np.testing.assert_array_equal(gram.at(scores + 0.1, second), design.gram(second))
+    weight, sign = np.array([np.ones_like(x), np.zeros_like(x)]), np.array([-1.0, -1.0])
+    hinge = zafar_2017._rounded(-x, zafar_2017._HINGE)
+    assert zafar_2017._hinges(x, weight, sign) == pytest.approx([hinge.sum(), 0])
+    slopes = zafar_2017._hinge_slopes(x, weight, sign)
+    np.testing.assert_allclose(slopes[:, 0], np.gradient(hinge, x), atol=2e-3)
+    np.testing.assert_array_equal(slopes[:, 1], 0)
 
 
 # What must not matter, and what must be said
