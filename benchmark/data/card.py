@@ -2,7 +2,7 @@
 
 A card says where the source files are, how to read them, which columns become which states, and which roles
 the columns play. All states are declared, so the schema needs no data. :class:`Card` describes every field;
-the files in ``datasets/`` are examples, and :mod:`benchmark.data.load` shows a card of one's own.
+the files in ``datasets/`` are examples, and ``docs/adding/dataset.md`` makes a card of one's own.
 """
 
 from __future__ import annotations
@@ -42,20 +42,8 @@ from benchmark.declarations import (
 )
 from benchmark.errors import CardError, UnknownNameError
 
-__all__ = [
-    "MISSING_VALUES",
-    "Card",
-    "CategoricalColumn",
-    "Dropped",
-    "Missing",
-    "NetworkSettings",
-    "NumericColumn",
-    "Source",
-    "SourceFile",
-    "list_cards",
-    "load_card",
-]
-
+AlgorithmName = Literal["tabu", "hill_climbing", "exact"]
+ScoreName = Literal["bic", "bdeu"]
 Names = TypeVar("Names", list[str], tuple[str, ...])
 Wanted = TypeVar("Wanted", bound=Iterable[str])
 Text = Annotated[str, Field(min_length=1)]
@@ -352,8 +340,8 @@ class NetworkSettings(_Declaration):
         Added to each count when probabilities are estimated; 0 is maximum likelihood.
     """
 
-    algorithm: Literal["tabu", "hill_climbing", "exact"] = "tabu"
-    score: Literal["bic", "bdeu"] = "bic"
+    algorithm: AlgorithmName = "tabu"
+    score: ScoreName = "bic"
     max_indegree: PositiveInt | None = None
     tabu_length: PositiveInt = 10
     restarts: Annotated[int, Field(ge=0)] = 0

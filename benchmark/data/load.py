@@ -1,55 +1,4 @@
-r"""Loading a dataset: from its card to a coded table with roles.
-
-A dataset of one's own is one TOML file; its ``path`` is relative to the card:
-
->>> import tempfile
->>> from pathlib import Path
->>> folder = Path(tempfile.mkdtemp())
->>> _ = (folder / "loans.csv").write_text(
-...     "gender,income,repaid\n"
-...     "f,1200,1\n"
-...     "m,2100.5,1\n"
-...     "f,800,0\n"
-...     "m,?,0\n"
-... )
->>> _ = (folder / "loans.toml").write_text('''
-... name = "loans"
-... title = "Loans of a small bank"
-... label = "repaid"
-... favorable_label = "yes"
-... sensitive_feature = "gender"
-... deprived_group = "f"
-... required_edges = [["gender", "repaid"]]
-...
-... [source]
-... format = "csv"
-... files = [{ path = "loans.csv" }]
-...
-... [columns.gender]
-... kind = "categorical"
-... states = ["f", "m"]
-...
-... [columns.income]
-... kind = "numeric"
-... bins = [0, 1000, 2000, inf]
-... states = ["below 1000", "1000 to 1999", "2000 and more", "unknown"]
-... values = { "?" = "unknown" }
-...
-... [columns.repaid]
-... kind = "categorical"
-... states = ["no", "yes"]
-... values = { 0 = "no", 1 = "yes" }
-... ''')
->>> loans = load_dataset(folder / "loans.toml")
->>> loans.to_frame()
-  gender         income repaid
-0      f   1000 to 1999    yes
-1      m  2000 and more    yes
-2      f     below 1000     no
-3      m        unknown     no
->>> loans.table.y.tolist(), loans.table.deprived.tolist()
-([True, True, False, False], [True, False, True, False])
-"""
+"""Loading a dataset: from its card to a coded table with roles."""
 
 from __future__ import annotations
 
@@ -75,8 +24,6 @@ from benchmark.text.words import few
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Dataset", "group_notes", "load_dataset"]
 
 _MOST_SHOWN, _MOST_NAMED = 5, 20
 _MARKS = {",": "comma", ".": "point"}

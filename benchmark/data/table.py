@@ -103,17 +103,7 @@ class _Columns:
 
 @dataclass(frozen=True)
 class FeatureSchema(_Columns):
-    """The columns of ``Table.features``: all but the label, in the order of the schema.
-
-    Parameters
-    ----------
-    columns : tuple of Column
-        The features, the sensitive one included.
-    sensitive_feature : str
-        Name of the sensitive column.
-    deprived_group : str
-        The state of the sensitive column whose members are deprived.
-    """
+    """The columns of ``Table.features``: all of a :class:`Schema` but the label, in its order."""
 
     columns: tuple[Column, ...]
     sensitive_feature: str
@@ -200,7 +190,7 @@ class Schema(_Columns):
 
     @cached_property
     def features(self) -> FeatureSchema:
-        """The columns without the label."""
+        """Meaning of the columns of ``Table.features``: all but the label."""
         columns = tuple(self.columns[i] for i in self.feature_indices)
         return FeatureSchema(columns, self.sensitive_feature, self.deprived_group)
 

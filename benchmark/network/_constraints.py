@@ -47,14 +47,6 @@ class Constraints:
         ``names`` are the columns', for messages. A NetworkError says that an edge is none between two
         columns, or that the constraints contradict each other.
         """
-        if names is not None and len(names) != n_columns:
-            raise NetworkError(
-                "The names do not fit the table", expected=f"{n_columns} names", got=f"{len(names)}"
-            )
-        if max_indegree is not None and max_indegree < 0:
-            raise NetworkError(
-                "The largest in-degree is negative", expected="0 or more, or None", got=str(max_indegree)
-            )
         required = _parent_masks(n_columns, required_edges, "required", names)
         forbidden = _parent_masks(n_columns, forbidden_edges, "forbidden", names)
         limit = n_columns - 1 if max_indegree is None else max_indegree

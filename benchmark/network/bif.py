@@ -18,8 +18,6 @@ from benchmark.data.table import Column, Schema
 from benchmark.errors import NetworkError
 from benchmark.network.model import Network
 
-__all__ = ["read_bif", "state_tokens", "write_bif"]
-
 _SPELLED = (("<=", "le_"), (">=", "ge_"), ("<", "lt_"), (">", "gt_"))
 _TOKEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _VARIABLE = re.compile(r"variable\s+(\S+)\s*\{[^}]*?discrete\s*\[\s*\d+\s*\]\s*\{([^}]*)\}[^}]*\}")

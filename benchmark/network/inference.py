@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from benchmark.errors import NetworkError
 from benchmark.network.model import Network
 
-__all__ = ["discrimination", "group_rates", "joint_distribution"]
-
 
 def joint_distribution(network: Network, names: Sequence[str]) -> NDArray[np.float64]:
     """Compute the joint distribution of some columns by variable elimination.

@@ -14,8 +14,6 @@ from benchmark.network.model import Network, fit_network
 from benchmark.network.search import learn_structure
 from benchmark.seeding import generator
 
-__all__ = ["learn_network", "merge_settings"]
-
 
 def merge_settings(settings: NetworkSettings, changes: Mapping[str, Any]) -> NetworkSettings:
     """Return settings in which every change that is not None replaces what was there.
@@ -69,7 +67,7 @@ def learn_network(
     structure = learn_structure(
         table.codes,
         schema.cardinalities,
-        **settings.model_dump(exclude={"pseudo_count"}),
+        settings,
         required_edges=[(schema.index(a), schema.index(b)) for a, b in required_edges],
         forbidden_edges=[(schema.index(a), schema.index(b)) for a, b in forbidden_edges],
         rng=generator(0, purpose="structure search"),

@@ -10,8 +10,6 @@ from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import NetworkError
 from benchmark.network.model import Network
 
-__all__ = ["sample"]
-
 
 def _draw(
     cumulative: NDArray[np.float64],

@@ -11,7 +11,7 @@ from benchmark.statistics.across import (
     pairwise_tests,
     rank_groups,
 )
-from benchmark.statistics.fairea import constant_accuracy, fairea_regions, mutation_baseline
+from benchmark.statistics.fairea import fairea_regions
 from benchmark.statistics.frames import Goal, distance
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
@@ -23,12 +23,10 @@ __all__ = [
     "average_ranks",
     "bayesian_comparisons",
     "cell_intervals",
-    "constant_accuracy",
     "distance",
     "fairea_regions",
     "friedman_tests",
     "hypervolumes",
-    "mutation_baseline",
     "paired_comparisons",
     "pairwise_tests",
     "pareto_fronts",

@@ -14,13 +14,21 @@ from scipy.stats import rankdata
 
 from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.statistics.bayes import N_SAMPLES, PRIOR, ROPE, signed_rank_probabilities
-from benchmark.statistics.frames import DECIMALS, Cells, Goal, goal_of, require_known, row_means, to_cells
+from benchmark.statistics.frames import (
+    AXES,
+    DECIMALS,
+    Cells,
+    Goal,
+    goal_of,
+    require_known,
+    row_means,
+    to_cells,
+)
 from benchmark.statistics.hypothesis_tests import friedman, holm, wilcoxon_p_values
 
 ALPHA = 0.05
 """Level of significance, by default."""
 
-_AXES = ("dataset", "bias", "beta", "classifier")
 _PAIR = ("first", "second")
 
 
@@ -340,7 +348,7 @@ def too_few_datasets(n_datasets: int, n_blocks: int, n_tests: int, alpha: float 
 
 
 def _fixed(over: Sequence[str]) -> list[str]:
-    return [*(axis for axis in _AXES if axis not in over), "metric"]
+    return [*(axis for axis in AXES if axis not in over), "metric"]
 
 
 def _rankings(
@@ -350,8 +358,8 @@ def _rankings(
     techniques: Sequence[str] | None,
 ) -> Iterator[_Ranking]:
     for axis in over:
-        if axis not in _AXES:
-            raise UnknownNameError("axis", axis, _AXES)
+        if axis not in AXES:
+            raise UnknownNameError("axis", axis, AXES)
     if "dataset" not in over:
         raise StatisticsError(
             "Techniques are compared over no datasets",

@@ -16,6 +16,9 @@ from benchmark.errors import StatisticsError, UnknownNameError
 SCENARIO = ("dataset", "bias", "classifier")
 """What is never compared with each other directly: a dataset under one kind of bias and one classifier."""
 
+AXES = ("dataset", "bias", "beta", "classifier")
+"""What techniques at one level of bias have in common."""
+
 WHERE = (*SCENARIO, "beta", "technique")
 """What the repetitions of a cell have in common; each has a value of every metric."""
 
@@ -134,12 +137,8 @@ def require_known(kind: str, names: Sequence[str], known: pd.Series[str]) -> Non
 def to_cells(results: pd.DataFrame | Cells) -> Cells:
     """Return results as a matrix; one that is made already is returned as it is.
 
-    Values that are not finite count as missing, as if their rows were not there.
-
-    Raises
-    ------
-    StatisticsError
-        If a column or every row is missing, two rows have one key, or a value is no number.
+    Values that are not finite count as missing, as if their rows were not there. A StatisticsError says that
+    a column or every row is missing, two rows have one key, or a value is no number.
     """
     if isinstance(results, Cells):
         return results

@@ -54,8 +54,6 @@ def friedman(values: NDArray[np.float64]) -> Friedman:
     ``values`` have shape (N, k), with at least two blocks and two treatments. The result is NaN where all
     treatments tie in every block. The chi-squared p-value is too large for few blocks, that of F is better.
 
-    References
-    ----------
     Friedman (1937); Iman and Davenport (1980); Conover (1999), Practical nonparametric statistics, section
     5.8; Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
     """
@@ -80,11 +78,7 @@ def wilcoxon_p_values(
     Each row of ``differences`` is a test, of at least one column. Differences of zero are left out
     (``"wilcox"``), or their ranks are split between both signs (``"zsplit"``; Demsar 2006, section 3.1.3).
     As :func:`scipy.stats.wilcoxon`, it is exact up to 50 differences without zeros and ties, and up to 13
-    with them. NaN where all differences are zero.
-
-    References
-    ----------
-    Wilcoxon (1945), Individual comparisons by ranking methods.
+    with them. NaN where all differences are zero. Wilcoxon (1945), Individual comparisons by ranking methods.
     """
     sizes = np.sort(np.abs(differences), axis=1)
     clean = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
@@ -132,8 +126,6 @@ def sign_flip_p_values(
     Each row of ``differences``, shape (n_rows, n), is a test; they share the signs, which ``seed`` decides.
     A row of zeros has p = 1.
 
-    References
-    ----------
     Fisher (1935), The design of experiments, section 21; Phipson and Smyth (2010), Permutation p-values
     should never be zero.
     """
@@ -165,11 +157,8 @@ def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
     r"""Return p-values corrected for their number, so that the chance of any false finding stays bounded.
 
     With the m defined p-values in ascending order, the i-th becomes
-    :math:`\max_{j \le i} \min(1, (m - j + 1) p_j)`. NaN is no test, does not count, and stays.
-
-    References
-    ----------
-    Holm (1979), A simple sequentially rejective multiple test procedure.
+    :math:`\max_{j \le i} \min(1, (m - j + 1) p_j)`. NaN is no test, does not count, and stays. Holm (1979),
+    A simple sequentially rejective multiple test procedure.
     """
     corrected = np.full(len(p_values), np.nan)
     defined = np.flatnonzero(~np.isnan(p_values))
@@ -182,8 +171,6 @@ def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
 def cohens_d_z(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return mean over sample standard deviation (n - 1) of each row's differences; NaN where all are equal.
 
-    References
-    ----------
     Cohen (1988), Statistical power analysis for the behavioral sciences, section 2.3.5.
     """
     equal = all_equal(differences)
@@ -197,8 +184,6 @@ def rank_biserial(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     It is :math:`(R^+ - R^-) / (R^+ + R^-)` with the sums of the ranks, by absolute value, of each row's
     positive and negative differences; zeros are left out, and a row of zeros has NaN.
 
-    References
-    ----------
     Kerby (2014), The simple difference formula; King, Rosopa and Minium (2011), Statistical reasoning in the
     behavioral sciences.
     """

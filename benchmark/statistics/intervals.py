@@ -8,13 +8,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from benchmark.errors import StatisticsError
-from benchmark.statistics.frames import CELL_KEY, Cells, all_equal, first_true, of_rows, row_means, to_cells
+from benchmark.statistics.frames import Cells, all_equal, first_true, of_rows, row_means, to_cells
 
 CONFIDENCE = 0.95
 """Coverage of intervals, unless another is asked for."""
-
-INTERVAL_COLUMNS = (*CELL_KEY, "n", "missing", "mean", "median", "ci_low", "ci_high", "reason")
-"""Columns of :func:`cell_intervals`."""
 
 
 def half_widths(
@@ -23,16 +20,8 @@ def half_widths(
     r"""Return half of the width of Student's intervals: :math:`t_{n-1}\, s / \sqrt n`.
 
     In the unit of ``std``, the sample standard deviations (:math:`n - 1` in the denominator); 0 where all
-    values are equal, NaN where there are fewer than two.
-
-    Raises
-    ------
-    StatisticsError
-        If the confidence does not lie between 0 and 1.
-
-    References
-    ----------
-    Student (1908), The probable error of a mean.
+    values are equal, NaN where there are fewer than two. A StatisticsError says that the confidence does not
+    lie between 0 and 1. Student (1908), The probable error of a mean.
     """
     if not 0 < confidence < 1:
         raise StatisticsError(
@@ -75,10 +64,10 @@ def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDE
     Returns
     -------
     DataFrame
-        Columns :data:`INTERVAL_COLUMNS`, in the order of :class:`~benchmark.statistics.frames.Cells`. ``n``
-        counts the finite values, ``missing`` the repetitions of the scenario without one. ``ci_low`` and
-        ``ci_high`` are the ends of the mean's interval (:func:`student_intervals`); ``reason`` says why there
-        is none, or that it is a point.
+        The keys of :class:`~benchmark.statistics.frames.Cells`, in its order; ``n`` counts the finite values,
+        ``missing`` the repetitions of the scenario without one; ``mean`` and ``median``; ``ci_low`` and
+        ``ci_high``, the ends of the mean's interval (:func:`student_intervals`); ``reason`` why there is
+        none, or that it is a point.
 
     Raises
     ------

@@ -10,18 +10,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.errors import StatisticsError
-from benchmark.statistics.frames import Cells, Goal, require_known, row_means, to_cells
-
-_WHERE = ("dataset", "bias", "beta", "classifier")
+from benchmark.statistics.frames import AXES, Cells, Goal, require_known, row_means, to_cells
 
 PARETO_COLUMNS = (
-    *("dataset", "bias", "beta", "classifier", "technique", "first", "second"),
+    *(*AXES, "technique", "first", "second"),
     *("first_distance", "second_distance", "on_front", "share_on_front", "n", "reason"),
 )
 """Columns of :func:`pareto_fronts`."""
 
 HYPERVOLUME_COLUMNS = (
-    *("dataset", "bias", "beta", "classifier", "first", "second", "first_reference", "second_reference"),
+    *(*AXES, "first", "second", "first_reference", "second_reference"),
     *("hypervolume", "n_techniques", "reason"),
 )
 """Columns of :func:`hypervolumes`."""
@@ -31,7 +29,7 @@ HYPERVOLUME_COLUMNS = (
 class _Plane:
     """Techniques of one dataset, bias, level of bias and classifier by their distances in two metrics."""
 
-    where: tuple[object, ...]  # in the order of _WHERE
+    where: tuple[object, ...]  # in the order of AXES
     techniques: list[str]
     first: NDArray[np.float64]  # (n_techniques, n_repetitions), NaN where either metric is missing
     second: NDArray[np.float64]
@@ -163,11 +161,8 @@ def hypervolume(
 
     Exact: the points are swept in the order of their first coordinate. The last axis of both coordinates are
     the points, leading axes are separate sets of them. A point with NaN, or beyond the reference in either
-    coordinate, dominates nothing.
-
-    References
-    ----------
-    Zitzler and Thiele (1998), Multiobjective optimization using evolutionary algorithms.
+    coordinate, dominates nothing. Zitzler and Thiele (1998), Multiobjective optimization using evolutionary
+    algorithms.
     """
     counted = (first < reference[0]) & (second < reference[1])  # False for NaN
     x = np.where(counted, first, reference[0])
@@ -195,7 +190,7 @@ def _planes(
                 got="none is",
                 remedy="leave it out, or give it a goal with another direction",
             )
-    for names, own in cells.keys.groupby(list(_WHERE), sort=False):
+    for names, own in cells.keys.groupby(list(AXES), sort=False):
         techniques = own["technique"].unique()
         first, second = (
             distances[own.index[own["metric"] == metric]].reshape(-1, distances.shape[1])

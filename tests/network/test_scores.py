@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from benchmark.errors import NetworkError, UnknownNameError
+from benchmark.data.card import ScoreName
+from benchmark.errors import NetworkError
 from benchmark.network import scores as scores_module
 from benchmark.network._counts import collapse, group, members
-from benchmark.network.scores import ScoreName, SetScores
+from benchmark.network.scores import SetScores
 from tests.network.structure_helpers import (
     TABLES,
     oracle_parents,
@@ -231,8 +232,3 @@ def test_other_errors() -> None:
         structure_score(codes, [2, 2], [(), (2,)])
     with pytest.raises(NetworkError, match=r"Invalid parent of column 1.*Got: 1"):
         structure_score(codes, [2, 2], [(), (1,)])
-    with pytest.raises(UnknownNameError, match=r"no score called 'bde'.*bdeu"):
-        structure_score(codes, [2, 2], [(), ()], score="bde")  # type: ignore[arg-type]
-    for size in (0.0, -1.0, math.nan, math.inf):
-        with pytest.raises(NetworkError, match="equivalent sample size"):
-            structure_score(codes, [2, 2], [(), ()], score="bdeu", equivalent_sample_size=size)
