@@ -4,8 +4,6 @@ A registry knows its names without a list kept by hand: it imports every module 
 package, then what other installed packages announce as entry points, then what a user loads from a file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib
@@ -27,7 +25,6 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 # Where the registries are. A plugin may register items of any kind, so all are there before it runs.
 _HOMES = ("benchmark.bias", "benchmark.classifiers", "benchmark.metrics", "benchmark.techniques")
-_REGISTRIES: list[Registry[Any]] = []
 _PLUGINS: dict[Path, dict[str, tuple[str, ...]]] = {}
 
 
@@ -147,6 +144,9 @@ class Registry(Generic[T]):
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+
+_REGISTRIES: list[Registry[Any]] = []
 
 
 def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:

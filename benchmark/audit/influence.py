@@ -6,8 +6,6 @@ states look alike. How far the model's accuracy and discrimination then change i
 direct and through proxies. The model is asked, never opened and never trained again.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ What a column means is never guessed: where the favorable value, a group or who 
 error says how to settle it.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import math

@@ -1,7 +1,5 @@
 """The audit of a table of predictions: rates of groups, all metrics that apply, disparities and verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args

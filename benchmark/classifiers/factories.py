@@ -5,13 +5,11 @@ A classifier is named by a short name (``c45``) or by the dotted path of any sci
 as categories get them as they are, all others get them one-hot encoded over the known states.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +50,7 @@ class OneHotClassifier:
 
     def fit(
         self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: NDArray[np.float64] | None = None
-    ) -> OneHotClassifier:
+    ) -> Self:
         """Train on codes; raises :class:`ClassifierError` if the estimator cannot use weights."""
         encoded = self._encoder.fit_transform(X)
         if sample_weight is None:

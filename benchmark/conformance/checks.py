@@ -11,13 +11,11 @@ technique distinguishes more than two groups is only checked where the classifie
 prediction may rightly depend on each state of the sensitive feature.
 """
 
-from __future__ import annotations
-
 import functools
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -588,7 +586,7 @@ class _Weightless:
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
 
-    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64]) -> _Weightless:
+    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64]) -> Self:
         self._estimator.fit(X, y)
         return self
 
@@ -602,7 +600,7 @@ class _Scoreless:
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
 
-    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: Any = None) -> _Scoreless:
+    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: Any = None) -> Self:
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self._estimator.fit(X, y, **weights)
         return self

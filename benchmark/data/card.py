@@ -5,8 +5,6 @@ the columns play. All states are declared, so the schema needs no data. :class:`
 the files in ``datasets/`` are examples, and ``docs/adding/dataset.md`` makes a card of one's own.
 """
 
-from __future__ import annotations
-
 import difflib
 import graphlib
 import hashlib
@@ -433,7 +431,7 @@ class Card(_Declaration):
         columns = tuple(Column(name, spec.states, spec.ordered) for name, spec in self.columns.items())
         return Schema(columns, **self.roles)
 
-    def with_columns(self, changes: Mapping[str, Mapping[str, Any]]) -> Card:
+    def with_columns(self, changes: Mapping[str, Mapping[str, Any]]) -> Self:
         """Return the card with columns read in another way.
 
         For a column of the card, ``changes`` are the fields that replace its own: ``{"age": {"bins": [...],
@@ -448,7 +446,7 @@ class Card(_Declaration):
                 raise UnknownNameError("column", name, self.columns)
             content["columns"][name] |= fields
         try:
-            card = Card.model_validate(content)
+            card = type(self).model_validate(content)
         except ValidationError as error:
             raise _card_error(self._path or Path(self.name), error) from None
         card._path = self._path

@@ -4,13 +4,11 @@ All counts come from one pass over the rows (:meth:`Predictions.counts`). Metric
 such as scores, ask a group for its rows.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +160,7 @@ class Predictions:
             weight = np.asarray(summed, dtype=np.float64).reshape(shape)
         return GroupCounts(self.names, weight, rows)
 
-    def take(self, mask: NDArray[np.bool_]) -> Predictions:
+    def take(self, mask: NDArray[np.bool_]) -> Self:
         """Return the rows for which ``mask``, shape (n_rows,), is True."""
 
         def some(array: NDArray[np.generic] | None) -> NDArray[np.generic] | None:
@@ -211,7 +209,7 @@ class Group:
         name: str,
         source: Predictions | None = None,
         conventions: Conventions = "betabench",
-    ) -> Group:
+    ) -> Self:
         """Return some groups of counts as one."""
         weight = counts.weight[list(codes)].sum(axis=0)
         (tn, fp), (fn, tp) = weight.tolist()

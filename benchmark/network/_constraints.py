@@ -1,10 +1,9 @@
 """What a learned structure must and must not contain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from typing import Self
 
 from benchmark.errors import NetworkError
 from benchmark.network._counts import members
@@ -41,7 +40,7 @@ class Constraints:
         forbidden_edges: Iterable[tuple[int, int]] = (),
         max_indegree: int | None = None,
         names: Sequence[str] | None = None,
-    ) -> Constraints:
+    ) -> Self:
         """Build constraints from edges (parent, child); without a largest in-degree, it is unlimited.
 
         ``names`` are the columns', for messages. A NetworkError says that an edge is none between two

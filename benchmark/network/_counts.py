@@ -4,8 +4,6 @@ Rows are packed into a few 64-bit words, so that a set of columns is a bit mask 
 counting the configurations of a set is grouping equal masked words.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

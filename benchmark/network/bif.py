@@ -4,8 +4,6 @@ BIF knows no roles and few characters, so a file holds plain tokens and its mean
 that it is read with: states are matched to the schema's by their tokens.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Iterator

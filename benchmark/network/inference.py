@@ -1,7 +1,5 @@
 """Exact inference: what a network says, without sampling noise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """From a coded table to a fitted network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Forward sampling into code matrices."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -11,8 +11,6 @@ A column X with parents P then adds F(P ∪ X) − F(P) to the score of its stru
 remembered instead of families: one set serves several families, and score equivalence is plain to see.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Structure learning: hill climbing, tabu search with random restarts, exact search."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Techniques over several datasets: average ranks, groups that do not differ, practical equivalence."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Bayesian signed-rank test with a region of practical equivalence."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

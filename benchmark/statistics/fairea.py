@@ -1,7 +1,5 @@
 """Fairea: trade-offs against what overwriting predictions at random would give."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

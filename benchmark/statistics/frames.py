@@ -1,10 +1,8 @@
 """What results must look like, which of two values is better, and results as a matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pandas as pd
@@ -63,17 +61,17 @@ class Cells:
         count: NDArray[np.int64] = np.isfinite(self.values).sum(axis=1)
         return count
 
-    def where(self, **names: Sequence[str]) -> Cells:
+    def where(self, **names: Sequence[str]) -> Self:
         """Return the rows whose keys have one of the given entries in every column named."""
         kept = np.ones(len(self.keys), dtype=bool)
         for column, entries in names.items():
             kept &= self.keys[column].isin(entries).to_numpy()
         return self.take(kept)
 
-    def take(self, kept: NDArray[np.bool_]) -> Cells:
+    def take(self, kept: NDArray[np.bool_]) -> Self:
         """Return the rows for which a mask of shape (n_rows,) is true."""
         keys = self.keys[kept].reset_index(drop=True)
-        return Cells(keys, self.values[kept], self.n_expected[kept])
+        return type(self)(keys, self.values[kept], self.n_expected[kept])
 
     def find(self, **replaced: str | float) -> NDArray[np.intp]:
         """Return for each row the position of the one whose key has other entries; -1 if there is none."""
@@ -127,7 +125,7 @@ def goal_of(goals: Mapping[str, Goal], metric: str) -> Goal:
     return goals[name]
 
 
-def require_known(kind: str, names: Sequence[str], known: pd.Series[str]) -> None:
+def require_known(kind: str, names: Sequence[str], known: pd.Series) -> None:
     """Raise :class:`UnknownNameError` for the first name that does not occur in a column of results."""
     for name in names:
         if name not in set(known):

@@ -1,7 +1,5 @@
 """Tests and effect sizes on arrays: one row per test, one column per pair or block."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Student's interval of a mean over repetitions, which is the interval of every estimate that has one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Each technique against a baseline on the very same samples: differences, tests, effect sizes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

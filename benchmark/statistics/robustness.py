@@ -1,7 +1,5 @@
 """What becomes of a metric as the planted bias grows: slope, area, and where a technique stops helping."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two metrics at once: Pareto fronts and the hypervolume that they dominate."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -1,11 +1,9 @@
 """Coded columns as features of linear and other numeric methods."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +27,7 @@ class Encoding:
     widths: tuple[int, ...]  # number of features of each visible column
 
     @classmethod
-    def of(cls, train: Table, *, use_sensitive: bool, treatment: Treatment) -> Encoding:
+    def of(cls, train: Table, *, use_sensitive: bool, treatment: Treatment) -> Self:
         """Encode what a training table shows.
 
         A categorical column has an indicator for each of its states, none left out, but a single one (of its

@@ -1,7 +1,5 @@
 """Numbers, names and lists as every output writes them."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,11 +1,9 @@
 """Alternation tests that are declared in a file: rows of which dataset, which model, which attributes."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -83,7 +81,7 @@ class AlternationExperiment(BaseModel):
     cases: tuple[AlternationCase, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _fits_together(self) -> AlternationExperiment:
+    def _fits_together(self) -> Self:
         names = [case.name for case in self.cases]
         if repeated := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"cases: the name {repeated[0]!r} is used twice; give each its own name")
