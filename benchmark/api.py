@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
-__all__ = ["Run", "open_run", "run", "sample"]
-
 _SHOWN = ("discrimination", "accuracy")  # what a notebook shows of a run
 
 

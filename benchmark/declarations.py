@@ -15,19 +15,6 @@ if TYPE_CHECKING:  # so that finding a file does not wait for it
     from pydantic import BaseModel, ValidationError
     from pydantic_core import ErrorDetails
 
-__all__ = [
-    "Kind",
-    "broken_rules",
-    "count_of",
-    "declaration_dir",
-    "find_declaration",
-    "indented",
-    "list_declarations",
-    "load_experiment_file",
-    "read_declaration",
-    "title_of",
-]
-
 M = TypeVar("M", bound="BaseModel")
 
 Kind = Literal["datasets", "experiments"]

@@ -10,8 +10,6 @@ import json
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["axis_seed", "generator", "lots_of_rows"]
-
 
 def axis_seed(root: int, **axes: str | int | float) -> int:
     """Derive a 128-bit seed from a root seed and named axes.

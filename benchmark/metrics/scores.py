@@ -272,29 +272,10 @@ def auc_by_mask(
 ) -> pd.DataFrame:
     """Return the AUC of groups that may overlap: by sex, by age, by both.
 
-    Parameters
-    ----------
-    y_true : ndarray of bool, shape (n_rows,)
-        Whether the label is favorable.
-    y_score : ndarray of float, shape (n_rows,)
-        Scores, higher for those held more likely to have the favorable label.
-    masks : mapping of str to ndarray of bool, shape (n_rows,)
-        Who belongs to each group, by name.
-
-    Returns
-    -------
-    DataFrame
-        A row per group, in the order of ``masks``; columns ``group``, ``n`` (rows), ``n_positive`` (rows with
-        a favorable label), ``auc`` (NaN where there is none) and ``reason`` (why; else empty).
-
-    Raises
-    ------
-    DataError
-        If the arrays do not fit each other.
-
-    See Also
-    --------
-    auc_gap_of : the largest difference between two groups.
+    Labels (True for favorable), scores and who belongs to each group, by name, have shape (n_rows,) each. A
+    row per group, in the order of ``masks``: ``group``, ``n`` (rows), ``n_positive`` (rows with a favorable
+    label), ``auc`` (NaN where there is none) and ``reason`` (why; else empty). A DataError says that arrays
+    do not fit. :func:`auc_gap_of` is the largest difference between two of the groups.
     """
     import pandas as pd
 
@@ -318,16 +299,8 @@ def auc_by_mask(
 
 
 def auc_gap_of(frame: pd.DataFrame) -> float:
-    """Return how far the highest and the lowest AUC of groups lie apart.
+    """Return how far the highest and the lowest AUC of :func:`auc_by_mask` lie apart.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From :func:`auc_by_mask`.
-
-    Returns
-    -------
-    float
-        NaN if a group has no AUC, or there is no group: drop such groups first to leave them out knowingly.
+    NaN if a group has no AUC, or there is no group: drop such groups first to leave them out knowingly.
     """
     return float(frame["auc"].max(skipna=False) - frame["auc"].min(skipna=False))

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_clarify
+from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_clarify, metric
 from benchmark.metrics.groups import Group, UndefinedMetricError, difference, require_rows
 from benchmark.metrics.labels import DAS, demographic_disparity, of_clarify
 from benchmark.metrics.rates import (
@@ -26,10 +26,20 @@ _of_clarify = functools.partial(of_clarify, needs=("y_true", "y_pred"), family="
 
 
 def _of_two_groups(
-    title: str, formula: str, size: float, *equivalents: Equivalent, **others: Any
-) -> Callable[[Callable[[Group, Group], float]], Metric]:
-    """Declare the decorated function as a difference between two groups, from ``-size`` to ``size``."""
-    return _of_clarify(title, formula, range=(-size, size), equivalents=equivalents, **others)
+    title: str, formula: str, size: float, *equivalents: Equivalent, minus: str = "deprived", **others: Any
+) -> Callable[[Callable[[Group], float]], Metric]:
+    """Declare by how much a number of one group differs from ``minus`` the other's, by up to ``size``."""
+
+    def declare(number: Callable[[Group], float]) -> Metric:
+        def compute(deprived: Group, favored: Group) -> float:
+            require_rows(deprived, favored)
+            first, second = (favored, deprived) if minus == "deprived" else (deprived, favored)
+            return difference(number(first), number(second))
+
+        declared = {"name": number.__name__, "range": (-size, size), "equivalents": equivalents, **others}
+        return _of_clarify(title, formula, **declared)(compute)
+
+    return declare
 
 
 @_of_clarify(
@@ -57,13 +67,8 @@ def disparate_impact(deprived: Group, favored: Group) -> float:
     in_clarify("DCA", note="its published example prints -0.227 where its counts give -0.2314"),
     note="Positive: with as many favorable labels, g gets more favorable predictions.",
 )
-def conditional_acceptance_difference(deprived: Group, favored: Group) -> float:
-    """Return how many more favorable labels per favorable prediction the favored group has."""
-    require_rows(deprived, favored)
-    return difference(_conditional_acceptance(favored), _conditional_acceptance(deprived))
-
-
-def _conditional_acceptance(group: Group) -> float:
+def conditional_acceptance_difference(group: Group) -> float:
+    """Return how many favorable labels a group has per favorable prediction."""
     return group.share(group.positives, group.predicted_positives, "that is predicted favorable")
 
 
@@ -75,15 +80,11 @@ def _conditional_acceptance(group: Group) -> float:
         "DCR",
         note="its published example subtracts the other way round, yet prints +0.132; its counts give 0.1330",
     ),
+    minus="favored",
     note="Positive: with as many unfavorable labels, g gets fewer unfavorable predictions.",
 )
-def conditional_rejection_difference(deprived: Group, favored: Group) -> float:
-    """Return how many more unfavorable labels per unfavorable prediction the deprived group has."""
-    require_rows(deprived, favored)
-    return difference(_conditional_rejection(deprived), _conditional_rejection(favored))
-
-
-def _conditional_rejection(group: Group) -> float:
+def conditional_rejection_difference(group: Group) -> float:
+    """Return how many unfavorable labels a group has per unfavorable prediction."""
     return group.share(group.negatives, group.predicted_negatives, "that is predicted unfavorable")
 
 
@@ -95,10 +96,9 @@ def _conditional_rejection(group: Group) -> float:
     in_aif360("false_discovery_rate_difference"),
     note="Positive: a favorable prediction is less often right in the group in question.",
 )
-def acceptance_rate_difference(deprived: Group, favored: Group) -> float:
-    """Return how much higher the precision is in the favored group."""
-    require_rows(deprived, favored)
-    return difference(precision(favored), precision(deprived))
+def acceptance_rate_difference(group: Group) -> float:
+    """Return a group's precision."""
+    return precision(group)
 
 
 @_of_two_groups(
@@ -110,12 +110,12 @@ def acceptance_rate_difference(deprived: Group, favored: Group) -> float:
         note="its published example subtracts this way round, yet prints -0.136; its counts give 0.1367",
     ),
     in_aif360("false_omission_rate_difference", relation="negated"),
+    minus="favored",
     note="Positive: an unfavorable prediction is more often right in the group in question.",
 )
-def rejection_rate_difference(deprived: Group, favored: Group) -> float:
-    """Return how much higher the negative predictive value is in the deprived group."""
-    require_rows(deprived, favored)
-    return difference(negative_predictive_value(deprived), negative_predictive_value(favored))
+def rejection_rate_difference(group: Group) -> float:
+    """Return a group's negative predictive value."""
+    return negative_predictive_value(group)
 
 
 @_of_two_groups(
@@ -126,10 +126,9 @@ def rejection_rate_difference(deprived: Group, favored: Group) -> float:
     in_aif360("error_rate_difference"),
     note="Positive: the group in question is more often predicted wrongly.",
 )
-def accuracy_difference(deprived: Group, favored: Group) -> float:
-    """Return how much higher the accuracy is in the favored group."""
-    require_rows(deprived, favored)
-    return difference(accuracy_rate(favored), accuracy_rate(deprived))
+def accuracy_difference(group: Group) -> float:
+    """Return a group's accuracy."""
+    return accuracy_rate(group)
 
 
 @_of_two_groups(
@@ -138,24 +137,22 @@ def accuracy_difference(deprived: Group, favored: Group) -> float:
     math.inf,
     in_clarify("TE"),
     source="Berk et al. (2021), treatment equality; " + DAS,
+    minus="favored",
     note="Positive: errors in the group in question are more often to its disadvantage.",
 )
-def treatment_equality(deprived: Group, favored: Group) -> float:
-    """Return how many more false negatives per false positive the deprived group has."""
-    require_rows(deprived, favored)
-    return difference(_error_ratio(deprived), _error_ratio(favored))
-
-
-def _error_ratio(group: Group) -> float:
+def treatment_equality(group: Group) -> float:
+    """Return how many false negatives a group has per false positive."""
     return group.share(group.fn, group.fp, "that is wrongly predicted favorable")
 
 
-@_of_two_groups(
+@_of_clarify(
     "Conditional disparity of predictions",
     "Σ_s n_s / n (P(g | ŷ-, s) - P(g | ŷ+, s))",
-    1.0,
-    in_clarify(
-        "CDDPL", note="a stratum without an outcome counts a share of 0 for it; an empty group gives 0"
+    range=(-1.0, 1.0),
+    equivalents=(
+        in_clarify(
+            "CDDPL", note="a stratum without an outcome counts a share of 0 for it; an empty group gives 0"
+        ),
     ),
     source="Wachter, Mittelstadt and Russell (2021), conditional demographic disparity; " + DAS,
     needs=("y_pred", "strata"),
@@ -207,3 +204,31 @@ def predicted_positive_share_disparity(group: Group, reference: Group) -> float:
         reference.predicted_positives,
         f"the number of favorable predictions of {reference.name}",
     )
+
+
+_accepted = functools.partial(
+    metric,
+    range=(0.0, 1.0),
+    ideal=None,
+    source="Standard: the selection rate of fairlearn, AIF360 and Aequitas",
+    needs=("y_pred",),
+    family="acceptance",
+)
+
+
+@_accepted("Share accepted", "P(ŷ+)", compare="overall")
+def accepted(everybody: Group) -> float:
+    """Return the share of all rows that are predicted the favorable outcome."""
+    return selection_rate(everybody)
+
+
+@_accepted("Share accepted, deprived group", "P(ŷ+ | g)", compare="one_against_rest")
+def accepted_deprived(deprived: Group, _favored: Group) -> float:
+    """Return the share of the deprived group that is predicted the favorable outcome."""
+    return selection_rate(deprived)
+
+
+@_accepted("Share accepted, favored group", "P(ŷ+ | ḡ)", compare="one_against_rest")
+def accepted_favored(_deprived: Group, favored: Group) -> float:
+    """Return the share of the favored group that is predicted the favorable outcome."""
+    return selection_rate(favored)
