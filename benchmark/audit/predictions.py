@@ -148,7 +148,7 @@ def _check_names(frame: pd.DataFrame, what: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class ReadyTable:
     """A table of predictions, ready for metrics.
 
     ``predictions`` has labels, predictions and groups by attribute. ``missing`` has a row for each column
@@ -230,7 +230,7 @@ def _names(columns: Sequence[str] | str) -> Sequence[str]:
     return [columns] if isinstance(columns, str) else columns
 
 
-def prepare(frame: pd.DataFrame, columns: Columns) -> Prepared:
+def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     """Make a table of predictions ready for metrics.
 
     Rows whose label, prediction, score, weight, stratum or feature is missing are left out. Rows without a
@@ -315,7 +315,7 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> Prepared:
         "selection": selection,
         "digest": _digest(frame[[*dict.fromkeys([*(name for _, name in used), *attributes])]]),
     }
-    return Prepared(ready, _missing(used, lacking, all_groups), tuple(notes), facts)
+    return ReadyTable(ready, _missing(used, lacking, all_groups), tuple(notes), facts)
 
 
 def _missing(

@@ -42,9 +42,9 @@ class AuditResult:
         Verdicts on each group and on each attribute, from :func:`benchmark.audit.parity` and
         :func:`benchmark.audit.overall_parity`.
     missing, notes : DataFrame, tuple of str
-        Missing values, as in :class:`benchmark.audit.predictions.Prepared`; what a reader has to know.
+        Missing values, as in :class:`benchmark.audit.predictions.ReadyTable`; what a reader has to know.
     facts : mapping of str to object
-        Those of :class:`benchmark.audit.predictions.Prepared`; ``metrics`` (those asked for; none if all
+        Those of :class:`benchmark.audit.predictions.ReadyTable`; ``metrics`` (those asked for; none if all
         that apply), ``tau``, ``conventions``, ``reference`` (by attribute) and ``versions``.
     """
 

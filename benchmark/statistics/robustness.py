@@ -121,9 +121,8 @@ def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping
 
     Notes
     -----
-    There is no interval: one of resampled levels held the true level of a technique that changes nothing in
-    18 to 32 % of the cases, not 95. Which improvements are significant at which level is in
-    :func:`~benchmark.statistics.paired.paired_comparisons`.
+    There is no interval; ``docs/statistics.md`` says why. Which improvements are significant at which level
+    is in :func:`~benchmark.statistics.paired.paired_comparisons`.
     """
     cells = to_cells(results)
     require_known("technique", [baseline], cells.keys["technique"])

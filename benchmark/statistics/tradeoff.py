@@ -117,9 +117,8 @@ def hypervolumes(
 
     Notes
     -----
-    There is no interval. The best of several noisy points are better than the best of the points without
-    noise, so that the hypervolume is too large by up to as much as it varies: where five or ten techniques
-    are equally good, a jackknife interval of 30 repetitions held the true value in 67 and 32 % of the cases.
+    There is no interval; ``docs/statistics.md`` says why. The best of several noisy points are better than
+    the best of the points without noise, so that the hypervolume is too large by up to as much as it varies.
     """
     if not np.isfinite(reference).all():
         raise StatisticsError(
