@@ -85,10 +85,6 @@ def average_ranks(
 
     Parameters
     ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    goals : mapping of str to Goal
-        Ideal and direction of each metric in the results.
     over : sequence of str, default ("dataset",)
         Axes that blocks are made of: ``"dataset"`` and any of ``"bias"``, ``"beta"``, ``"classifier"``. Each
         combination of the others is ranked by itself.
@@ -102,13 +98,6 @@ def average_ranks(
         The axes that are not pooled and ``metric``; ``technique``, ``mean_rank``, ``mean_distance``,
         ``n_blocks``, ``n_datasets`` (of the blocks that are ranked), and ``reason`` why there is no rank.
         Best first.
-
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed, or the blocks' axes are.
-    UnknownNameError
-        If a metric has no goal, or a technique no results.
 
     References
     ----------
@@ -136,7 +125,7 @@ def friedman_tests(
 ) -> pd.DataFrame:
     """Test whether the techniques of :func:`average_ranks` have the same ranks.
 
-    Parameters, errors and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
+    Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
     ``warning`` speaks.
 
     Returns
@@ -171,7 +160,7 @@ def pairwise_tests(
 ) -> pd.DataFrame:
     """Test each pair of techniques by Wilcoxon's signed-rank test over the blocks.
 
-    Parameters, errors and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
+    Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
     ``warning`` speaks.
 
     Returns
@@ -208,7 +197,7 @@ def rank_groups(
 ) -> pd.DataFrame:
     """Find the techniques that a rank diagram joins by bars: neighbours in rank that do not differ.
 
-    Parameters, errors and blocks are those of :func:`average_ranks`; ``alpha`` is the level at which two
+    Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level at which two
     techniques of :func:`pairwise_tests` differ, with Holm's correction.
 
     Returns
@@ -246,12 +235,8 @@ def bayesian_comparisons(
 ) -> pd.DataFrame:
     """Compare each pair of techniques by the Bayesian signed-rank test over the blocks.
 
-    Parameters
-    ----------
-    results, goals, over, techniques
-        As in :func:`average_ranks`.
-    rope, prior, n_samples, seed
-        As in :func:`~benchmark.statistics.bayes.signed_rank_probabilities`.
+    Parameters and blocks are those of :func:`average_ranks`, and those of
+    :func:`~benchmark.statistics.bayes.signed_rank_probabilities`.
 
     Returns
     -------
@@ -261,11 +246,6 @@ def bayesian_comparisons(
         ``p_second``, the probabilities that the first is practically better, that both are practically
         equivalent, and that the second is practically better; ``warning`` where there are fewer datasets than
         a single signed-rank test would need, so that the prior weighs much.
-
-    Raises
-    ------
-    StatisticsError, UnknownNameError
-        As in :func:`average_ranks`, or if a setting is impossible.
 
     References
     ----------

@@ -79,8 +79,6 @@ def fairea_regions(
 
     Parameters
     ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     original : str
         Technique whose predictions are the original ones, on the same repetition.
     constant_accuracies : mapping of str to float
@@ -97,17 +95,6 @@ def fairea_regions(
         Columns :data:`FAIREA_COLUMNS`, one row for each cell of the other techniques and bias metric: ``n``
         and ``missing`` are the repetitions with and without all four numbers, and each region of
         :data:`REGIONS` has its share of the former; NaN with a reason where there is none.
-
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed.
-    UnknownNameError
-        If the original, a metric or a dataset is unknown.
-
-    References
-    ----------
-    Hort, Zhang, Sarro and Harman (2021), Fairea.
     """
     cells = to_cells(results)
     require_known("technique", [original], cells.keys["technique"])

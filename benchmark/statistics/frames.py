@@ -93,19 +93,8 @@ def distance(values: NDArray[np.float64], goal: Goal) -> NDArray[np.float64]:
 
     This is :math:`|v - v^*|` where being close to the ideal :math:`v^*` counts, :math:`v^* - v` where higher
     values are better and :math:`v - v^*` where lower ones are. Without a finite ideal, 0 takes its place:
-    differences between two distances are the same for any.
-
-    Parameters
-    ----------
-    values : ndarray of float
-        In the metric's unit.
-    goal : Goal
-        The metric's ideal and direction.
-
-    Returns
-    -------
-    ndarray of float
-        In the metric's unit; NaN where no value is better than another.
+    differences between two distances are the same for any. The distances are in the unit of the values, NaN
+    where no value is better than another.
     """
     ideal = goal.ideal if goal.ideal is not None and np.isfinite(goal.ideal) else 0.0
     if goal.direction == "higher":

@@ -52,13 +52,6 @@ def student_intervals(
 def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDENCE) -> pd.DataFrame:
     """Summarise each metric of each cell over the repetitions.
 
-    Parameters
-    ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    confidence : float, default 0.95
-        Coverage of the intervals.
-
     Returns
     -------
     DataFrame
@@ -66,11 +59,6 @@ def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDE
         ``missing`` the repetitions of the scenario without one; ``mean`` and ``median``; ``ci_low`` and
         ``ci_high``, the ends of the mean's interval (:func:`student_intervals`); ``reason`` why there is
         none, or that it is a point.
-
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed or a setting is impossible.
     """
     cells = to_cells(results)
     low, high = student_intervals(cells.values, confidence)

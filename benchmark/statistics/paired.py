@@ -63,15 +63,8 @@ def paired_comparisons(
 
     Parameters
     ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     baseline : str
         Name of a technique in the results.
-    goals : mapping of str to Goal
-        Ideal and direction of each metric in the results, such as
-        :func:`benchmark.metrics.list_metrics` returns them.
-    confidence : float, default 0.95
-        Coverage of the intervals.
     alpha : float, default 0.05
         Level of significance that the largest family of tests must be able to reach with Holm's correction:
         it takes more random sign flips, the more tests there are.
@@ -98,13 +91,6 @@ def paired_comparisons(
             Effect sizes: :func:`cohens_d_z` and :func:`rank_biserial`.
         ``reason``
             Why something is NaN; else empty.
-
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed or a setting is impossible.
-    UnknownNameError
-        If the baseline has no results, or a metric no goal.
 
     Notes
     -----

@@ -37,13 +37,6 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     the polygon through the values (trapezoidal rule). Both are linear, so that their means over the
     repetitions are slope and area of the means.
 
-    Parameters
-    ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    confidence : float, default 0.95
-        Coverage of the intervals.
-
     Returns
     -------
     DataFrame
@@ -51,11 +44,6 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
         ``n_betas`` is the number of levels of bias with a value, ``n`` the number of repetitions that have
         one at every level of the scenario. Slope and area are their means, in the metric's unit, with
         :func:`~benchmark.statistics.intervals.student_intervals`; NaN with a reason where there is none.
-
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed or a setting is impossible.
 
     Notes
     -----
@@ -95,16 +83,11 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
 
 
 def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping[str, Goal]) -> pd.DataFrame:
-    """Find the level of bias from which on a technique does not beat the baseline any more.
+    """Find the level of bias from which on a technique does not beat the baseline, another one, any more.
 
     A technique beats the baseline at a level if the mean improvement over the repetitions
     (:func:`~benchmark.statistics.paired.paired_comparisons`) is above 0. It stops at the smallest level at
     which, and at all greater levels of the experiment, it does not.
-
-    Parameters
-    ----------
-    results, baseline, goals
-        As in :func:`~benchmark.statistics.paired.paired_comparisons`.
 
     Returns
     -------
@@ -113,11 +96,6 @@ def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping
         other than the baseline. ``stops_at`` is that level: the smallest one if the technique never beats the
         baseline, infinite if it does at the greatest one, so that where it stops is beyond the experiment.
         NaN with a reason where a level has no pairs, or the metric no better values.
-
-    Raises
-    ------
-    StatisticsError, UnknownNameError
-        As in :func:`~benchmark.statistics.paired.paired_comparisons`.
 
     Notes
     -----

@@ -51,15 +51,6 @@ def pareto_fronts(
     Techniques are compared by their mean :func:`~benchmark.statistics.frames.distance` to each metric's
     ideal, over the repetitions in which both metrics have a value.
 
-    Parameters
-    ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    metrics : tuple of str
-        Names of the two metrics.
-    goals : mapping of str to Goal
-        Their ideals and directions.
-
     Returns
     -------
     DataFrame
@@ -67,13 +58,6 @@ def pareto_fronts(
         technique. ``on_front`` says whether the technique is on the front of the means, and
         ``share_on_front`` in which share of its repetitions, each by itself, it is on the front of these; a
         technique without a value is on none, with NaN and a reason.
-
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed, a metric has no better values, or a setting is impossible.
-    UnknownNameError
-        If a metric has no results or no goal.
     """
     rows: list[tuple[object, ...]] = []
     for plane in _planes(results, metrics, goals):
@@ -98,8 +82,6 @@ def hypervolumes(
 
     Parameters
     ----------
-    results, metrics, goals
-        As in :func:`pareto_fronts`.
     reference : tuple of float
         Reference point: the distances to the two ideals from which on nothing counts.
 
@@ -109,11 +91,6 @@ def hypervolumes(
         Columns :data:`HYPERVOLUME_COLUMNS`, one row for each dataset, bias, level of bias and classifier:
         the :func:`hypervolume` of the techniques' mean distances, in the product of the metrics' units; NaN
         with a reason where no technique has values.
-
-    Raises
-    ------
-    StatisticsError, UnknownNameError
-        As in :func:`pareto_fronts`, or if the reference point is not finite.
 
     Notes
     -----
