@@ -15,6 +15,7 @@ from benchmark.statistics.bayes import N_SAMPLES, PRIOR, ROPE, signed_rank_proba
 from benchmark.statistics.frames import (
     AXES,
     DECIMALS,
+    Array,
     Cells,
     Goal,
     goal_of,
@@ -36,7 +37,7 @@ class _Ranking:
 
     key: dict[str, object]
     techniques: list[str]
-    distances: NDArray[np.float64]  # (n_blocks, n_techniques), nothing missing
+    distances: Array  # (n_blocks, n_techniques), nothing missing
     n_datasets: int
     left_out: dict[str, str]  # technique: reason
 
@@ -45,18 +46,18 @@ class _Ranking:
         return list(itertools.combinations(self.techniques, 2))
 
     @property
-    def improvements(self) -> NDArray[np.float64]:
+    def improvements(self) -> Array:
         """By how much the first technique of each pair is better, shape (n_pairs, n_blocks)."""
         first, second = np.triu_indices(len(self.techniques), 1)
-        improvements: NDArray[np.float64] = self.distances.T[second] - self.distances.T[first]
+        improvements: Array = self.distances.T[second] - self.distances.T[first]
         return improvements
 
     @property
-    def mean_ranks(self) -> NDArray[np.float64]:
+    def mean_ranks(self) -> Array:
         """Mean over the blocks of each technique's rank, 1 for the nearest to the ideal."""
         return rankdata(self.distances, axis=1).mean(axis=0) if self.techniques else np.empty(0)
 
-    def p_values(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def p_values(self) -> tuple[Array, Array]:
         """Return the p-value of each pair, as it is and with Holm's correction."""
         raw = wilcoxon_p_values(self.improvements, "zsplit") if self.pairs else np.empty(0)
         return raw, holm(raw)

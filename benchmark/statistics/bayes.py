@@ -1,10 +1,10 @@
 """Bayesian signed-rank test with a region of practical equivalence."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmark.errors import StatisticsError
 from benchmark.seeding import generator
+from benchmark.statistics.frames import Array
 
 ROPE = 0.01
 """Differences up to which two techniques are practically equivalent, in the metric's unit."""
@@ -19,13 +19,13 @@ _SAMPLES_AT_ONCE = 5_000
 
 
 def signed_rank_probabilities(
-    differences: NDArray[np.float64],
+    differences: Array,
     *,
     rope: float = ROPE,
     prior: float = PRIOR,
     n_samples: int = N_SAMPLES,
     seed: int = 0,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return how probable it is that differences are mostly negative, negligible, or positive.
 
     The weights of the observations have a Dirichlet posterior, with a pseudo-observation at 0 for the prior.
@@ -63,9 +63,7 @@ def signed_rank_probabilities(
     return wins / n_samples
 
 
-def posterior_shares(
-    differences: NDArray[np.float64], weights: NDArray[np.float64], rope: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def posterior_shares(differences: Array, weights: Array, rope: float) -> tuple[Array, Array]:
     r"""Return the weighted shares of pairs of observations whose mean is clearly negative, clearly positive.
 
     With the observations :math:`z_1 \dots z_n`, the pseudo-observation :math:`z_0 = 0` and their weights

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.errors import UnknownNameError
-from benchmark.statistics.frames import Cells, first_true, require_known, to_cells
+from benchmark.statistics.frames import Array, Cells, first_true, require_known, to_cells
 
 REGIONS = ("win_win", "good", "bad", "inverted", "lose_lose", "unchanged")
 """Where a technique can end; see :func:`regions`."""
@@ -20,11 +20,11 @@ FAIREA_COLUMNS = (
 
 
 def regions(
-    accuracy: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    original_accuracy: NDArray[np.float64],
-    original_bias: NDArray[np.float64],
-    constant: NDArray[np.float64] | float,
+    accuracy: Array,
+    bias: Array,
+    original_accuracy: Array,
+    original_bias: Array,
+    constant: Array | float,
 ) -> NDArray[np.str_]:
     r"""Return the region of each technique's trade-off.
 
@@ -104,7 +104,7 @@ def fairea_regions(
             raise UnknownNameError("dataset", dataset, constant_accuracies)
     own = np.flatnonzero(cells.keys["metric"].isin(metrics) & (cells.keys["technique"] != original))
 
-    def values(**replaced: str | float) -> NDArray[np.float64]:
+    def values(**replaced: str | float) -> Array:
         rows = cells.find(**replaced)[own]
         return np.where((rows >= 0)[:, None], cells.values[rows], np.nan)
 

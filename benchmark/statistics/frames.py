@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import StatisticsError, UnknownNameError
+
+Array: TypeAlias = NDArray[np.float64]
 
 SCENARIO = ("dataset", "bias", "classifier")
 """What is never compared with each other directly: a dataset under one kind of bias and one classifier."""
@@ -52,7 +54,7 @@ class Cells:
     """
 
     keys: pd.DataFrame
-    values: NDArray[np.float64]  # (n_rows, n_repetitions), NaN where there is no finite value
+    values: Array  # (n_rows, n_repetitions), NaN where there is no finite value
     n_expected: NDArray[np.int64]  # (n_rows,), number of repetitions of the scenario
 
     @property
@@ -79,7 +81,7 @@ class Cells:
         found: NDArray[np.intp] = index.get_indexer(pd.MultiIndex.from_frame(self.keys.assign(**replaced)))
         return found
 
-    def distances(self, goals: Mapping[str, Goal]) -> NDArray[np.float64]:
+    def distances(self, goals: Mapping[str, Goal]) -> Array:
         """Return the :func:`distance` of each value; a metric without a goal is an error."""
         found = np.empty_like(self.values)
         for metric in self.keys["metric"].unique():
@@ -88,7 +90,7 @@ class Cells:
         return found
 
 
-def distance(values: NDArray[np.float64], goal: Goal) -> NDArray[np.float64]:
+def distance(values: Array, goal: Goal) -> Array:
     r"""Return how far values are from the ideal, so that less is better for every metric.
 
     This is :math:`|v - v^*|` where being close to the ideal :math:`v^*` counts, :math:`v^* - v` where higher
@@ -145,11 +147,11 @@ def to_cells(results: pd.DataFrame | Cells) -> Cells:
 
 
 def of_rows(
-    values: NDArray[np.float64],
-    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    values: Array,
+    statistic: Callable[[Array], Array],
     *,
     least: int = 1,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return a statistic of each row's finite values, NaN where there are fewer than ``least``.
 
     The statistic is given blocks of shape (n_rows, n) without gaps, and returns one number for each row.
@@ -163,12 +165,12 @@ def of_rows(
     return found
 
 
-def row_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def row_means(values: Array) -> Array:
     """Return the mean of each row's finite values, NaN where there is none."""
     return of_rows(values, lambda block: block.mean(axis=1))
 
 
-def all_equal(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+def all_equal(values: Array) -> NDArray[np.bool_]:
     """Return whether each row's values are equal but for rounding; False where there is none."""
     high, low = np.fmax.reduce(values, axis=1), np.fmin.reduce(values, axis=1)
     equal: NDArray[np.bool_] = high - low <= ROUNDING * np.maximum(np.abs(high), np.abs(low))

@@ -10,7 +10,7 @@ from scipy.special import chdtrc, fdtrc
 from scipy.stats import rankdata, wilcoxon
 
 from benchmark.seeding import generator
-from benchmark.statistics.frames import ROUNDING, all_equal
+from benchmark.statistics.frames import ROUNDING, Array, all_equal
 
 N_FLIPS = 9999
 """Number of random sign flips, by default."""
@@ -35,7 +35,7 @@ class Friedman:
     df_error: int
 
 
-def friedman(values: NDArray[np.float64]) -> Friedman:
+def friedman(values: Array) -> Friedman:
     r"""Test whether k treatments have the same ranks within N blocks.
 
     With the ranks :math:`r_{ij}` of treatment j within block i, ties sharing the average, and their means
@@ -68,9 +68,7 @@ def friedman(values: NDArray[np.float64]) -> Friedman:
     return Friedman(chi2, float(chdtrc(df, chi2)), df, f, p_f, df_error)
 
 
-def wilcoxon_p_values(
-    differences: NDArray[np.float64], zeros: Literal["wilcox", "zsplit"] = "wilcox"
-) -> NDArray[np.float64]:
+def wilcoxon_p_values(differences: Array, zeros: Literal["wilcox", "zsplit"] = "wilcox") -> Array:
     """Return two-sided p-values of Wilcoxon's signed-rank test, shape (n_rows,).
 
     Each row of ``differences`` is a test, of at least one column. Differences of zero are left out
@@ -93,7 +91,7 @@ def wilcoxon_p_values(
     return p
 
 
-def _exact_with_ties(differences: NDArray[np.float64], zeros: Literal["wilcox", "zsplit"]) -> float:
+def _exact_with_ties(differences: Array, zeros: Literal["wilcox", "zsplit"]) -> float:
     """Return the two-sided p-value over all signs of the differences that are not zero.
 
     scipy tries them one by one, in seconds; counted by rank sum, that takes less than a millisecond.
@@ -111,9 +109,7 @@ def _exact_with_ties(differences: NDArray[np.float64], zeros: Literal["wilcox", 
     return min(1.0, float(2 * min(fewer, more) / 2.0 ** len(ranks)))
 
 
-def sign_flip_p_values(
-    differences: NDArray[np.float64], n_flips: int = N_FLIPS, seed: int = 0
-) -> NDArray[np.float64]:
+def sign_flip_p_values(differences: Array, n_flips: int = N_FLIPS, seed: int = 0) -> Array:
     r"""Return two-sided p-values of the hypothesis that differences are symmetric about 0.
 
     The statistic is the absolute sum. All :math:`2^n` ways to give the n differences signs are tried where
@@ -151,7 +147,7 @@ def flips_needed(n_tests: int, alpha: float) -> int:
     return max(N_FLIPS, math.ceil(n_tests / alpha))
 
 
-def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+def holm(p_values: Array) -> Array:
     r"""Return p-values corrected for their number, so that the chance of any false finding stays bounded.
 
     With the m defined p-values in ascending order, the i-th becomes
@@ -166,7 +162,7 @@ def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
     return corrected
 
 
-def cohens_d_z(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def cohens_d_z(differences: Array) -> Array:
     """Return mean over sample standard deviation (n - 1) of each row's differences; NaN where all are equal.
 
     Cohen (1988), Statistical power analysis for the behavioral sciences, section 2.3.5.
@@ -176,7 +172,7 @@ def cohens_d_z(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(equal, np.nan, differences.mean(axis=1) / deviation)
 
 
-def rank_biserial(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def rank_biserial(differences: Array) -> Array:
     r"""Return matched-pairs rank-biserial correlations, from -1 (all negative) to 1 (all positive).
 
     It is :math:`(R^+ - R^-) / (R^+ + R^-)` with the sums of the ranks, by absolute value, of each row's

@@ -6,15 +6,13 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from benchmark.errors import StatisticsError
-from benchmark.statistics.frames import Cells, all_equal, first_true, of_rows, row_means, to_cells
+from benchmark.statistics.frames import Array, Cells, all_equal, first_true, of_rows, row_means, to_cells
 
 CONFIDENCE = 0.95
 """Coverage of intervals, unless another is asked for."""
 
 
-def half_widths(
-    std: NDArray[np.float64], n: NDArray[np.int64], confidence: float = CONFIDENCE
-) -> NDArray[np.float64]:
+def half_widths(std: Array, n: NDArray[np.int64], confidence: float = CONFIDENCE) -> Array:
     r"""Return half of the width of Student's intervals: :math:`t_{n-1}\, s / \sqrt n`.
 
     In the unit of ``std``, the sample standard deviations (:math:`n - 1` in the denominator); 0 where all
@@ -35,9 +33,7 @@ def half_widths(
     return found
 
 
-def student_intervals(
-    values: NDArray[np.float64], confidence: float = CONFIDENCE
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def student_intervals(values: Array, confidence: float = CONFIDENCE) -> tuple[Array, Array]:
     """Return the low and the high end of the interval of each row's mean.
 
     ``values`` have shape (n_rows, n_repetitions), NaN where there is none. The coverage is exact for normal

@@ -5,12 +5,12 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.frames import (
     CELL_KEY,
     DECIMALS,
+    Array,
     Cells,
     Goal,
     all_equal,
@@ -103,7 +103,7 @@ def paired_comparisons(
     own = np.flatnonzero((cells.keys["technique"] != baseline).to_numpy())
     partner = cells.find(technique=baseline)[own]
 
-    def minus_baseline(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def minus_baseline(values: Array) -> Array:
         return np.where((partner >= 0)[:, None], values[own] - values[partner], np.nan)
 
     difference = minus_baseline(cells.values)

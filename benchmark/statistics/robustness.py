@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from benchmark.statistics.frames import (
+    Array,
     Cells,
     Goal,
     all_equal,
@@ -53,7 +53,7 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     """
     cells = to_cells(results)
     rows: list[tuple[object, ...]] = []
-    lines: list[NDArray[np.float64]] = []  # slope and area of each repetition
+    lines: list[Array] = []  # slope and area of each repetition
     for names, own in cells.keys.groupby(list(_LINE), sort=False):
         betas = own["beta"].to_numpy(dtype=float)
         values = cells.values[own.index]
@@ -123,27 +123,27 @@ def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping
     return pd.DataFrame(rows, columns=list(STOPPING_COLUMNS))
 
 
-def _levels_with_a_value(betas: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[int, str]:
+def _levels_with_a_value(betas: Array, values: Array) -> tuple[int, str]:
     """Return how many levels of bias have a value, and which have none."""
     missing = [f"{beta:g}" for beta in betas[~np.isfinite(values).any(axis=1)]]
     return len(betas) - len(missing), f"no value at beta {', '.join(missing)}" if missing else ""
 
 
-def slope_weights(betas: NDArray[np.float64]) -> NDArray[np.float64]:
+def slope_weights(betas: Array) -> Array:
     """Return the weights of the values at these levels in the slope of the least-squares line."""
     centred = betas - betas.mean()
-    weights: NDArray[np.float64] = centred / (centred**2).sum()
+    weights: Array = centred / (centred**2).sum()
     return weights
 
 
-def area_weights(betas: NDArray[np.float64]) -> NDArray[np.float64]:
+def area_weights(betas: Array) -> Array:
     """Return the weights of the values at these ascending levels in the area below them."""
     widths = np.diff(betas)
-    weights: NDArray[np.float64] = (np.append(widths, 0) + np.append(0, widths)) / 2
+    weights: Array = (np.append(widths, 0) + np.append(0, widths)) / 2
     return weights
 
 
-def _stops_at(betas: NDArray[np.float64], improvements: NDArray[np.float64]) -> float:
+def _stops_at(betas: Array, improvements: Array) -> float:
     """Return the level of bias from which on no improvement is above 0."""
     better = np.flatnonzero(improvements > 0)
     return float(np.append(betas, np.inf)[better[-1] + 1 if len(better) else 0])

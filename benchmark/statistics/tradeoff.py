@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.errors import StatisticsError
-from benchmark.statistics.frames import AXES, Cells, Goal, require_known, row_means, to_cells
+from benchmark.statistics.frames import AXES, Array, Cells, Goal, require_known, row_means, to_cells
 
 PARETO_COLUMNS = (
     *(*AXES, "technique", "first", "second"),
@@ -29,8 +29,8 @@ class _Plane:
 
     where: tuple[object, ...]  # in the order of AXES
     techniques: list[str]
-    first: NDArray[np.float64]  # (n_techniques, n_repetitions), NaN where either metric is missing
-    second: NDArray[np.float64]
+    first: Array  # (n_techniques, n_repetitions), NaN where either metric is missing
+    second: Array
 
     @property
     def n(self) -> NDArray[np.int64]:
@@ -38,7 +38,7 @@ class _Plane:
         return count
 
     @property
-    def means(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def means(self) -> tuple[Array, Array]:
         """Means of both metrics over the repetitions that a technique has, NaN if it has none."""
         return row_means(self.first), row_means(self.second)
 
@@ -113,7 +113,7 @@ def hypervolumes(
     return pd.DataFrame(rows, columns=list(HYPERVOLUME_COLUMNS))
 
 
-def on_pareto_front(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.bool_]:
+def on_pareto_front(first: Array, second: Array) -> NDArray[np.bool_]:
     """Return which points no other point dominates; less is better in both coordinates.
 
     A point dominates another if it is nowhere worse and somewhere better, so that equal points are on the
@@ -128,9 +128,7 @@ def on_pareto_front(first: NDArray[np.float64], second: NDArray[np.float64]) -> 
     return front
 
 
-def hypervolume(
-    first: NDArray[np.float64], second: NDArray[np.float64], reference: tuple[float, float]
-) -> NDArray[np.float64]:
+def hypervolume(first: Array, second: Array, reference: tuple[float, float]) -> Array:
     """Return the area that points dominate within a reference point; less is better in both coordinates.
 
     Exact: the points are swept in the order of their first coordinate. The last axis of both coordinates are
@@ -144,7 +142,7 @@ def hypervolume(
     order = np.argsort(x, axis=-1)
     x, y = np.take_along_axis(x, order, axis=-1), np.take_along_axis(y, order, axis=-1)
     widths = np.diff(x, axis=-1, append=reference[0])
-    area: NDArray[np.float64] = (widths * (reference[1] - np.minimum.accumulate(y, axis=-1))).sum(axis=-1)
+    area: Array = (widths * (reference[1] - np.minimum.accumulate(y, axis=-1))).sum(axis=-1)
     return area
 
 
