@@ -32,21 +32,13 @@ _PLUGINS: dict[Path, dict[str, tuple[str, ...]]] = {}
 class Registry(Generic[T]):
     """Named items of one kind.
 
-    Parameters
-    ----------
-    kind : str
-        What the items are, in the singular: ``"technique"``.
-    error : type of BetabenchError
-        What to raise when an item cannot be registered or a file cannot be loaded.
-    package : str, optional
-        Package whose modules register the built-in items; imported when a name is first asked for.
-    entry_points : str, optional
-        Entry-point group through which other installed packages add items: each entry point names an item.
-    flaws : callable(item) -> list of str, optional
-        What is wrong with an item, one sentence each; an empty list accepts it.
+    ``error`` is raised when an item cannot be registered. The modules of ``package`` register the built-in
+    items; they are imported when a name is first asked for. Through the group ``entry_points`` other
+    installed packages add items: each entry point names one. ``flaws`` says what is wrong with an item, one
+    sentence each; an empty list accepts it.
     """
 
-    kind: str
+    kind: str  # what the items are, in the singular: "technique"
     error: type[BetabenchError]
     package: str | None = None
     entry_points: str | None = None

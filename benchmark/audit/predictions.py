@@ -234,16 +234,8 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     """Make a table of predictions ready for metrics.
 
     Rows whose label, prediction, score, weight, stratum or feature is missing are left out. Rows without a
-    sensitive attribute form a group of their own, :data:`MISSING`.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such column or favorable value.
-    ExperimentError
-        If it is not clear who is selected, or a column is asked for in two roles.
-    DataError
-        If a column does not hold what its role asks for, or no row is left.
+    sensitive attribute form a group of their own, :data:`MISSING`. For errors see
+    :func:`~benchmark.audit.audit_predictions`.
     """
     _check_names(frame, "The table")
     frame = frame.set_axis(frame.columns.astype(str), axis=1)

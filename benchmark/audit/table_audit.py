@@ -89,7 +89,7 @@ def audit_predictions(
     UnknownNameError
         If a column, value, group or metric is unknown.
     ExperimentError
-        If it is not clear who is selected, or ``tau`` is not in (0, 1].
+        If it is not clear who is selected, a column is asked for in two roles, or ``tau`` is not in (0, 1].
     DataError
         If a column does not hold what its role asks for, or no row is left.
 

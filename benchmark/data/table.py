@@ -317,19 +317,10 @@ class Table:
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, schema: Schema) -> Table:
-        """Code a data frame, rows in its order.
+        """Code a data frame that has at least the schema's columns, rows in its order.
 
-        Parameters
-        ----------
-        frame : DataFrame
-            Holds at least the schema's columns; values are the states, as text or categoricals.
-        schema : Schema
-            What to code it to.
-
-        Raises
-        ------
-        DataError
-            If a column is missing, or a value is missing or not among its column's states.
+        Values are the states, as text or categoricals. Raises :class:`DataError` if a column is missing, or a
+        value is missing or not among its column's states.
         """
         import pandas as pd
 

@@ -409,28 +409,11 @@ def one_value_each(
 ) -> MetricResults:
     """Compute metrics where one group is the deprived one and all others together are the favored one.
 
-    Parameters
-    ----------
-    counts : GroupCounts
-        Counts by group.
-    deprived : int
-        Which group is the deprived one.
-    metrics : iterable of str
-        Names of metrics and families.
-    rows : Predictions, optional
-        The rows behind the counts, for metrics that need more than these.
-    tolerant : bool, default False
-        Whether a metric that fails gets NaN and the failure as its reason, so that others are not lost.
-
-    Returns
-    -------
-    MetricResults
-        A value or a reason for each metric, or for each metric and group where it has one for each group.
-
-    Raises
-    ------
-    UnknownNameError, MetricError
-        If a metric is unknown or fails.
+    ``deprived`` is the number of that group, ``metrics`` names metrics and families, and ``rows`` are those
+    behind the counts, for metrics that need more than these. There is a value or a reason for each metric, or
+    for each metric and group where it has one for each group. An UnknownNameError says that a metric is
+    unknown, a MetricError that one fails; ``tolerant`` gives that one NaN and the failure as its reason
+    instead, so that others are not lost.
     """
     everybody, alone = _groups(counts, rows)
     own = replace(alone[deprived], name="the deprived group")
