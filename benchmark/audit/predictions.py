@@ -6,7 +6,6 @@ error says how to settle it.
 
 import gzip
 import hashlib
-import math
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from benchmark.audit.disparity import by_group, intersect, select
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Predictions
-from benchmark.text.words import few
+from benchmark.text.words import as_number, few
 
 MISSING = "(missing)"
 """Group of rows without a sensitive attribute."""
@@ -380,16 +379,8 @@ def _name(value: object) -> str | None:
 def _outcome_name(value: object) -> str | None:
     """Return a class as text: 1 and "1.0" are the same."""
     text = _name(value)
-    number = _number(text or "")
+    number = as_number(text or "")
     return text if number is None else _name(number)
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and "_" not in text else None  # "1_2" is a name
 
 
 def _as_text(values: pd.Series, name: Callable[[object], str | None] = _name) -> pd.Series:
@@ -409,7 +400,7 @@ def _as_text(values: pd.Series, name: Callable[[object], str | None] = _name) ->
 
 def _quantities(values: Collection[str]) -> list[float] | None:
     """Return values as numbers, or None if one is not a number."""
-    found = [number for value in values if (number := _number(value)) is not None]
+    found = [number for value in values if (number := as_number(value)) is not None]
     return found if len(found) == len(values) else None
 
 

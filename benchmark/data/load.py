@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.card import MISSING_VALUES, Card, CategoricalColumn, NumericColumn, load_card
-from benchmark.data.raw import Records, as_number, read_records
+from benchmark.data.raw import Records, read_records
 from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError
-from benchmark.text.words import few
+from benchmark.text.words import as_number, few
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,6 @@ import difflib
 import io
 import itertools
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from benchmark.data.card import Card, Source, SourceFile
 from benchmark.data.source import SourceBytes
 from benchmark.errors import DataError
+from benchmark.text.words import as_number
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -123,15 +123,6 @@ class _Advice:
                 setting = f"delimiter = {json.dumps(other)}"
                 return f"columns seem to be separated by {other!r}: set {setting} under [source]"
         return ""
-
-
-def as_number(text: str) -> float | None:
-    """Return the finite number that a text is, or None if it is none."""
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _positions(names: Sequence[str], header: Sequence[str], location: str, advice: _Advice) -> dict[str, int]:

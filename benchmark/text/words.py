@@ -25,6 +25,15 @@ def number(value: float, digits: int = 3) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
+def as_number(text: str) -> float | None:
+    """Return the finite number that a text is, or None if it is none."""
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) and "_" not in text else None  # "1_2" is a name
+
+
 def share(value: float) -> str:
     """Return a share in percent, with a decimal where it is close to none or to all."""
     if math.isnan(value):
