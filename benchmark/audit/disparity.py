@@ -515,12 +515,9 @@ def _both(
 def overall_parity(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Judge attributes by all of their groups, from what :func:`parity` gives.
 
-    Returns
-    -------
-    DataFrame
-        A row for each attribute and parity. Columns ``attribute``, ``parity``, ``verdict`` (False if a group
-        fails, else missing if one has no verdict, else True) and ``failed`` (names of the groups that fail,
-        with commas between).
+    A row for each attribute and parity. Columns ``attribute``, ``parity``, ``verdict`` (False if a group
+    fails, else missing if one has no verdict, else True) and ``failed`` (names of the groups that fail, with
+    commas between).
     """
     rows = []
     for (attribute, name), groups in verdicts.groupby(["attribute", "parity"], sort=False):

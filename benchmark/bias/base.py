@@ -13,6 +13,10 @@ from benchmark.errors import BiasError
 from benchmark.network.model import Network
 from benchmark.registry import text_flaws
 
+AKPINAR = (
+    "Akpinar, Nagireddy, Stapleton, Cheng, Zhu, Wu and Heidari (2022), A sandbox tool to bias(stress)-test "
+    "fairness algorithms, arXiv:2204.10233"
+)
 NOTHING_ACTS = "none, because no edited attribute is a parent of the label"
 """Description of a bias whose edits have no effect in a network."""
 

@@ -553,6 +553,9 @@ class Card(_Declaration):
         if any(parent == child for parent, child in edges):
             raise ValueError("must not lead from a column to itself")
         _require_distinct([f"{parent} -> {child}" for parent, child in edges])
+        both = [edge for edge in edges if edge in info.data.get("required_edges", ())]
+        if both:
+            raise ValueError("are also required: " + ", ".join(f"{a} -> {b}" for a, b in both))
         return edges
 
     @field_validator("required_edges")
@@ -565,14 +568,6 @@ class Card(_Declaration):
             order.prepare()
         except graphlib.CycleError as error:
             raise ValueError("must not form a cycle, but do: " + " -> ".join(error.args[1])) from None
-        return edges
-
-    @field_validator("forbidden_edges")
-    @classmethod
-    def _not_required_too(cls, edges: Edges, info: ValidationInfo) -> Edges:
-        both = [edge for edge in edges if edge in info.data.get("required_edges", ())]
-        if both:
-            raise ValueError("are also required: " + ", ".join(f"{a} -> {b}" for a, b in both))
         return edges
 
 

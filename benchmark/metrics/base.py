@@ -285,7 +285,7 @@ def measure(
     reference: str | Callable[[Metric], str | None] | None = None,
     conventions: Conventions = "betabench",
 ) -> list[Measurement]:
-    """Compute metrics for all groups.
+    """Compute metrics for all groups, in the order of the metrics, then of the groups.
 
     Parameters
     ----------
@@ -297,11 +297,6 @@ def measure(
         Name of the group that others are compared with, or what chooses one for a metric.
     conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
         What a value is where a denominator is zero.
-
-    Returns
-    -------
-    list of Measurement
-        In the order of the metrics, then of the groups.
 
     Raises
     ------
@@ -446,7 +441,7 @@ def evaluate(
     y_score: NDArray[np.float64] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
 ) -> MetricResults:
-    """Compute metrics of predictions for a favored and a deprived group.
+    """Compute a value or a reason for each metric of predictions for a favored and a deprived group.
 
     Parameters
     ----------
@@ -460,11 +455,6 @@ def evaluate(
         Scores, higher for those held more likely to have the favorable label.
     sample_weight : ndarray of float, shape (n_rows,), optional
         Weight of each row.
-
-    Returns
-    -------
-    MetricResults
-        A value or a reason for each metric.
 
     Raises
     ------

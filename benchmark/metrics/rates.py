@@ -42,10 +42,6 @@ _NAMES = {
     "true_positive_rate_ratio": "equal_opportunity_ratio",
 }
 _IN_FAIRLEARN = {
-    "demographic_parity_difference": ("demographic_parity_difference", "selection_rate_difference"),
-    "demographic_parity_ratio": ("demographic_parity_ratio", "selection_rate_ratio"),
-    "equal_opportunity_difference": ("equal_opportunity_difference", "true_positive_rate_difference"),
-    "equal_opportunity_ratio": ("equal_opportunity_ratio", "true_positive_rate_ratio"),
     "accuracy_rate_difference": ("accuracy_score_difference",),
     "accuracy_rate_ratio": ("accuracy_score_ratio",),
     "accuracy_rate_group_min": ("accuracy_score_group_min",),
@@ -141,7 +137,9 @@ def _between_groups(rate: Metric) -> None:
         name = worst.__name__
         declared.append((f"group_{name}", "worst group", name, rate.ideal, "", lambda g: worst(map(rate, g))))
     for suffix, title, formula, ideal, note, compute in declared:
-        name = _NAMES.get(f"{rate.name}_{suffix}", f"{rate.name}_{suffix}")
+        plain = f"{rate.name}_{suffix}"
+        name = _NAMES.get(plain, plain)
+        in_fairlearn_too = (name, plain) if plain in _NAMES else _IN_FAIRLEARN.get(name, ())
         metric(
             f"{rate.title}, {title}",
             f"{formula} of {rate.formula} over the groups",
@@ -153,8 +151,7 @@ def _between_groups(rate: Metric) -> None:
             compare="all_groups",
             family="fairlearn",
             equivalents=tuple(
-                in_fairlearn(theirs, note=_note("fairlearn", rate.name))
-                for theirs in _IN_FAIRLEARN.get(name, ())
+                in_fairlearn(theirs, note=_note("fairlearn", rate.name)) for theirs in in_fairlearn_too
             ),
             note=note and f"{note} {UNSIGNED}",
         )(compute)

@@ -10,7 +10,7 @@ from benchmark.network.model import Network
 
 
 def joint_distribution(network: Network, names: Sequence[str]) -> NDArray[np.float64]:
-    """Compute the joint distribution of some columns by variable elimination.
+    """Compute the joint distribution of some columns, an axis for each name, by variable elimination.
 
     Parameters
     ----------
@@ -18,11 +18,6 @@ def joint_distribution(network: Network, names: Sequence[str]) -> NDArray[np.flo
         Any network; columns that are not ancestors of the asked ones are never touched.
     names : sequence of str
         Columns asked for.
-
-    Returns
-    -------
-    ndarray of float64
-        One axis per name, in the given order; sums to 1.
 
     Raises
     ------

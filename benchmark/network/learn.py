@@ -38,7 +38,7 @@ def learn_network(
     required_edges: Sequence[tuple[str, str]] = (),
     forbidden_edges: Sequence[tuple[str, str]] = (),
 ) -> Network:
-    """Learn a network's graph and probabilities.
+    """Learn a network's graph and probabilities: the same ones for the same table and settings.
 
     Parameters
     ----------
@@ -48,11 +48,6 @@ def learn_network(
         Search, score and smoothing.
     required_edges, forbidden_edges : sequence of (str, str)
         Edges (parent, child) by column name that the graph must, or must not, have.
-
-    Returns
-    -------
-    Network
-        The same network for the same table and settings: random restarts, too, draw from a fixed stream.
 
     Raises
     ------

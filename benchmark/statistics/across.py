@@ -129,14 +129,10 @@ def friedman_tests(
     Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
     ``warning`` speaks.
 
-    Returns
-    -------
-    DataFrame
-        The axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``, ``n_techniques``;
-        ``chi2``, ``p_chi2``, ``df``, ``f``, ``p_f``, ``df_error`` as in
-        :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` why they are NaN; ``warning``
-        where too few datasets carry what follows from it (:func:`too_few_datasets`, for all pairs of
-        techniques).
+    The axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``, ``n_techniques``; ``chi2``,
+    ``p_chi2``, ``df``, ``f``, ``p_f``, ``df_error`` as in
+    :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` why they are NaN; ``warning`` where
+    too few datasets carry what follows from it (:func:`too_few_datasets`, for all pairs of techniques).
     """
     columns = ("n_techniques", "chi2", "p_chi2", "df", "f", "p_f", "df_error", "reason", "warning")
     rows: list[dict[str, object]] = []
@@ -164,13 +160,10 @@ def pairwise_tests(
     Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
     ``warning`` speaks.
 
-    Returns
-    -------
-    DataFrame
-        The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
-        ``n_datasets``; ``improvement``, the mean by which the first is nearer to the ideal; ``p_wilcoxon``,
-        two-sided, blocks without a difference counting half for either; ``p_wilcoxon_holm``, corrected for
-        all pairs of one comparison; ``reason`` why they are NaN; ``warning``.
+    The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
+    ``n_datasets``; ``improvement``, the mean by which the first is nearer to the ideal; ``p_wilcoxon``,
+    two-sided, blocks without a difference counting half for either; ``p_wilcoxon_holm``, corrected for all
+    pairs of one comparison; ``reason`` why they are NaN; ``warning``.
 
     References
     ----------
@@ -201,12 +194,8 @@ def rank_groups(
     Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level at which two
     techniques of :func:`pairwise_tests` differ, with Holm's correction.
 
-    Returns
-    -------
-    DataFrame
-        The axes that are not pooled and ``metric``; ``group``, numbered from 1, best first; ``technique``,
-        ``mean_rank`` and ``warning``. A technique is in several groups or in none; see
-        :func:`unbroken_groups`.
+    The axes that are not pooled and ``metric``; ``group``, numbered from 1, best first; ``technique``,
+    ``mean_rank`` and ``warning``. A technique is in several groups or in none; see :func:`unbroken_groups`.
     """
     columns = ("group", "technique", "mean_rank", "warning")
     rows: list[dict[str, object]] = []
@@ -239,14 +228,11 @@ def bayesian_comparisons(
     Parameters and blocks are those of :func:`average_ranks`, and those of
     :func:`~benchmark.statistics.bayes.signed_rank_probabilities`.
 
-    Returns
-    -------
-    DataFrame
-        The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
-        ``n_datasets``; ``improvement`` as in :func:`pairwise_tests`; ``p_first``, ``p_rope`` and
-        ``p_second``, the probabilities that the first is practically better, that both are practically
-        equivalent, and that the second is practically better; ``warning`` where there are fewer datasets than
-        a single signed-rank test would need, so that the prior weighs much.
+    The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
+    ``n_datasets``; ``improvement`` as in :func:`pairwise_tests`; ``p_first``, ``p_rope`` and ``p_second``,
+    the probabilities that the first is practically better, that both are practically equivalent, and that the
+    second is practically better; ``warning`` where there are fewer datasets than a single signed-rank test
+    would need, so that the prior weighs much.
 
     References
     ----------

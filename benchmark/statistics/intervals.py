@@ -48,13 +48,10 @@ def student_intervals(values: Array, confidence: float = CONFIDENCE) -> tuple[Ar
 def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDENCE) -> pd.DataFrame:
     """Summarise each metric of each cell over the repetitions.
 
-    Returns
-    -------
-    DataFrame
-        The keys of :class:`~benchmark.statistics.frames.Cells`, in its order; ``n`` counts the finite values,
-        ``missing`` the repetitions of the scenario without one; ``mean`` and ``median``; ``ci_low`` and
-        ``ci_high``, the ends of the mean's interval (:func:`student_intervals`); ``reason`` why there is
-        none, or that it is a point.
+    The keys of :class:`~benchmark.statistics.frames.Cells`, in its order; ``n`` counts the finite values,
+    ``missing`` the repetitions of the scenario without one; ``mean`` and ``median``; ``ci_low`` and
+    ``ci_high``, the ends of the mean's interval (:func:`student_intervals`); ``reason`` why there is none, or
+    that it is a point.
     """
     cells = to_cells(results)
     low, high = student_intervals(cells.values, confidence)

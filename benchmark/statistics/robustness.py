@@ -37,13 +37,10 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     the polygon through the values (trapezoidal rule). Both are linear, so that their means over the
     repetitions are slope and area of the means.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`ROBUSTNESS_COLUMNS`, one row for each dataset, bias, technique, classifier and metric.
-        ``n_betas`` is the number of levels of bias with a value, ``n`` the number of repetitions that have
-        one at every level of the scenario. Slope and area are their means, in the metric's unit, with
-        :func:`~benchmark.statistics.intervals.student_intervals`; NaN with a reason where there is none.
+    Columns :data:`ROBUSTNESS_COLUMNS`, one row for each dataset, bias, technique, classifier and metric.
+    ``n_betas`` is the number of levels of bias with a value, ``n`` the number of repetitions that have one at
+    every level of the scenario. Slope and area are their means, in the metric's unit, with
+    :func:`~benchmark.statistics.intervals.student_intervals`; NaN with a reason where there is none.
 
     Notes
     -----
@@ -89,13 +86,10 @@ def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping
     (:func:`~benchmark.statistics.paired.paired_comparisons`) is above 0. It stops at the smallest level at
     which, and at all greater levels of the experiment, it does not.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`STOPPING_COLUMNS`, one row for each dataset, bias, classifier, metric and technique
-        other than the baseline. ``stops_at`` is that level: the smallest one if the technique never beats the
-        baseline, infinite if it does at the greatest one, so that where it stops is beyond the experiment.
-        NaN with a reason where a level has no pairs, or the metric no better values.
+    Columns :data:`STOPPING_COLUMNS`, one row for each dataset, bias, classifier, metric and technique other
+    than the baseline. ``stops_at`` is that level: the smallest one if the technique never beats the baseline,
+    infinite if it does at the greatest one, so that where it stops is beyond the experiment. NaN with a
+    reason where a level has no pairs, or the metric no better values.
 
     Notes
     -----

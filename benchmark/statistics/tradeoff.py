@@ -51,13 +51,10 @@ def pareto_fronts(
     Techniques are compared by their mean :func:`~benchmark.statistics.frames.distance` to each metric's
     ideal, over the repetitions in which both metrics have a value.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`PARETO_COLUMNS`, one row for each dataset, bias, level of bias, classifier and
-        technique. ``on_front`` says whether the technique is on the front of the means, and
-        ``share_on_front`` in which share of its repetitions, each by itself, it is on the front of these; a
-        technique without a value is on none, with NaN and a reason.
+    Columns :data:`PARETO_COLUMNS`, one row for each dataset, bias, level of bias, classifier and technique.
+    ``on_front`` says whether the technique is on the front of the means, and ``share_on_front`` in which
+    share of its repetitions, each by itself, it is on the front of these; a technique without a value is on
+    none, with NaN and a reason.
     """
     rows: list[tuple[object, ...]] = []
     for plane in _planes(results, metrics, goals):
