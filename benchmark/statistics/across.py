@@ -49,8 +49,7 @@ class _Ranking:
     def improvements(self) -> Array:
         """By how much the first technique of each pair is better, shape (n_pairs, n_blocks)."""
         first, second = np.triu_indices(len(self.techniques), 1)
-        improvements: Array = self.distances.T[second] - self.distances.T[first]
-        return improvements
+        return np.asarray(self.distances.T[second] - self.distances.T[first])
 
     @property
     def mean_ranks(self) -> Array:

@@ -60,8 +60,7 @@ class Cells:
     @property
     def n(self) -> NDArray[np.int64]:
         """Number of values of each row, shape (n_rows,)."""
-        count: NDArray[np.int64] = np.isfinite(self.values).sum(axis=1)
-        return count
+        return np.asarray(np.isfinite(self.values).sum(axis=1))
 
     def where(self, **names: Sequence[str]) -> Self:
         """Return the rows whose keys have one of the given entries in every column named."""
@@ -173,8 +172,7 @@ def row_means(values: Array) -> Array:
 def all_equal(values: Array) -> NDArray[np.bool_]:
     """Return whether each row's values are equal but for rounding; False where there is none."""
     high, low = np.fmax.reduce(values, axis=1), np.fmin.reduce(values, axis=1)
-    equal: NDArray[np.bool_] = high - low <= ROUNDING * np.maximum(np.abs(high), np.abs(low))
-    return equal
+    return np.asarray(high - low <= ROUNDING * np.maximum(np.abs(high), np.abs(low)))
 
 
 def first_true(conditions: Mapping[str, Any], otherwise: str = "") -> NDArray[np.str_]:

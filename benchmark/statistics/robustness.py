@@ -126,15 +126,13 @@ def _levels_with_a_value(betas: Array, values: Array) -> tuple[int, str]:
 def slope_weights(betas: Array) -> Array:
     """Return the weights of the values at these levels in the slope of the least-squares line."""
     centred = betas - betas.mean()
-    weights: Array = centred / (centred**2).sum()
-    return weights
+    return np.asarray(centred / (centred**2).sum())
 
 
 def area_weights(betas: Array) -> Array:
     """Return the weights of the values at these ascending levels in the area below them."""
     widths = np.diff(betas)
-    weights: Array = (np.append(widths, 0) + np.append(0, widths)) / 2
-    return weights
+    return np.asarray((np.append(widths, 0) + np.append(0, widths)) / 2)
 
 
 def _stops_at(betas: Array, improvements: Array) -> float:

@@ -34,8 +34,7 @@ class _Plane:
 
     @property
     def n(self) -> NDArray[np.int64]:
-        count: NDArray[np.int64] = np.isfinite(self.first).sum(axis=1)
-        return count
+        return np.asarray(np.isfinite(self.first).sum(axis=1))
 
     @property
     def means(self) -> tuple[Array, Array]:
@@ -139,8 +138,7 @@ def hypervolume(first: Array, second: Array, reference: tuple[float, float]) -> 
     order = np.argsort(x, axis=-1)
     x, y = np.take_along_axis(x, order, axis=-1), np.take_along_axis(y, order, axis=-1)
     widths = np.diff(x, axis=-1, append=reference[0])
-    area: Array = (widths * (reference[1] - np.minimum.accumulate(y, axis=-1))).sum(axis=-1)
-    return area
+    return np.asarray((widths * (reference[1] - np.minimum.accumulate(y, axis=-1))).sum(axis=-1))
 
 
 def _planes(
