@@ -221,17 +221,23 @@ _REGISTRY: Registry[Metric] = Registry(
 def metric(title: str, formula: str, **declaration: Any) -> Callable[[Callable[..., float]], Metric]:
     """Declare the decorated function as a metric named like it; keywords as in :class:`Metric`.
 
-    ``name`` may be given for functions that are made in a loop. The direction follows from the ideal and the
+    A lambda is named like the title, unless there is a ``name``. The direction follows from the ideal and the
     range, unless given.
     """
 
     def declare(compute: Callable[..., float]) -> Metric:
-        named = {"name": compute.__name__, "title": title, "formula": formula, "compute": compute}
+        name = name_of(title) if compute.__name__ == "<lambda>" else compute.__name__
+        named = {"name": name, "title": title, "formula": formula, "compute": compute}
         declared = Metric(**{"direction": _direction(**declaration), **named, **declaration})
         _REGISTRY.add(declared.name, declared)
         return declared
 
     return declare
+
+
+def name_of(title: str) -> str:
+    """Return a title as a name: ``"auc_gap"`` for ``"AUC gap"``."""
+    return title.lower().replace(",", "").replace(" ", "_")
 
 
 def _direction(*, range: tuple[float, float], ideal: float | None, **_: Any) -> Direction:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_fairlearn, metric
+from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_fairlearn, metric, name_of
 from benchmark.metrics.groups import Group
 
 AEQUITAS = "Saleiro et al. (2018), Aequitas, sections 3.2.2 and 3.2.3"
@@ -96,7 +96,7 @@ def _rate(title: str, formula: str, **declaration: Any) -> Callable[[Callable[[G
 
     It is named like the title, unless a name is given.
     """
-    name = declaration.pop("name", title.lower().replace(" ", "_"))
+    name = declaration.pop("name", name_of(title))
 
     def declare(value: Callable[[Group], float]) -> Metric:
         others = _ELSEWHERE.get(name, ("", "", ""))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import DataError
-from benchmark.metrics.base import Equivalent, Metric, in_aif360, in_fairlearn, metric
+from benchmark.metrics.base import Equivalent, Metric, in_aif360, in_fairlearn, metric, name_of
 from benchmark.metrics.groups import Group, Predictions, UndefinedMetricError
 from benchmark.metrics.rates import BAD, FAIRLEARN, GOOD, UNSIGNED, apart
 
@@ -109,30 +109,24 @@ def auc_overall(everybody: Group) -> float:
     return _area(everybody)
 
 
-@_of_scores(
+auc_gap = _of_scores(
     "AUC gap",
     "max - min of the AUC over the groups",
     source=_GUIDE,
     compare="all_groups",
     equivalents=(Equivalent("AUC gap", "AUC Gap", "tests/metrics/test_scores.py::test_the_guides_example"),),
     note=f"{UNSIGNED} For overlapping groups see auc_by_mask.",
-)
-def auc_gap(groups: Sequence[Group]) -> float:
-    """Return how far the AUC of the best and of the worst group lie apart."""
-    return apart(auc, groups)
+)(lambda groups: apart(auc, groups))
 
-
-@_of_scores(
+auc_group_min = _of_scores(
     "AUC, worst group",
     "min of the AUC over the groups",
     ideal=1.0,
     source=FAIRLEARN,
     compare="all_groups",
     equivalents=(in_fairlearn("roc_auc_score_group_min"),),
-)
-def auc_group_min(groups: Sequence[Group]) -> float:
-    """Return the AUC of the worst group."""
-    return min(map(auc, groups))
+    name="auc_group_min",
+)(lambda groups: min(map(auc, groups)))
 
 
 @_of_scores(
@@ -181,17 +175,14 @@ def calibration_error(group: Group) -> float:
     return group.share(float(apart), group.size)
 
 
-@_of_scores(
+calibration_gap = _of_scores(
     "Calibration gap",
     "max over the groups of sum over bins b of P(b | g) |E(s | g, b) - P(y+ | g, b)|",
     source="Kleinberg, Mullainathan and Raghavan (2017), calibration within groups",
     compare="all_groups",
     note="The gap between scores and labels in the worst calibrated group, not between groups: 0 means that "
     "every group is calibrated. Bins as those of calibration_error.",
-)
-def calibration_gap(groups: Sequence[Group]) -> float:
-    """Return the calibration error of the worst group."""
-    return max(map(calibration_error, groups))
+)(lambda groups: max(map(calibration_error, groups)))
 
 
 @_of_scores(
@@ -210,22 +201,20 @@ def log_loss(group: Group) -> float:
     return group.share(-float((weight * np.log(likelihood)).sum()), group.size)
 
 
-@_of_scores(
+log_loss_group_max = _of_scores(
     "Log loss, worst group",
     "max of the log loss over the groups",
     range=(0.0, math.inf),
     source=FAIRLEARN,
     compare="all_groups",
     equivalents=(in_fairlearn("log_loss_group_max", note="refuses a group with labels of one kind"),),
-)
-def log_loss_group_max(groups: Sequence[Group]) -> float:
-    """Return the log loss of the worst group."""
-    return max(map(log_loss, groups))
+    name="log_loss_group_max",
+)(lambda groups: max(map(log_loss, groups)))
 
 
 def _generalized(title: str, formula: str, ideal: float) -> Metric:
     """Declare a rate in which each row counts by its score instead of its prediction."""
-    name, favorable, predicted = title.lower().replace(" ", "_"), "y+" in formula, "(s" in formula
+    name, favorable, predicted = name_of(title), "y+" in formula, "(s" in formula
 
     @_of_scores(
         title,

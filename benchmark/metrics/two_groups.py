@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_clarify, metric
+from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_clarify, metric, name_of
 from benchmark.metrics.groups import Group, UndefinedMetricError, difference, require_rows
 from benchmark.metrics.labels import DAS, demographic_disparity, of_clarify
 from benchmark.metrics.rates import (
@@ -28,7 +28,7 @@ _of_clarify = functools.partial(of_clarify, needs=("y_true", "y_pred"), family="
 def _of_two_groups(
     title: str, formula: str, size: float, *equivalents: Equivalent, minus: str = "deprived", **others: Any
 ) -> Callable[[Callable[[Group], float]], Metric]:
-    """Declare by how much a number of one group differs from ``minus`` the other's, by up to ``size``."""
+    """Declare by how much a number of one group differs from that of ``minus``, by up to ``size``."""
 
     def declare(number: Callable[[Group], float]) -> Metric:
         def compute(deprived: Group, favored: Group) -> float:
@@ -36,7 +36,7 @@ def _of_two_groups(
             first, second = (favored, deprived) if minus == "deprived" else (deprived, favored)
             return difference(number(first), number(second))
 
-        declared = {"name": number.__name__, "range": (-size, size), "equivalents": equivalents, **others}
+        declared = {"name": name_of(title), "range": (-size, size), "equivalents": equivalents, **others}
         return _of_clarify(title, formula, **declared)(compute)
 
     return declare
@@ -60,19 +60,15 @@ def disparate_impact(deprived: Group, favored: Group) -> float:
     return deprived.ratio(rate, other, f"the selection rate of {favored.name}")
 
 
-@_of_two_groups(
+conditional_acceptance_difference = _of_two_groups(
     "Conditional acceptance, difference",
     "n(ḡ, y+) / n(ḡ, ŷ+) - n(g, y+) / n(g, ŷ+)",
     math.inf,
     in_clarify("DCA", note="its published example prints -0.227 where its counts give -0.2314"),
     note="Positive: with as many favorable labels, g gets more favorable predictions.",
-)
-def conditional_acceptance_difference(group: Group) -> float:
-    """Return how many favorable labels a group has per favorable prediction."""
-    return group.share(group.positives, group.predicted_positives, "that is predicted favorable")
+)(lambda group: group.share(group.positives, group.predicted_positives, "that is predicted favorable"))
 
-
-@_of_two_groups(
+conditional_rejection_difference = _of_two_groups(
     "Conditional rejection, difference",
     "n(g, y-) / n(g, ŷ-) - n(ḡ, y-) / n(ḡ, ŷ-)",
     math.inf,
@@ -82,26 +78,18 @@ def conditional_acceptance_difference(group: Group) -> float:
     ),
     minus="favored",
     note="Positive: with as many unfavorable labels, g gets fewer unfavorable predictions.",
-)
-def conditional_rejection_difference(group: Group) -> float:
-    """Return how many unfavorable labels a group has per unfavorable prediction."""
-    return group.share(group.negatives, group.predicted_negatives, "that is predicted unfavorable")
+)(lambda group: group.share(group.negatives, group.predicted_negatives, "that is predicted unfavorable"))
 
-
-@_of_two_groups(
+acceptance_rate_difference = _of_two_groups(
     "Acceptance rate, difference",
     "P(y+ | ḡ, ŷ+) - P(y+ | g, ŷ+)",
     1.0,
     in_clarify("DAR"),
     in_aif360("false_discovery_rate_difference"),
     note="Positive: a favorable prediction is less often right in the group in question.",
-)
-def acceptance_rate_difference(group: Group) -> float:
-    """Return a group's precision."""
-    return precision(group)
+)(lambda group: precision(group))
 
-
-@_of_two_groups(
+rejection_rate_difference = _of_two_groups(
     "Rejection rate, difference",
     "P(y- | g, ŷ-) - P(y- | ḡ, ŷ-)",
     1.0,
@@ -112,26 +100,18 @@ def acceptance_rate_difference(group: Group) -> float:
     in_aif360("false_omission_rate_difference", relation="negated"),
     minus="favored",
     note="Positive: an unfavorable prediction is more often right in the group in question.",
-)
-def rejection_rate_difference(group: Group) -> float:
-    """Return a group's negative predictive value."""
-    return negative_predictive_value(group)
+)(lambda group: negative_predictive_value(group))
 
-
-@_of_two_groups(
+accuracy_difference = _of_two_groups(
     "Accuracy, difference",
     "P(ŷ = y | ḡ) - P(ŷ = y | g)",
     1.0,
     in_clarify("AD", note="its published example prints -0.115 where its counts give -0.1143"),
     in_aif360("error_rate_difference"),
     note="Positive: the group in question is more often predicted wrongly.",
-)
-def accuracy_difference(group: Group) -> float:
-    """Return a group's accuracy."""
-    return accuracy_rate(group)
+)(lambda group: accuracy_rate(group))
 
-
-@_of_two_groups(
+treatment_equality = _of_two_groups(
     "Treatment equality",
     "n(g, y+, ŷ-) / n(g, y-, ŷ+) - n(ḡ, y+, ŷ-) / n(ḡ, y-, ŷ+)",
     math.inf,
@@ -139,10 +119,7 @@ def accuracy_difference(group: Group) -> float:
     source="Berk et al. (2021), treatment equality; " + DAS,
     minus="favored",
     note="Positive: errors in the group in question are more often to its disadvantage.",
-)
-def treatment_equality(group: Group) -> float:
-    """Return how many false negatives a group has per false positive."""
-    return group.share(group.fn, group.fp, "that is wrongly predicted favorable")
+)(lambda group: group.share(group.fn, group.fp, "that is wrongly predicted favorable"))
 
 
 @_of_clarify(
@@ -215,20 +192,12 @@ _accepted = functools.partial(
     family="acceptance",
 )
 
-
-@_accepted("Share accepted", "P(ŷ+)", compare="overall")
-def accepted(everybody: Group) -> float:
-    """Return the share of all rows that are predicted the favorable outcome."""
-    return selection_rate(everybody)
-
-
-@_accepted("Share accepted, deprived group", "P(ŷ+ | g)", compare="one_against_rest")
-def accepted_deprived(deprived: Group, _favored: Group) -> float:
-    """Return the share of the deprived group that is predicted the favorable outcome."""
-    return selection_rate(deprived)
-
-
-@_accepted("Share accepted, favored group", "P(ŷ+ | ḡ)", compare="one_against_rest")
-def accepted_favored(_deprived: Group, favored: Group) -> float:
-    """Return the share of the favored group that is predicted the favorable outcome."""
-    return selection_rate(favored)
+accepted = _accepted("Share accepted", "P(ŷ+)", compare="overall", name="accepted")(
+    lambda everybody: selection_rate(everybody)
+)
+accepted_deprived = _accepted(
+    "Share accepted, deprived group", "P(ŷ+ | g)", compare="one_against_rest", name="accepted_deprived"
+)(lambda deprived, _favored: selection_rate(deprived))
+accepted_favored = _accepted(
+    "Share accepted, favored group", "P(ŷ+ | ḡ)", compare="one_against_rest", name="accepted_favored"
+)(lambda _deprived, favored: selection_rate(favored))
