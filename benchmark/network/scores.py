@@ -51,11 +51,6 @@ class SetScores:
         self._sizes = np.array(rows.cardinalities, dtype=np.int64)
         self._known: dict[int, float] = {}
 
-    @property
-    def evaluations(self) -> int:
-        """Number of sets counted so far."""
-        return len(self._known)
-
     def cells(self, mask: int) -> int:
         """Return q(S), the number of configurations of a set, occurring or not."""
         return math.prod(self.rows.cardinalities[column] for column in members(mask))

@@ -26,12 +26,6 @@ class Structure:
 
     parents: tuple[tuple[int, ...], ...]  # those of each column, ascending
     score: float  # of the whole structure, in nats; higher is better
-    evaluations: int  # number of sets of columns that were counted on the way
-
-    @property
-    def edges(self) -> tuple[tuple[int, int], ...]:
-        """Edges as (parent, child), ascending."""
-        return tuple(sorted((p, child) for child, parents in enumerate(self.parents) for p in parents))
 
 
 def learn_structure(
@@ -83,7 +77,7 @@ def learn_structure(
                 graph.perturb(_PERTURBATIONS, rng)
                 best = max(best, _climb(graph, *limits), key=scores.structure)
     parents = tuple(tuple(members(mask)) for mask in best)
-    return Structure(parents, scores.structure(best), scores.evaluations)
+    return Structure(parents, scores.structure(best))
 
 
 class _Graph:

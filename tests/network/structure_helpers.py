@@ -29,6 +29,11 @@ def learn(codes: NDArray[np.int16], cardinalities: Any, **given: Any) -> Structu
     return learn_structure(codes, cardinalities, NetworkSettings(**given), **beside)
 
 
+def edges_of(structure: Structure) -> tuple[tuple[int, int], ...]:
+    """Return the edges as (parent, child), ascending."""
+    return tuple(sorted((p, child) for child, parents in enumerate(structure.parents) for p in parents))
+
+
 @functools.cache
 def oracle_table(oracle_dir: Path, name: str) -> tuple[NDArray[np.int16], tuple[int, ...], tuple[str, ...]]:
     """Return codes, cardinalities and column names of a table; states in sorted order."""
