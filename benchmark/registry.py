@@ -181,14 +181,17 @@ def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
     return names
 
 
-def text_flaws(item: object, *attributes: str) -> list[str]:
-    """Say which attributes of a declared item are not texts, one sentence each."""
-    values = {name: getattr(item, name, None) for name in attributes}
-    return [
-        f"its class attribute {name!r} is not a text"
-        for name, value in values.items()
-        if not isinstance(value, str) or not value.strip()
-    ]
+def class_flaws(item: type, base: type, *texts: str) -> list[str]:
+    """Say what a class lacks to be registered, one sentence each: base, methods, attributes with texts."""
+    if not (isinstance(item, type) and issubclass(item, base)):
+        return [f"it is not a subclass of {base.__name__}"]
+    missing = sorted(getattr(item, "__abstractmethods__", ()))
+    flaws = [f"it is abstract: {', '.join(missing)} not implemented"] if missing else []
+    for name in texts:
+        text = getattr(item, name, None)
+        if not isinstance(text, str) or not text.strip():
+            flaws.append(f"its class attribute {name!r} is not a text")
+    return flaws
 
 
 def _run_file(file: Path) -> None:

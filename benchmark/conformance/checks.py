@@ -280,26 +280,14 @@ def _sensitive_declared(bench: Bench) -> None:
     )
 
 
-def _weights_declared(bench: Bench) -> None:
-    """Demand that it works with a classifier without weights unless it says that it needs them."""
-    if bench.technique.needs_weights:
-        raise NotApplicableError("it declares that the classifier has to take weights")
-    _demand_works_with(bench, _Weightless, "whose fit takes no weights", "needs_weights")
-
-
-def _need_of_scores_declared(bench: Bench) -> None:
-    """Demand that it works with a classifier without scores unless it says that it needs them."""
-    if bench.technique.needs_scores:
-        raise NotApplicableError("it declares that the classifier has to estimate probabilities")
-    _demand_works_with(bench, _Scoreless, "that estimates no probabilities", "needs_scores")
-
-
-def _demand_works_with(bench: Bench, lacking: Callable[[Any], Any], what: str, declaration: str) -> None:
-    """Demand a result with classifiers that lack something, or name what declares that it is needed."""
+def _need_declared(bench: Bench, need: str, has_to: str, lacking: Callable[[Any], Any], what: str) -> None:
+    """Demand a result with a classifier that lacks something, unless it says that it needs that."""
+    if getattr(bench.technique, need):
+        raise NotApplicableError(f"it declares that the classifier has to {has_to}")
     try:
         replace(bench, classifier=lambda k: lacking(bench.classifier(k))).predict(*train_and_test())
     except Exception as problem:
-        remedy = f"declare {declaration} = True"
+        remedy = f"declare {need} = True"
         what = f"It fails with a classifier {what}"
         raise NonconformityError(what, got=described(problem), remedy=remedy) from problem
 
@@ -550,8 +538,12 @@ CHECKS: dict[str, Callable[[Bench], None]] = {
     "silent": _silent,
     "randomness declared": _randomness_declared,
     "sensitive feature declared": _sensitive_declared,
-    "weights declared": _weights_declared,
-    "need of scores declared": _need_of_scores_declared,
+    "weights declared": lambda bench: _need_declared(
+        bench, "needs_weights", "take weights", _Weightless, "whose fit takes no weights"
+    ),
+    "need of scores declared": lambda bench: _need_declared(
+        bench, "needs_scores", "estimate probabilities", _Scoreless, "that estimates no probabilities"
+    ),
     "scores declared": _scores_declared,
     "test labels unseen": _labels_unseen,
     "label column unused": _label_column_unused,
