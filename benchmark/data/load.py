@@ -140,10 +140,8 @@ def _check_rows(card: Card, table: Table) -> None:
             got=f"{len(table):,}",
             remedy="get the complete files, or correct 'rows' and 'filter' in the card",
         )
-    feature, group, label, favorable = (
-        *(card.sensitive_feature, repr(card.deprived_group)),
-        *(card.label, repr(card.favorable_label)),
-    )
+    feature, group = card.sensitive_feature, repr(card.deprived_group)
+    label, favorable = card.label, repr(card.favorable_label)
     for member, who in (
         (table.deprived, f"in the deprived group {feature} = {group}"),
         (~table.deprived, f"in the favored group {feature} other than {group}"),
