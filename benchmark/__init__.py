@@ -16,20 +16,22 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from benchmark.api import Run, open_run, run, sample
-    from benchmark.data import Table
-    from benchmark.data.load import load_dataset
-    from benchmark.experiment.plan import Experiment, load_experiment
-    from benchmark.techniques import (
-        PostProcessing,
-        Predictor,
-        Prepared,
-        PreProcessing,
-        Technique,
-        Tools,
-        list_techniques,
-        register,
-    )
+    from benchmark.api import Run as Run
+    from benchmark.api import open_run as open_run
+    from benchmark.api import run as run
+    from benchmark.api import sample as sample
+    from benchmark.data import Table as Table
+    from benchmark.data.load import load_dataset as load_dataset
+    from benchmark.experiment.plan import Experiment as Experiment
+    from benchmark.experiment.plan import load_experiment as load_experiment
+    from benchmark.techniques import PostProcessing as PostProcessing
+    from benchmark.techniques import Predictor as Predictor
+    from benchmark.techniques import Prepared as Prepared
+    from benchmark.techniques import PreProcessing as PreProcessing
+    from benchmark.techniques import Technique as Technique
+    from benchmark.techniques import Tools as Tools
+    from benchmark.techniques import list_techniques as list_techniques
+    from benchmark.techniques import register as register
 
 # A name is imported when it is first used, so that the command line and plugins load no more than they need.
 _HOMES = {
@@ -44,24 +46,7 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "Experiment",
-    "PostProcessing",
-    "PreProcessing",
-    "Predictor",
-    "Prepared",
-    "Run",
-    "Table",
-    "Technique",
-    "Tools",
-    "list_techniques",
-    "load_dataset",
-    "load_experiment",
-    "open_run",
-    "register",
-    "run",
-    "sample",
-]
+__all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
-__all__ = ["Run", "open_run", "run", "sample"]
-
 _SHOWN = ("discrimination", "accuracy")  # what a notebook shows of a run
 
 
@@ -114,10 +112,6 @@ def run(
         Show messages and progress.
     console : rich.console.Console, optional
         Where to show them; by default the standard output.
-
-    Returns
-    -------
-    Run
 
     Raises
     ------
@@ -259,15 +253,8 @@ class Run:
     def compare(self, baseline: str | None = None) -> pd.DataFrame:
         """Return what each technique gains and costs beside a baseline, at each level of bias.
 
-        Parameters
-        ----------
-        baseline : str, optional
-            A technique; by default each dataset's own, as the experiment declares it.
-
-        Returns
-        -------
-        DataFrame
-            Columns :data:`benchmark.statistics.answers.ANSWER_COLUMNS`.
+        The columns are :data:`benchmark.statistics.answers.ANSWER_COLUMNS`. The baseline is a technique, by
+        default each dataset's own, as the experiment declares it.
         """
         baselines = baselines_of(self.finished, self.results, baseline)
         return results_answers(self.results, baselines, self.finished.constant_answers)
@@ -312,13 +299,7 @@ class Run:
         return found if run.repetitions < 2 else {**found, **dict(statistics_figures(self.statistics()))}
 
     def report(self, *, figures: bool = False) -> Path:
-        """Write the statistics and the interactive page to the folder; return the page's path.
-
-        Parameters
-        ----------
-        figures : bool, default False
-            Write the statistics' figures as well.
-        """
+        """Write the statistics, with their figures or without, and the interactive page; return its path."""
         from benchmark.pages.run import write_page
         from benchmark.report.statistics_files import write_statistics
 

@@ -15,19 +15,6 @@ if TYPE_CHECKING:  # so that finding a file does not wait for it
     from pydantic import BaseModel, ValidationError
     from pydantic_core import ErrorDetails
 
-__all__ = [
-    "Kind",
-    "broken_rules",
-    "count_of",
-    "declaration_dir",
-    "find_declaration",
-    "indented",
-    "list_declarations",
-    "load_experiment_file",
-    "read_declaration",
-    "title_of",
-]
-
 M = TypeVar("M", bound="BaseModel")
 
 Kind = Literal["datasets", "experiments"]
@@ -69,19 +56,9 @@ def list_declarations(kind: Kind) -> dict[str, Path]:
 
 
 def find_declaration(kind: Kind, name_or_path: str) -> Path:
-    """Return the TOML file that a name or a path means.
+    """Return the TOML file that a shipped name (``adult``) or the path of one's own (``own.toml``) means.
 
-    Parameters
-    ----------
-    kind : {"datasets", "experiments"}
-        What is looked for.
-    name_or_path : str
-        A shipped name (``adult``), or a path to a file of the user's own (ends in ``.toml``).
-
-    Raises
-    ------
-    UnknownNameError
-        If it is neither.
+    Raises :class:`UnknownNameError` if it is neither.
     """
     path = Path(name_or_path).expanduser()
     if path.suffix == ".toml" and path.is_file():
@@ -97,13 +74,7 @@ def find_declaration(kind: Kind, name_or_path: str) -> Path:
 
 
 def read_declaration(kind: Kind, path: Path) -> dict[str, Any]:
-    """Return the content of a declaration of one kind.
-
-    Raises
-    ------
-    CardError, ExperimentError
-        If the file is not TOML.
-    """
+    """Return the content of a declaration; a CardError or an ExperimentError says that it is not TOML."""
     try:
         return tomllib.loads(path.read_bytes().decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -123,24 +94,10 @@ def load_experiment_file(
 ) -> M:
     """Read and check an experiment file; cards and plugins that lie beside it are found from anywhere.
 
-    Parameters
-    ----------
-    model : type of pydantic.BaseModel
-        What its content is to be.
-    name_or_path : str or Path
-        A shipped experiment's name (``smoke``), or the path of a TOML file.
-    kind : str, optional
-        Its field ``kind``; None for experiments of planted bias, which have none.
-    more : callable(dict) -> list of str, optional
-        Asked for what else is wrong with a content that breaks a rule, a line each.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such file.
-    ExperimentError
-        If the file is not TOML, is of another kind, or breaks a rule; the message names file, field, rule and
-        value.
+    ``model`` is what its content is to be, and ``kind`` its field ``kind``; None for experiments of planted
+    bias, which have none. ``more`` is asked for what else is wrong with a content that breaks a rule, a line
+    each. An UnknownNameError says that there is no such file; an ExperimentError, that it is not TOML, is of
+    another kind, or breaks a rule: it names file, field, rule and value.
     """
     from pydantic import ValidationError
 
@@ -189,14 +146,7 @@ def indented(text: str) -> str:
 def broken_rules(error: ValidationError, model: type[BaseModel], what: str) -> list[str]:
     """Return what is wrong with a declaration, one line for each field: its place, the rule, the value.
 
-    Parameters
-    ----------
-    error : pydantic.ValidationError
-        What validation found.
-    model : type of pydantic.BaseModel
-        What the declaration was to be.
-    what : str
-        Its name with an article: ``"a card"``.
+    ``model`` is what the declaration was to be, and ``what`` its name with an article: ``"a card"``.
     """
     lines: dict[tuple[object, ...], list[str]] = {}
     values: dict[tuple[object, ...], str] = {}

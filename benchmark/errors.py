@@ -11,27 +11,6 @@ import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-__all__ = [
-    "BetabenchError",
-    "BiasError",
-    "CardError",
-    "ClassifierError",
-    "DataError",
-    "DeclinedError",
-    "DownloadError",
-    "ExperimentError",
-    "NetworkError",
-    "NotConvergedError",
-    "PluginError",
-    "ReportError",
-    "StatisticsError",
-    "StoreError",
-    "TechniqueError",
-    "UnknownNameError",
-    "unknown_parameter",
-    "where",
-]
-
 # What the command "betabench list" lists.
 _LISTED = ("datasets", "techniques", "metrics", "classifiers", "bias-kinds", "experiments")
 

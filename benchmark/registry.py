@@ -4,9 +4,6 @@ A registry knows its names without a list kept by hand: it imports every module 
 package, then what other installed packages announce as entry points, then what a user loads from a file.
 """
 
-from __future__ import annotations
-
-import contextlib
 import hashlib
 import importlib
 import importlib.util
@@ -14,7 +11,8 @@ import pkgutil
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -27,55 +25,37 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 # Where the registries are. A plugin may register items of any kind, so all are there before it runs.
 _HOMES = ("benchmark.bias", "benchmark.classifiers", "benchmark.metrics", "benchmark.techniques")
-_REGISTRIES: list[Registry[Any]] = []
 _PLUGINS: dict[Path, dict[str, tuple[str, ...]]] = {}
 
 
+@dataclass(eq=False)
 class Registry(Generic[T]):
     """Named items of one kind.
 
-    Parameters
-    ----------
-    kind : str
-        What the items are, in the singular: ``"technique"``.
-    error : type of BetabenchError
-        What to raise when an item cannot be registered or a file cannot be loaded.
-    package : str, optional
-        Package whose modules register the built-in items; imported when a name is first asked for.
-    entry_points : str, optional
-        Entry-point group through which other installed packages add items: each entry point names an item.
-    flaws : callable(item) -> list of str, optional
-        What is wrong with an item, one sentence each; an empty list accepts it.
+    ``error`` is raised when an item cannot be registered. The modules of ``package`` register the built-in
+    items; they are imported when a name is first asked for. Through the group ``entry_points`` other
+    installed packages add items: each entry point names one. ``flaws`` says what is wrong with an item, one
+    sentence each; an empty list accepts it.
     """
 
-    def __init__(
-        self,
-        kind: str,
-        error: type[BetabenchError],
-        *,
-        package: str | None = None,
-        entry_points: str | None = None,
-        flaws: Callable[[T], list[str]] = lambda _: [],
-    ) -> None:
-        self.kind = kind
-        self._error = error
-        self._package = package
-        self._entry_points = entry_points
-        self._flaws = flaws
-        self._items: dict[str, T] = {}
-        self._complete = False
+    kind: str  # what the items are, in the singular: "technique"
+    error: type[BetabenchError]
+    package: str | None = None
+    entry_points: str | None = None
+    flaws: Callable[[T], list[str]] = lambda _: []
+    _items: dict[str, T] = field(default_factory=dict, init=False)
+    _complete: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
         _REGISTRIES.append(self)
 
     def add(self, name: object, item: T) -> None:
         """Register an item; registering the same item again changes nothing.
 
-        Raises
-        ------
-        BetabenchError
-            Of the registry's own class, if the name is malformed or taken, or the item has flaws.
+        Raises the registry's own ``error`` if the name is malformed or taken, or the item has flaws.
         """
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise self._error(
+            raise self.error(
                 f"{_describe(item)} has no usable name",
                 expected="a class attribute 'name' of lower-case letters, digits and underscores",
                 got=repr(name),
@@ -85,15 +65,15 @@ class Registry(Generic[T]):
         if taken is item:
             return
         if taken is not None:
-            raise self._error(
+            raise self.error(
                 f"Two {self.kind}s want the name {name!r}",
                 expected=f"one {self.kind} for each name",
                 got=f"{_describe(taken)} and {_describe(item)}",
                 remedy="rename one of them",
             )
-        flaws = self._flaws(item)
+        flaws = self.flaws(item)
         if flaws:
-            raise self._error(
+            raise self.error(
                 f"{_describe(item)} cannot be registered as a {self.kind}",
                 got="; ".join(flaws),
                 remedy="complete it, or do not register it",
@@ -122,14 +102,14 @@ class Registry(Generic[T]):
             return
         self._complete = True  # already here, because what is imported below may ask for names itself
         try:
-            if self._package is not None:
-                package = importlib.import_module(self._package)
+            if self.package is not None:
+                package = importlib.import_module(self.package)
                 for module in pkgutil.iter_modules(package.__path__):
                     if module.name.startswith("_"):  # helpers, which register nothing and may be heavy
                         continue
-                    importlib.import_module(f"{self._package}.{module.name}")
-            if self._entry_points is not None:
-                for point in sorted(metadata.entry_points(group=self._entry_points), key=lambda p: p.name):
+                    importlib.import_module(f"{self.package}.{module.name}")
+            if self.entry_points is not None:
+                for point in sorted(metadata.entry_points(group=self.entry_points), key=lambda p: p.name):
                     self._load_entry_point(point)
         except BaseException:
             self._complete = False
@@ -149,17 +129,14 @@ class Registry(Generic[T]):
             )
 
 
+_REGISTRIES: list[Registry[Any]] = []
+
+
 def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
     """Import a Python file that registers items of any kind; return their sorted names by kind.
 
-    Loading a file again returns the same names and does not run it again.
-
-    Raises
-    ------
-    PluginError
-        If the file is missing, fails on import or registers nothing.
-    BetabenchError
-        Of the registry's own class, if an item cannot be registered.
+    Loading a file again returns the same names and does not run it again. A PluginError says that the file is
+    missing, fails on import or registers nothing; the error of a registry, that it refuses an item.
     """
     file = Path(path).expanduser().resolve()
     if file in _PLUGINS:
@@ -204,28 +181,17 @@ def load_plugin(path: str | Path) -> dict[str, tuple[str, ...]]:
     return names
 
 
-@contextlib.contextmanager
-def forgetting() -> Iterator[None]:
-    """Forget on leaving the plugins that were loaded inside, and what they registered."""
-    before = set(_PLUGINS)
-    try:
-        yield
-    finally:
-        for file in _PLUGINS.keys() - before:
-            names = _PLUGINS.pop(file)
-            for registry in _REGISTRIES:
-                for name in names.get(registry.kind, ()):
-                    registry._items.pop(name, None)
-
-
-def text_flaws(item: object, *attributes: str) -> list[str]:
-    """Say which attributes of a declared item are not texts, one sentence each."""
-    values = {name: getattr(item, name, None) for name in attributes}
-    return [
-        f"its class attribute {name!r} is not a text"
-        for name, value in values.items()
-        if not isinstance(value, str) or not value.strip()
-    ]
+def class_flaws(item: type, base: type, *texts: str) -> list[str]:
+    """Say what a class lacks to be registered, one sentence each: base, methods, attributes with texts."""
+    if not (isinstance(item, type) and issubclass(item, base)):
+        return [f"it is not a subclass of {base.__name__}"]
+    missing = sorted(getattr(item, "__abstractmethods__", ()))
+    flaws = [f"it is abstract: {', '.join(missing)} not implemented"] if missing else []
+    for name in texts:
+        text = getattr(item, name, None)
+        if not isinstance(text, str) or not text.strip():
+            flaws.append(f"its class attribute {name!r} is not a text")
+    return flaws
 
 
 def _run_file(file: Path) -> None:

@@ -10,11 +10,9 @@ import json
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["axis_seed", "generator", "lots_of_rows"]
-
 
 def axis_seed(root: int, **axes: str | int | float) -> int:
-    """Derive a 128-bit seed from a root seed and named axes.
+    """Derive a seed, from 0 to 2**128 - 1, from a root seed and named axes.
 
     Parameters
     ----------
@@ -23,11 +21,6 @@ def axis_seed(root: int, **axes: str | int | float) -> int:
     **axes : str, int or float
         What the random numbers are for, by name: ``dataset="adult", beta=0.5, repetition=3``.
         The order of the names does not matter; their values do, exactly (``1`` and ``1.0`` differ).
-
-    Returns
-    -------
-    int
-        A non-negative integer below 2**128.
     """
     text = json.dumps({"root": root, "axes": axes}, sort_keys=True, separators=(",", ":"))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")

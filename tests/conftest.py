@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,10 +44,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
+@contextlib.contextmanager
+def forgetting() -> Iterator[None]:
+    """Forget on leaving the plugins that were loaded inside, and what they registered."""
+    before = set(registry._PLUGINS)
+    try:
+        yield
+    finally:
+        for file in registry._PLUGINS.keys() - before:
+            names = registry._PLUGINS.pop(file)
+            for known in registry._REGISTRIES:
+                for name in names.get(known.kind, ()):
+                    known._items.pop(name, None)
+
+
 @pytest.fixture(autouse=True)
 def plugins_are_forgotten() -> Iterator[None]:
     """Forget after each test what the plugins that it loaded have registered."""
-    with registry.forgetting():
+    with forgetting():
         yield
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from benchmark.audit.alternation.experiment import is_alternation, load_alternation
+from benchmark.audit.alternation.experiment import load_alternation
 from benchmark.cli import main
 from benchmark.data.card import list_cards, load_card
 from benchmark.experiment import engine as engine_module
@@ -16,6 +16,7 @@ from benchmark.experiment.plan import load_experiment
 from benchmark.network.bif import read_bif
 from benchmark.techniques import list_techniques, registry
 from tests.experiment.test_merge import InProcess
+from website.experiment_pages import is_alternation
 
 GREEDY = """
 import numpy as np

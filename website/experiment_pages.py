@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmark.audit.alternation.experiment import is_alternation, load_alternation
+from benchmark.audit.alternation.experiment import KIND, load_alternation
 from benchmark.bias import make_bias
 from benchmark.data.card import load_card
-from benchmark.declarations import list_declarations
+from benchmark.declarations import list_declarations, read_declaration
 from benchmark.experiment.plan import BiasEntry, DatasetEntry, Experiment, load_experiment, plan_blocks
 from benchmark.text.markdown import code, plain, table
 from website.links import link_to
 
-__all__ = ["EXPERIMENTS_PAGE", "experiment_page", "experiment_pages"]
+__all__ = ["EXPERIMENTS_PAGE", "experiment_page", "experiment_pages", "is_alternation"]
 
 EXPERIMENTS_PAGE = "README.md"
 
@@ -32,6 +32,11 @@ def experiment_pages(folder: Path, root: Path) -> dict[str, str]:
     names = list(list_declarations("experiments"))
     pages = {f"{name}.md": experiment_page(name, folder, root) for name in names}
     return {EXPERIMENTS_PAGE: _index_page(names), **pages}
+
+
+def is_alternation(name: str) -> bool:
+    """Return whether a shipped experiment is one of alternation."""
+    return read_declaration("experiments", list_declarations("experiments")[name]).get("kind") == KIND
 
 
 def experiment_page(name: str, folder: Path, root: Path) -> str:

@@ -13,8 +13,6 @@ Saleiro, Kuester, Hinkson, London, Stevens, Anisfeld, Rodolfa and Ghani (2018), 
 Audit Toolkit, arXiv:1811.05577.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -170,7 +168,7 @@ def select(
     return Selection(selected, threshold, int(selected.sum()))
 
 
-def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[str]:
+def intersect(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series:
     """Cross two or more attributes, columns of a frame of one row per person, into one.
 
     Its values are like ``"Female × Black"``, its name like ``"sex × race"``.
@@ -517,12 +515,9 @@ def _both(
 def overall_parity(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Judge attributes by all of their groups, from what :func:`parity` gives.
 
-    Returns
-    -------
-    DataFrame
-        A row for each attribute and parity. Columns ``attribute``, ``parity``, ``verdict`` (False if a group
-        fails, else missing if one has no verdict, else True) and ``failed`` (names of the groups that fail,
-        with commas between).
+    A row for each attribute and parity. Columns ``attribute``, ``parity``, ``verdict`` (False if a group
+    fails, else missing if one has no verdict, else True) and ``failed`` (names of the groups that fail, with
+    commas between).
     """
     rows = []
     for (attribute, name), groups in verdicts.groupby(["attribute", "parity"], sort=False):

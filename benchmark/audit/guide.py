@@ -187,18 +187,13 @@ TREE = Question(
 
 
 def walk(answers: Mapping[str, str]) -> Recommendation:
-    """Follow answers through the tree (Saleiro et al. 2018, figure 3).
+    """Follow answers through the tree (Saleiro et al. 2018, figure 3), to its end or the first open question.
 
     Parameters
     ----------
     answers : mapping of str to str
         Name of the answer by name of the question. Answers to questions that are not met on the way have no
         effect.
-
-    Returns
-    -------
-    Recommendation
-        The metrics that matter and why, or the first question that has no answer yet.
 
     Raises
     ------

@@ -6,8 +6,6 @@ states look alike. How far the model's accuracy and discrimination then change i
 direct and through proxies. The model is asked, never opened and never trained again.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -139,13 +137,10 @@ def audit_features(
 def rank_features(audit: pd.DataFrame) -> pd.DataFrame:
     """Rank features by their influence at the highest level, from what :func:`audit_features` gives.
 
-    Returns
-    -------
-    DataFrame
-        A row for each feature, the one whose obscuring costs most accuracy first. Columns ``feature``,
-        ``accuracy_change``, ``discrimination_change``, their errors, and ``accuracy_rank``,
-        ``discrimination_rank``: 1 for the greatest loss of accuracy, and for the greatest change of
-        discrimination either way; equal changes share the better rank.
+    A row for each feature, the one whose obscuring costs most accuracy first. Columns ``feature``,
+    ``accuracy_change``, ``discrimination_change``, their errors, and ``accuracy_rank``,
+    ``discrimination_rank``: 1 for the greatest loss of accuracy, and for the greatest change of
+    discrimination either way; equal changes share the better rank.
     """
     ranking = audit.loc[audit["level"] == audit["level"].max(), ["feature", *_CHANGES, *_ERRORS]].copy()
     accuracy, discrimination = (ranking[change].round(12) for change in _CHANGES)  # rounding errors tie

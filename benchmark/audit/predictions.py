@@ -4,11 +4,8 @@ What a column means is never guessed: where the favorable value, a group or who 
 error says how to settle it.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
-import math
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +19,7 @@ from numpy.typing import NDArray
 from benchmark.audit.disparity import by_group, intersect, select
 from benchmark.errors import DataError, ExperimentError, UnknownNameError
 from benchmark.metrics import Predictions
-from benchmark.text.words import few
+from benchmark.text.words import as_number, few
 
 MISSING = "(missing)"
 """Group of rows without a sensitive attribute."""
@@ -150,7 +147,7 @@ def _check_names(frame: pd.DataFrame, what: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class ReadyTable:
     """A table of predictions, ready for metrics.
 
     ``predictions`` has labels, predictions and groups by attribute. ``missing`` has a row for each column
@@ -232,20 +229,12 @@ def _names(columns: Sequence[str] | str) -> Sequence[str]:
     return [columns] if isinstance(columns, str) else columns
 
 
-def prepare(frame: pd.DataFrame, columns: Columns) -> Prepared:
+def prepare(frame: pd.DataFrame, columns: Columns) -> ReadyTable:
     """Make a table of predictions ready for metrics.
 
     Rows whose label, prediction, score, weight, stratum or feature is missing are left out. Rows without a
-    sensitive attribute form a group of their own, :data:`MISSING`.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no such column or favorable value.
-    ExperimentError
-        If it is not clear who is selected, or a column is asked for in two roles.
-    DataError
-        If a column does not hold what its role asks for, or no row is left.
+    sensitive attribute form a group of their own, :data:`MISSING`. For errors see
+    :func:`~benchmark.audit.audit_predictions`.
     """
     _check_names(frame, "The table")
     frame = frame.set_axis(frame.columns.astype(str), axis=1)
@@ -317,7 +306,7 @@ def prepare(frame: pd.DataFrame, columns: Columns) -> Prepared:
         "selection": selection,
         "digest": _digest(frame[[*dict.fromkeys([*(name for _, name in used), *attributes])]]),
     }
-    return Prepared(ready, _missing(used, lacking, all_groups), tuple(notes), facts)
+    return ReadyTable(ready, _missing(used, lacking, all_groups), tuple(notes), facts)
 
 
 def _missing(
@@ -390,16 +379,8 @@ def _name(value: object) -> str | None:
 def _outcome_name(value: object) -> str | None:
     """Return a class as text: 1 and "1.0" are the same."""
     text = _name(value)
-    number = _number(text or "")
+    number = as_number(text or "")
     return text if number is None else _name(number)
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and "_" not in text else None  # "1_2" is a name
 
 
 def _as_text(values: pd.Series, name: Callable[[object], str | None] = _name) -> pd.Series:
@@ -419,7 +400,7 @@ def _as_text(values: pd.Series, name: Callable[[object], str | None] = _name) ->
 
 def _quantities(values: Collection[str]) -> list[float] | None:
     """Return values as numbers, or None if one is not a number."""
-    found = [number for value in values if (number := _number(value)) is not None]
+    found = [number for value in values if (number := as_number(value)) is not None]
     return found if len(found) == len(values) else None
 
 

@@ -1,7 +1,5 @@
 """The audit of a table of predictions: rates of groups, all metrics that apply, disparities and verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -44,9 +42,9 @@ class AuditResult:
         Verdicts on each group and on each attribute, from :func:`benchmark.audit.parity` and
         :func:`benchmark.audit.overall_parity`.
     missing, notes : DataFrame, tuple of str
-        Missing values, as in :class:`benchmark.audit.predictions.Prepared`; what a reader has to know.
+        Missing values, as in :class:`benchmark.audit.predictions.ReadyTable`; what a reader has to know.
     facts : mapping of str to object
-        Those of :class:`benchmark.audit.predictions.Prepared`; ``metrics`` (those asked for; none if all
+        Those of :class:`benchmark.audit.predictions.ReadyTable`; ``metrics`` (those asked for; none if all
         that apply), ``tau``, ``conventions``, ``reference`` (by attribute) and ``versions``.
     """
 
@@ -91,7 +89,7 @@ def audit_predictions(
     UnknownNameError
         If a column, value, group or metric is unknown.
     ExperimentError
-        If it is not clear who is selected, or ``tau`` is not in (0, 1].
+        If it is not clear who is selected, a column is asked for in two roles, or ``tau`` is not in (0, 1].
     DataError
         If a column does not hold what its role asks for, or no row is left.
 

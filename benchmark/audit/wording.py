@@ -1,7 +1,5 @@
 """Words and marks that the terminal and the page of an audit share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

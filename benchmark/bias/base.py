@@ -11,8 +11,11 @@ from benchmark.bias.edits import BiasEdit, check_beta
 from benchmark.data.table import Table
 from benchmark.errors import BiasError
 from benchmark.network.model import Network
-from benchmark.registry import text_flaws
 
+AKPINAR = (
+    "Akpinar, Nagireddy, Stapleton, Cheng, Zhu, Wu and Heidari (2022), A sandbox tool to bias(stress)-test "
+    "fairness algorithms, arXiv:2204.10233"
+)
 NOTHING_ACTS = "none, because no edited attribute is a parent of the label"
 """Description of a bias whose edits have no effect in a network."""
 
@@ -103,12 +106,3 @@ class BiasKind(ABC):
     def description(self, network: Network) -> str:
         """Say in words what is planted in this network."""
         return self.summary
-
-
-def declaration_flaws(kind: type[BiasKind]) -> list[str]:
-    """Say what a class lacks to be registered as a kind of bias, one sentence each."""
-    if not (isinstance(kind, type) and issubclass(kind, BiasKind)):
-        return ["it is not a subclass of BiasKind"]
-    missing = sorted(getattr(kind, "__abstractmethods__", ()))
-    flaws = [f"it is abstract: {', '.join(missing)} not implemented"] if missing else []
-    return flaws + text_flaws(kind, "summary", "reference", "version")

@@ -10,8 +10,6 @@ from benchmark.data.table import Schema
 from benchmark.errors import BiasError
 from benchmark.network.model import Network
 
-__all__ = ["BiasEdit", "active_edits", "apply_bias", "check_beta", "check_edits"]
-
 
 @dataclass(frozen=True)
 class BiasEdit:

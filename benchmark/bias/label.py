@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind, Planted
+from benchmark.bias.base import AKPINAR, BiasKind, Planted
 from benchmark.bias.registry import register
 from benchmark.data.table import Table
 from benchmark.network.inference import group_rates
@@ -20,10 +20,7 @@ class LabelBias(BiasKind):
 
     name = "label"
     summary = "favorable labels of the deprived group turned unfavorable with probability β"
-    reference = (
-        "Akpinar, Nagireddy, Stapleton, Cheng, Zhu, Wu and Heidari (2022), A sandbox tool to "
-        "bias(stress)-test fairness algorithms, arXiv:2204.10233"
-    )
+    reference = AKPINAR
     version = "1"
 
     def _plant(self, network: Network, beta: float) -> Planted:

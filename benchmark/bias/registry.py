@@ -2,10 +2,10 @@
 
 from typing import TypeVar
 
-from benchmark.bias.base import BiasKind, declaration_flaws
+from benchmark.bias.base import BiasKind
 from benchmark.bias.edits import BiasEdit
 from benchmark.errors import BiasError
-from benchmark.registry import Registry
+from benchmark.registry import Registry, class_flaws
 
 K = TypeVar("K", bound=type[BiasKind])
 
@@ -14,7 +14,7 @@ _REGISTRY: Registry[type[BiasKind]] = Registry(
     BiasError,
     package="benchmark.bias",
     entry_points="betabench.bias_kinds",
-    flaws=declaration_flaws,
+    flaws=lambda kind: class_flaws(kind, BiasKind, "summary", "reference", "version"),
 )
 
 

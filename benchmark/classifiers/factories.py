@@ -5,13 +5,11 @@ A classifier is named by a short name (``c45``) or by the dotted path of any sci
 as categories get them as they are, all others get them one-hot encoded over the known states.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +50,7 @@ class OneHotClassifier:
 
     def fit(
         self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: NDArray[np.float64] | None = None
-    ) -> OneHotClassifier:
+    ) -> Self:
         """Train on codes; raises :class:`ClassifierError` if the estimator cannot use weights."""
         encoded = self._encoder.fit_transform(X)
         if sample_weight is None:
@@ -113,20 +111,11 @@ class ClassifierFactory:
         return hasattr(self.build(np.array([2]), 0), "predict_proba")
 
     def build(self, cardinalities: NDArray[np.int64], seed: int) -> Any:
-        """Return an untrained estimator.
+        """Return an untrained estimator for features of these numbers of states, shape (n_features,).
 
-        Parameters
-        ----------
-        cardinalities : ndarray of int, shape (n_features,)
-            Number of states of each feature.
-        seed : int
-            Non-negative; used where the estimator is randomised, modulo 2**32.
-
-        Returns
-        -------
-        object
-            With ``fit(X, y, sample_weight=None)`` and ``predict(X)``, and ``predict_proba(X)`` where the
-            classifier has it; ``X`` holds codes, ``y`` 0 and 1.
+        It has ``fit(X, y, sample_weight=None)`` and ``predict(X)``, and ``predict_proba(X)`` where the
+        classifier has it; ``X`` holds codes, ``y`` 0 and 1. The seed, 0 or more, is used modulo 2**32 where
+        the estimator is randomised.
         """
         given = dict(self.parameters)
         if self._randomised:
@@ -193,17 +182,10 @@ def make_classifier(name: str, parameters: dict[str, Any] | None = None) -> Clas
 def naive_bayes_ranker(table: Table) -> NDArray[np.float64]:
     """Estimate P(y+ | x) of each row by naive Bayes trained on the same table.
 
-    Parameters
-    ----------
-    table : Table
-        Rows with their labels; all columns but the label are used, the sensitive feature included.
-
-    Returns
-    -------
-    ndarray of float, shape (n_rows,)
-        Probabilities, with Laplace smoothing (one pseudo-count for each state and class): those of
-        scikit-learn's ``CategoricalNB``, read from its log-probability tables as the logistic of a sum of
-        log-odds, which is ten times faster than ``predict_proba``.
+    All columns but the label are used, the sensitive feature included. The probabilities, shape (n_rows,),
+    with Laplace smoothing (one pseudo-count for each state and class), are those of scikit-learn's
+    ``CategoricalNB``, read from its log-probability tables as the logistic of a sum of log-odds, which is ten
+    times faster than ``predict_proba``.
     """
     from sklearn.naive_bayes import CategoricalNB
 

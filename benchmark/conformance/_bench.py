@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -322,16 +321,3 @@ def _marked_global_state() -> Iterator[bytes]:
 
 def _global_state() -> bytes:
     return pickle.dumps((random.getstate(), np.random.get_state()))  # noqa: NPY002
-
-
-def naive_bayes(cardinalities: NDArray[np.int64]) -> Estimator:
-    from sklearn.naive_bayes import CategoricalNB
-
-    estimator: Estimator = CategoricalNB(min_categories=cardinalities)
-    return estimator
-
-
-def naive_bayes_ranker(table: Table) -> NDArray[np.float64]:
-    model: Any = naive_bayes(table.feature_schema.cardinalities)
-    model.fit(table.features, table.y)
-    return np.asarray(model.predict_proba(table.features)[:, 1])

@@ -11,17 +11,16 @@ technique distinguishes more than two groups is only checked where the classifie
 prediction may rightly depend on each state of the sensitive feature.
 """
 
-from __future__ import annotations
-
 import functools
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.conformance._bench import (
     SHARE_TOLERANCE,
     Answered,
@@ -36,8 +35,6 @@ from benchmark.conformance._bench import (
     demand_repeatable,
     difference,
     effect_of,
-    naive_bayes,
-    naive_bayes_ranker,
     share_difference,
 )
 from benchmark.conformance._example import (
@@ -116,6 +113,7 @@ def check_technique(
         One for each check, in the order of :data:`CHECKS`. Of a technique that fails on the example table, or
         declines it, the first check says why, and no other applies.
     """
+    naive_bayes = functools.partial(make_classifier("naive_bayes").build, seed=0)
     bench = Bench(technique, classifier or naive_bayes, ranker or naive_bayes_ranker, seed)
     results: list[CheckResult] = []
     for name, check in CHECKS.items():
@@ -282,26 +280,14 @@ def _sensitive_declared(bench: Bench) -> None:
     )
 
 
-def _weights_declared(bench: Bench) -> None:
-    """Demand that it works with a classifier without weights unless it says that it needs them."""
-    if bench.technique.needs_weights:
-        raise NotApplicableError("it declares that the classifier has to take weights")
-    _demand_works_with(bench, _Weightless, "whose fit takes no weights", "needs_weights")
-
-
-def _need_of_scores_declared(bench: Bench) -> None:
-    """Demand that it works with a classifier without scores unless it says that it needs them."""
-    if bench.technique.needs_scores:
-        raise NotApplicableError("it declares that the classifier has to estimate probabilities")
-    _demand_works_with(bench, _Scoreless, "that estimates no probabilities", "needs_scores")
-
-
-def _demand_works_with(bench: Bench, lacking: Callable[[Any], Any], what: str, declaration: str) -> None:
-    """Demand a result with classifiers that lack something, or name what declares that it is needed."""
+def _need_declared(bench: Bench, need: str, has_to: str, lacking: Callable[[Any], Any], what: str) -> None:
+    """Demand a result with a classifier that lacks something, unless it says that it needs that."""
+    if getattr(bench.technique, need):
+        raise NotApplicableError(f"it declares that the classifier has to {has_to}")
     try:
         replace(bench, classifier=lambda k: lacking(bench.classifier(k))).predict(*train_and_test())
     except Exception as problem:
-        remedy = f"declare {declaration} = True"
+        remedy = f"declare {need} = True"
         what = f"It fails with a classifier {what}"
         raise NonconformityError(what, got=described(problem), remedy=remedy) from problem
 
@@ -552,8 +538,12 @@ CHECKS: dict[str, Callable[[Bench], None]] = {
     "silent": _silent,
     "randomness declared": _randomness_declared,
     "sensitive feature declared": _sensitive_declared,
-    "weights declared": _weights_declared,
-    "need of scores declared": _need_of_scores_declared,
+    "weights declared": lambda bench: _need_declared(
+        bench, "needs_weights", "take weights", _Weightless, "whose fit takes no weights"
+    ),
+    "need of scores declared": lambda bench: _need_declared(
+        bench, "needs_scores", "estimate probabilities", _Scoreless, "that estimates no probabilities"
+    ),
     "scores declared": _scores_declared,
     "test labels unseen": _labels_unseen,
     "label column unused": _label_column_unused,
@@ -588,7 +578,7 @@ class _Weightless:
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
 
-    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64]) -> _Weightless:
+    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64]) -> Self:
         self._estimator.fit(X, y)
         return self
 
@@ -602,7 +592,7 @@ class _Scoreless:
     def __init__(self, estimator: Any) -> None:
         self._estimator = estimator
 
-    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: Any = None) -> _Scoreless:
+    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: Any = None) -> Self:
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self._estimator.fit(X, y, **weights)
         return self

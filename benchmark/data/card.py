@@ -2,10 +2,8 @@
 
 A card says where the source files are, how to read them, which columns become which states, and which roles
 the columns play. All states are declared, so the schema needs no data. :class:`Card` describes every field;
-the files in ``datasets/`` are examples, and :mod:`benchmark.data.load` shows a card of one's own.
+the files in ``datasets/`` are examples, and ``docs/adding/dataset.md`` makes a card of one's own.
 """
-
-from __future__ import annotations
 
 import difflib
 import graphlib
@@ -42,20 +40,8 @@ from benchmark.declarations import (
 )
 from benchmark.errors import CardError, UnknownNameError
 
-__all__ = [
-    "MISSING_VALUES",
-    "Card",
-    "CategoricalColumn",
-    "Dropped",
-    "Missing",
-    "NetworkSettings",
-    "NumericColumn",
-    "Source",
-    "SourceFile",
-    "list_cards",
-    "load_card",
-]
-
+AlgorithmName = Literal["tabu", "hill_climbing", "exact"]
+ScoreName = Literal["bic", "bdeu"]
 Names = TypeVar("Names", list[str], tuple[str, ...])
 Wanted = TypeVar("Wanted", bound=Iterable[str])
 Text = Annotated[str, Field(min_length=1)]
@@ -352,8 +338,8 @@ class NetworkSettings(_Declaration):
         Added to each count when probabilities are estimated; 0 is maximum likelihood.
     """
 
-    algorithm: Literal["tabu", "hill_climbing", "exact"] = "tabu"
-    score: Literal["bic", "bdeu"] = "bic"
+    algorithm: AlgorithmName = "tabu"
+    score: ScoreName = "bic"
     max_indegree: PositiveInt | None = None
     tabu_length: PositiveInt = 10
     restarts: Annotated[int, Field(ge=0)] = 0
@@ -445,7 +431,7 @@ class Card(_Declaration):
         columns = tuple(Column(name, spec.states, spec.ordered) for name, spec in self.columns.items())
         return Schema(columns, **self.roles)
 
-    def with_columns(self, changes: Mapping[str, Mapping[str, Any]]) -> Card:
+    def with_columns(self, changes: Mapping[str, Mapping[str, Any]]) -> Self:
         """Return the card with columns read in another way.
 
         For a column of the card, ``changes`` are the fields that replace its own: ``{"age": {"bins": [...],
@@ -460,7 +446,7 @@ class Card(_Declaration):
                 raise UnknownNameError("column", name, self.columns)
             content["columns"][name] |= fields
         try:
-            card = Card.model_validate(content)
+            card = type(self).model_validate(content)
         except ValidationError as error:
             raise _card_error(self._path or Path(self.name), error) from None
         card._path = self._path
@@ -567,6 +553,9 @@ class Card(_Declaration):
         if any(parent == child for parent, child in edges):
             raise ValueError("must not lead from a column to itself")
         _require_distinct([f"{parent} -> {child}" for parent, child in edges])
+        both = [edge for edge in edges if edge in info.data.get("required_edges", ())]
+        if both:
+            raise ValueError("are also required: " + ", ".join(f"{a} -> {b}" for a, b in both))
         return edges
 
     @field_validator("required_edges")
@@ -579,14 +568,6 @@ class Card(_Declaration):
             order.prepare()
         except graphlib.CycleError as error:
             raise ValueError("must not form a cycle, but do: " + " -> ".join(error.args[1])) from None
-        return edges
-
-    @field_validator("forbidden_edges")
-    @classmethod
-    def _not_required_too(cls, edges: Edges, info: ValidationInfo) -> Edges:
-        both = [edge for edge in edges if edge in info.data.get("required_edges", ())]
-        if both:
-            raise ValueError("are also required: " + ", ".join(f"{a} -> {b}" for a, b in both))
         return edges
 
 

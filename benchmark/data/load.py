@@ -1,55 +1,4 @@
-r"""Loading a dataset: from its card to a coded table with roles.
-
-A dataset of one's own is one TOML file; its ``path`` is relative to the card:
-
->>> import tempfile
->>> from pathlib import Path
->>> folder = Path(tempfile.mkdtemp())
->>> _ = (folder / "loans.csv").write_text(
-...     "gender,income,repaid\n"
-...     "f,1200,1\n"
-...     "m,2100.5,1\n"
-...     "f,800,0\n"
-...     "m,?,0\n"
-... )
->>> _ = (folder / "loans.toml").write_text('''
-... name = "loans"
-... title = "Loans of a small bank"
-... label = "repaid"
-... favorable_label = "yes"
-... sensitive_feature = "gender"
-... deprived_group = "f"
-... required_edges = [["gender", "repaid"]]
-...
-... [source]
-... format = "csv"
-... files = [{ path = "loans.csv" }]
-...
-... [columns.gender]
-... kind = "categorical"
-... states = ["f", "m"]
-...
-... [columns.income]
-... kind = "numeric"
-... bins = [0, 1000, 2000, inf]
-... states = ["below 1000", "1000 to 1999", "2000 and more", "unknown"]
-... values = { "?" = "unknown" }
-...
-... [columns.repaid]
-... kind = "categorical"
-... states = ["no", "yes"]
-... values = { 0 = "no", 1 = "yes" }
-... ''')
->>> loans = load_dataset(folder / "loans.toml")
->>> loans.to_frame()
-  gender         income repaid
-0      f   1000 to 1999    yes
-1      m  2000 and more    yes
-2      f     below 1000     no
-3      m        unknown     no
->>> loans.table.y.tolist(), loans.table.deprived.tolist()
-([True, True, False, False], [True, False, True, False])
-"""
+"""Loading a dataset: from its card to a coded table with roles."""
 
 from __future__ import annotations
 
@@ -67,16 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.card import MISSING_VALUES, Card, CategoricalColumn, NumericColumn, load_card
-from benchmark.data.raw import Records, as_number, read_records
+from benchmark.data.raw import Records, read_records
 from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError
-from benchmark.text.words import few
+from benchmark.text.words import as_number, few
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Dataset", "group_notes", "load_dataset"]
 
 _MOST_SHOWN, _MOST_NAMED = 5, 20
 _MARKS = {",": "comma", ".": "point"}
@@ -193,10 +140,8 @@ def _check_rows(card: Card, table: Table) -> None:
             got=f"{len(table):,}",
             remedy="get the complete files, or correct 'rows' and 'filter' in the card",
         )
-    feature, group, label, favorable = (
-        *(card.sensitive_feature, repr(card.deprived_group)),
-        *(card.label, repr(card.favorable_label)),
-    )
+    feature, group = card.sensitive_feature, repr(card.deprived_group)
+    label, favorable = card.label, repr(card.favorable_label)
     for member, who in (
         (table.deprived, f"in the deprived group {feature} = {group}"),
         (~table.deprived, f"in the favored group {feature} other than {group}"),

@@ -1,25 +1,19 @@
 """Reading a source file: from verified bytes to the raw values of the wanted columns and rows."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import difflib
 import io
 import itertools
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from benchmark.data.card import Card, Source, SourceFile
 from benchmark.data.source import SourceBytes
 from benchmark.errors import DataError
-
-if TYPE_CHECKING:
-    from _csv import Reader
+from benchmark.text.words import as_number
 
 _Rows = Iterator[tuple[int, list[str]]]
 
@@ -125,15 +119,6 @@ class _Advice:
         return ""
 
 
-def as_number(text: str) -> float | None:
-    """Return the finite number that a text is, or None if it is none."""
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
 def _positions(names: Sequence[str], header: Sequence[str], location: str, advice: _Advice) -> dict[str, int]:
     missing = [name for name in names if name not in header]
     if missing:
@@ -152,8 +137,7 @@ def _read_csv(text: str, source: Source, file: SourceFile, location: str) -> tup
     lines = io.StringIO(text, newline="")
     for _ in range(file.skip_lines):
         lines.readline()
-    reader = csv.reader(lines, delimiter=source.delimiter, skipinitialspace=True, strict=True)
-    rows = _rows(reader, file.skip_lines)
+    rows = _rows(lines, file.skip_lines, delimiter=source.delimiter)
     if source.column_names:
         return source.column_names, rows
     header = next(rows, None)
@@ -177,8 +161,7 @@ def _read_arff(text: str, _source: Source, _file: SourceFile, location: str) -> 
         elif keyword == "@data":
             # Comment lines become blank ones, so that line numbers stay right.
             data = ("\n" if line.startswith("%") else line for line in lines)
-            reader = csv.reader(data, quotechar="'", skipinitialspace=True, strict=True)
-            return _number_repeats(header), _rows(reader, number)
+            return _number_repeats(header), _rows(data, number, quotechar="'")
     raise DataError(
         f"The source file {location} is not valid ARFF",
         expected="a line '@data'",
@@ -194,8 +177,9 @@ def _attribute_name(line: str) -> str:
     return declared.split(maxsplit=1)[0] if declared else ""
 
 
-def _rows(reader: Reader, lines_before: int) -> _Rows:
+def _rows(lines: Iterable[str], lines_before: int, **dialect: str) -> _Rows:
     """Yield the rows that are not blank, each with its (last) line number."""
+    reader = csv.reader(lines, skipinitialspace=True, strict=True, **dialect)  # type: ignore[arg-type]
     for row in reader:
         if len(row) > 1 or (row and row[0].strip()):
             yield lines_before + reader.line_num, row

@@ -70,20 +70,10 @@ class DataNotFoundError(DownloadError):
 
 @dataclass(frozen=True)
 class Sources:
-    """Where source files may come from.
+    """Where source files may come from."""
 
-    Parameters
-    ----------
-    data_dir : str or Path, optional
-        The data directory, which is searched first; ``BETABENCH_DATA`` unless given.
-    offline : bool, default False
-        Never use the network.
-    progress : callable, optional
-        See :data:`Progress`.
-    """
-
-    data_dir: str | Path | None = None
-    offline: bool = False
+    data_dir: str | Path | None = None  # searched first; BETABENCH_DATA unless given
+    offline: bool = False  # never use the network
     progress: Progress | None = None
 
 

@@ -103,17 +103,7 @@ class _Columns:
 
 @dataclass(frozen=True)
 class FeatureSchema(_Columns):
-    """The columns of ``Table.features``: all but the label, in the order of the schema.
-
-    Parameters
-    ----------
-    columns : tuple of Column
-        The features, the sensitive one included.
-    sensitive_feature : str
-        Name of the sensitive column.
-    deprived_group : str
-        The state of the sensitive column whose members are deprived.
-    """
+    """The columns of ``Table.features``: all of a :class:`Schema` but the label, in its order."""
 
     columns: tuple[Column, ...]
     sensitive_feature: str
@@ -200,7 +190,7 @@ class Schema(_Columns):
 
     @cached_property
     def features(self) -> FeatureSchema:
-        """The columns without the label."""
+        """Meaning of the columns of ``Table.features``: all but the label."""
         columns = tuple(self.columns[i] for i in self.feature_indices)
         return FeatureSchema(columns, self.sensitive_feature, self.deprived_group)
 
@@ -327,19 +317,10 @@ class Table:
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, schema: Schema) -> Table:
-        """Code a data frame, rows in its order.
+        """Code a data frame that has at least the schema's columns, rows in its order.
 
-        Parameters
-        ----------
-        frame : DataFrame
-            Holds at least the schema's columns; values are the states, as text or categoricals.
-        schema : Schema
-            What to code it to.
-
-        Raises
-        ------
-        DataError
-            If a column is missing, or a value is missing or not among its column's states.
+        Values are the states, as text or categoricals. Raises :class:`DataError` if a column is missing, or a
+        value is missing or not among its column's states.
         """
         import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Metrics: one file per family, each metric declared once."""
+"""Metrics, each declared once; a file holds those that are computed from the same."""
 
 from benchmark.metrics.base import (
     COMPARISONS,

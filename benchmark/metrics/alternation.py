@@ -22,12 +22,8 @@ def gaussian_kl(p: ArrayLike, q: ArrayLike) -> float:
     It is in nats, 0 or more. Mean and variance are those of the samples, two or more numbers each, by maximum
     likelihood: the variance has n in its denominator. Where all numbers of a sample are the same, its
     distribution is a point and the limit of the formula counts: 0 if both are the same point, else infinity.
-    Raises :class:`DataError` if a sample has fewer than two numbers, or one that is not finite.
-
-    References
-    ----------
-    Alelyani (2021), Detection and evaluation of machine learning bias, Applied Sciences 11(14), 6271:
-    Equation 3.
+    Raises :class:`DataError` if a sample has fewer than two numbers, or one that is not finite. Alelyani
+    (2021), Detection and evaluation of machine learning bias, Applied Sciences 11(14), 6271: Equation 3.
     """
     (mean_p, var_p), (mean_q, var_q) = _moments(p, "first"), _moments(q, "second")
     if var_p == 0 or var_q == 0:

@@ -221,17 +221,23 @@ _REGISTRY: Registry[Metric] = Registry(
 def metric(title: str, formula: str, **declaration: Any) -> Callable[[Callable[..., float]], Metric]:
     """Declare the decorated function as a metric named like it; keywords as in :class:`Metric`.
 
-    ``name`` may be given for functions that are made in a loop. The direction follows from the ideal and the
+    A lambda is named like the title, unless there is a ``name``. The direction follows from the ideal and the
     range, unless given.
     """
 
     def declare(compute: Callable[..., float]) -> Metric:
-        named = {"name": compute.__name__, "title": title, "formula": formula, "compute": compute}
+        name = name_of(title) if compute.__name__ == "<lambda>" else compute.__name__
+        named = {"name": name, "title": title, "formula": formula, "compute": compute}
         declared = Metric(**{"direction": _direction(**declaration), **named, **declaration})
         _REGISTRY.add(declared.name, declared)
         return declared
 
     return declare
+
+
+def name_of(title: str) -> str:
+    """Return a title as a name: ``"auc_gap"`` for ``"AUC gap"``."""
+    return title.lower().replace(",", "").replace(" ", "_")
 
 
 def _direction(*, range: tuple[float, float], ideal: float | None, **_: Any) -> Direction:
@@ -285,7 +291,7 @@ def measure(
     reference: str | Callable[[Metric], str | None] | None = None,
     conventions: Conventions = "betabench",
 ) -> list[Measurement]:
-    """Compute metrics for all groups.
+    """Compute metrics for all groups, in the order of the metrics, then of the groups.
 
     Parameters
     ----------
@@ -297,11 +303,6 @@ def measure(
         Name of the group that others are compared with, or what chooses one for a metric.
     conventions : {"betabench", "clarify", "aequitas"}, default "betabench"
         What a value is where a denominator is zero.
-
-    Returns
-    -------
-    list of Measurement
-        In the order of the metrics, then of the groups.
 
     Raises
     ------
@@ -409,28 +410,11 @@ def one_value_each(
 ) -> MetricResults:
     """Compute metrics where one group is the deprived one and all others together are the favored one.
 
-    Parameters
-    ----------
-    counts : GroupCounts
-        Counts by group.
-    deprived : int
-        Which group is the deprived one.
-    metrics : iterable of str
-        Names of metrics and families.
-    rows : Predictions, optional
-        The rows behind the counts, for metrics that need more than these.
-    tolerant : bool, default False
-        Whether a metric that fails gets NaN and the failure as its reason, so that others are not lost.
-
-    Returns
-    -------
-    MetricResults
-        A value or a reason for each metric, or for each metric and group where it has one for each group.
-
-    Raises
-    ------
-    UnknownNameError, MetricError
-        If a metric is unknown or fails.
+    ``deprived`` is the number of that group, ``metrics`` names metrics and families, and ``rows`` are those
+    behind the counts, for metrics that need more than these. There is a value or a reason for each metric, or
+    for each metric and group where it has one for each group. An UnknownNameError says that a metric is
+    unknown, a MetricError that one fails; ``tolerant`` gives that one NaN and the failure as its reason
+    instead, so that others are not lost.
     """
     everybody, alone = _groups(counts, rows)
     own = replace(alone[deprived], name="the deprived group")
@@ -463,7 +447,7 @@ def evaluate(
     y_score: NDArray[np.float64] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
 ) -> MetricResults:
-    """Compute metrics of predictions for a favored and a deprived group.
+    """Compute a value or a reason for each metric of predictions for a favored and a deprived group.
 
     Parameters
     ----------
@@ -477,11 +461,6 @@ def evaluate(
         Scores, higher for those held more likely to have the favorable label.
     sample_weight : ndarray of float, shape (n_rows,), optional
         Weight of each row.
-
-    Returns
-    -------
-    MetricResults
-        A value or a reason for each metric.
 
     Raises
     ------

@@ -4,13 +4,11 @@ All counts come from one pass over the rows (:meth:`Predictions.counts`). Metric
 such as scores, ask a group for its rows.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal, get_args
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,7 +160,7 @@ class Predictions:
             weight = np.asarray(summed, dtype=np.float64).reshape(shape)
         return GroupCounts(self.names, weight, rows)
 
-    def take(self, mask: NDArray[np.bool_]) -> Predictions:
+    def take(self, mask: NDArray[np.bool_]) -> Self:
         """Return the rows for which ``mask``, shape (n_rows,), is True."""
 
         def some(array: NDArray[np.generic] | None) -> NDArray[np.generic] | None:
@@ -211,7 +209,7 @@ class Group:
         name: str,
         source: Predictions | None = None,
         conventions: Conventions = "betabench",
-    ) -> Group:
+    ) -> Self:
         """Return some groups of counts as one."""
         weight = counts.weight[list(codes)].sum(axis=0)
         (tn, fp), (fn, tp) = weight.tolist()
@@ -246,31 +244,15 @@ class Group:
 
     @functools.cached_property
     def rows(self) -> Predictions:
-        """The group's rows.
-
-        Raises
-        ------
-        UndefinedMetricError
-            If only counts were kept.
-        """
+        """The group's rows; undefined where only counts were kept."""
         if self.source is None:
             raise UndefinedMetricError("only counts were kept, and the metric needs the rows")
         return self.source.take(np.isin(self.source.codes, self.codes))
 
     def share(self, part: float, whole: float, who: str = "") -> float:
-        """Return ``part / whole``.
+        """Return ``part / whole``, weights of people; undefined for 0 unless conventions have a number then.
 
-        Parameters
-        ----------
-        part, whole : float
-            Weights of people.
-        who : str
-            What ``whole`` counts, for the reason: ``"with a favorable label"``.
-
-        Raises
-        ------
-        UndefinedMetricError
-            If ``whole`` is 0, unless the conventions have a number for that.
+        ``who`` is what ``whole`` counts, for the reason: ``"with a favorable label"``.
         """
         if whole:
             return part / whole
@@ -279,19 +261,9 @@ class Group:
         raise UndefinedMetricError(f"there is no row of {self.name}{who and ' ' + who}")
 
     def ratio(self, value: float, other: float, what: str) -> float:
-        """Return ``value / other`` of two rates.
+        """Return ``value / other`` of this group's rate and another; undefined for 0 as :meth:`share` is.
 
-        Parameters
-        ----------
-        value, other : float
-            This group's rate, and the one that it is compared with.
-        what : str
-            What is zero, for the reason: ``"the selection rate of the favored group"``.
-
-        Raises
-        ------
-        UndefinedMetricError
-            If ``other`` is 0, unless the conventions have a number for that.
+        ``what`` is zero then, for the reason: ``"the selection rate of the favored group"``.
         """
         if other:
             return value / other

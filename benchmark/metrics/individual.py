@@ -5,15 +5,19 @@ is right, 0 for a false negative. Neighbors are rows, whatever their weights, by
 features as they are; rows that are equally far away share the places that are left.
 """
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.metrics.base import Compares, Metric, in_aif360, in_clarify, metric
+from benchmark.metrics.base import Metric, in_aif360, in_clarify, metric
 from benchmark.metrics.groups import Group, UndefinedMetricError, require_rows
+
+Benefits: TypeAlias = Sequence[tuple[float, float]]
+"""How many people have which benefit; or how many are in each group, and their mean benefit."""
 
 _SPEICHER = "Speicher et al. (2018), A unified approach to quantifying algorithmic unfairness, section 3"
 _N_NEIGHBOURS = 5
@@ -22,39 +26,56 @@ _BLOCK = 100  # rows whose neighbors are in memory together: many, where many ar
 
 
 def _of_benefits(
-    title: str, formula: str, *aif360: str, compare: Compares = "overall", clarify: str = "", note: str = ""
-) -> Callable[[Callable[..., float]], Metric]:
-    """Declare the decorated function as a metric of how unevenly benefits are spread."""
-    theirs = [in_aif360(name, test="tests/metrics/test_individual.py::test_aif360") for name in aif360]
-    theirs += [in_clarify(clarify)] if clarify else []
-    return metric(
-        title,
-        f"{formula}, b = ŷ - y + 1",
+    title: str, formula: str, aif360: str, *, note: str, between: str, clarify: str = ""
+) -> Callable[[Callable[[Benefits], float]], Metric]:
+    """Declare the decorated function as a metric of how unevenly benefits are spread, twice.
+
+    It is that of all rows, and, with its note ``between``, that of the groups' mean benefits.
+    """
+    in_aif = functools.partial(in_aif360, test="tests/metrics/test_individual.py::test_aif360")
+    declared = functools.partial(
+        metric,
         range=(0.0, math.inf),
         ideal=0.0,
         source=_SPEICHER,
         needs=("y_true", "y_pred"),
-        compare=compare,
         family="individual",
-        equivalents=tuple(theirs),
-        note=note,
     )
 
+    def declare(compute: Callable[[Benefits], float]) -> Metric:
+        of_means = formula.replace("Σ_i", "Σ_g n_g").replace("b_i", "b̄_g")
+        declared(
+            f"{title} between groups",
+            f"{of_means}, b = ŷ - y + 1",
+            name=f"between_group_{compute.__name__}",
+            compare="all_groups",
+            equivalents=tuple(in_aif(f"between_{which}_{aif360}") for which in ("all_groups", "group")),
+            note=between,
+        )(lambda groups: compute(_mean_benefits(groups)))
+        return declared(
+            title,
+            f"{formula}, b = ŷ - y + 1",
+            name=compute.__name__,
+            compare="overall",
+            equivalents=(in_aif(aif360), *([in_clarify(clarify)] if clarify else ())),
+            note=note,
+        )(lambda everybody: compute(_benefits(everybody)))
 
-def _benefits(everybody: Group) -> list[tuple[float, float]]:
-    """Return how many people have which benefit."""
+    return declare
+
+
+def _benefits(everybody: Group) -> Benefits:
     return [(everybody.fp, 2.0), (everybody.tp + everybody.tn, 1.0), (everybody.fn, 0.0)]
 
 
-def _mean_benefits(groups: Sequence[Group]) -> list[tuple[float, float]]:
-    """Return how many people are in each group, and their mean benefit."""
+def _mean_benefits(groups: Sequence[Group]) -> Benefits:
     there = [group for group in groups if group.size]
     if len(there) < len(groups) and len(there) < 2:
         raise UndefinedMetricError("fewer than two groups have rows")
     return [(group.size, 1 + (group.fp - group.fn) / group.size) for group in there]
 
 
-def _relative(benefits: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+def _relative(benefits: Benefits) -> Iterator[tuple[float, float]]:
     """Yield shares of people, and their benefit as a multiple of the mean."""
     people = sum(number for number, _ in benefits)
     if not people:
@@ -66,13 +87,8 @@ def _relative(benefits: Sequence[tuple[float, float]]) -> Iterator[tuple[float, 
         yield number / people, benefit / mean
 
 
-def _entropy(benefits: Sequence[tuple[float, float]]) -> float:
-    """Return the generalized entropy for alpha 2, which is half the squared coefficient of variation."""
+def _entropy(benefits: Benefits) -> float:
     return sum(share * (b - 1) ** 2 for share, b in _relative(benefits)) / 2
-
-
-def _theil(benefits: Sequence[tuple[float, float]]) -> float:
-    return sum(share * b * math.log(b) for share, b in _relative(benefits) if b)
 
 
 @_of_benefits(
@@ -81,10 +97,11 @@ def _theil(benefits: Sequence[tuple[float, float]]) -> float:
     "generalized_entropy_index",
     clarify="GE",
     note="alpha = 2. It looks at all rows, not at groups.",
+    between="alpha = 2. The generalized entropy that is left if each row has the mean benefit of its group.",
 )
-def generalized_entropy(everybody: Group) -> float:
-    """Return the generalized entropy index of the benefits for alpha 2."""
-    return _entropy(_benefits(everybody))
+def generalized_entropy(benefits: Benefits) -> float:
+    """Return the generalized entropy for alpha 2, which is half the squared coefficient of variation."""
+    return _entropy(benefits)
 
 
 @_of_benefits(
@@ -92,10 +109,11 @@ def generalized_entropy(everybody: Group) -> float:
     "1 / n Σ_i b_i / b̄ ln(b_i / b̄)",
     "theil_index",
     note="The generalized entropy for alpha = 1; 0 ln 0 is 0.",
+    between="The Theil index that is left if each row has the mean benefit of its group.",
 )
-def theil_index(everybody: Group) -> float:
-    """Return the Theil index of the benefits."""
-    return _theil(_benefits(everybody))
+def theil_index(benefits: Benefits) -> float:
+    """Return the Theil index of benefits."""
+    return sum(share * b * math.log(b) for share, b in _relative(benefits) if b)
 
 
 @_of_benefits(
@@ -103,49 +121,11 @@ def theil_index(everybody: Group) -> float:
     "√(1 / n Σ_i (b_i / b̄ - 1)²)",
     "coefficient_of_variation",
     note="√2 times the root of the generalized entropy; older AIF360 has 2 times.",
+    between="√2 times the root of the generalized entropy between groups; older AIF360 has 2 times.",
 )
-def coefficient_of_variation(everybody: Group) -> float:
-    """Return the standard deviation of the benefits as a multiple of their mean."""
-    return math.sqrt(2 * _entropy(_benefits(everybody)))
-
-
-@_of_benefits(
-    "Generalized entropy between groups",
-    "1 / 2n Σ_g n_g ((b̄_g / b̄)² - 1)",
-    "between_all_groups_generalized_entropy_index",
-    "between_group_generalized_entropy_index",
-    compare="all_groups",
-    note="alpha = 2. The generalized entropy that is left if each row has the mean benefit of its group.",
-)
-def between_group_generalized_entropy(groups: Sequence[Group]) -> float:
-    """Return the generalized entropy index of the groups' mean benefits for alpha 2."""
-    return _entropy(_mean_benefits(groups))
-
-
-@_of_benefits(
-    "Theil index between groups",
-    "1 / n Σ_g n_g b̄_g / b̄ ln(b̄_g / b̄)",
-    "between_all_groups_theil_index",
-    "between_group_theil_index",
-    compare="all_groups",
-    note="The Theil index that is left if each row has the mean benefit of its group.",
-)
-def between_group_theil_index(groups: Sequence[Group]) -> float:
-    """Return the Theil index of the groups' mean benefits."""
-    return _theil(_mean_benefits(groups))
-
-
-@_of_benefits(
-    "Coefficient of variation between groups",
-    "√(1 / n Σ_g n_g (b̄_g / b̄ - 1)²)",
-    "between_all_groups_coefficient_of_variation",
-    "between_group_coefficient_of_variation",
-    compare="all_groups",
-    note="√2 times the root of the generalized entropy between groups; older AIF360 has 2 times.",
-)
-def between_group_coefficient_of_variation(groups: Sequence[Group]) -> float:
-    """Return the standard deviation of the groups' mean benefits as a multiple of the mean."""
-    return math.sqrt(2 * _entropy(_mean_benefits(groups)))
+def coefficient_of_variation(benefits: Benefits) -> float:
+    """Return the standard deviation of benefits as a multiple of their mean."""
+    return math.sqrt(2 * _entropy(benefits))
 
 
 def _favorable_neighbors(

@@ -37,7 +37,7 @@ _of_odds = functools.partial(
 )
 
 
-@_of_odds(
+equalized_odds_difference = _of_odds(
     "Equalized odds difference",
     "max of (max - min of P(ŷ+ | g, y+), max - min of P(ŷ+ | g, y-)) over the groups",
     source=f"Hardt et al. (2016); {FAIRLEARN}",
@@ -47,13 +47,9 @@ _of_odds = functools.partial(
         in_aif360("equalized_odds_difference", note=_TWO_ONLY),
     ),
     note=UNSIGNED,
-)
-def equalized_odds_difference(groups: Sequence[Group]) -> float:
-    """Return the larger of the largest differences of true and of false positive rates."""
-    return max(apart(true_positive_rate, groups), apart(false_positive_rate, groups))
+)(lambda groups: max(apart(true_positive_rate, groups), apart(false_positive_rate, groups)))
 
-
-@_of_odds(
+equalized_odds_ratio = _of_odds(
     "Equalized odds ratio",
     "min of (min / max of P(ŷ+ | g, y+), min / max of P(ŷ+ | g, y-)) over the groups",
     ideal=1.0,
@@ -61,13 +57,9 @@ def equalized_odds_difference(groups: Sequence[Group]) -> float:
     family="fairlearn",
     equivalents=(in_fairlearn("equalized_odds_ratio", note=_ZERO),),
     note=UNSIGNED,
-)
-def equalized_odds_ratio(groups: Sequence[Group]) -> float:
-    """Return the smaller of the smallest ratios of true and of false positive rates."""
-    return min(nearest(true_positive_rate, groups), nearest(false_positive_rate, groups))
+)(lambda groups: min(nearest(true_positive_rate, groups), nearest(false_positive_rate, groups)))
 
-
-@_of_odds(
+average_abs_odds_difference = _of_odds(
     "Average absolute odds difference",
     "½ (max - min of P(ŷ+ | g, y+) + max - min of P(ŷ+ | g, y-)) over the groups",
     equivalents=(
@@ -75,10 +67,8 @@ def equalized_odds_ratio(groups: Sequence[Group]) -> float:
         in_fairlearn("equalized_odds_difference(agg='mean')", note=_ZERO),
     ),
     note=UNSIGNED,
-)
-def average_abs_odds_difference(groups: Sequence[Group]) -> float:
-    """Return the mean of the largest differences of true and of false positive rates."""
-    return (apart(true_positive_rate, groups) + apart(false_positive_rate, groups)) / 2
+    name="average_abs_odds_difference",
+)(lambda groups: (apart(true_positive_rate, groups) + apart(false_positive_rate, groups)) / 2)
 
 
 @_of_odds(

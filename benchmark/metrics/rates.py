@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_fairlearn, metric
+from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_fairlearn, metric, name_of
 from benchmark.metrics.groups import Group
 
 AEQUITAS = "Saleiro et al. (2018), Aequitas, sections 3.2.2 and 3.2.3"
@@ -42,10 +42,6 @@ _NAMES = {
     "true_positive_rate_ratio": "equal_opportunity_ratio",
 }
 _IN_FAIRLEARN = {
-    "demographic_parity_difference": ("demographic_parity_difference", "selection_rate_difference"),
-    "demographic_parity_ratio": ("demographic_parity_ratio", "selection_rate_ratio"),
-    "equal_opportunity_difference": ("equal_opportunity_difference", "true_positive_rate_difference"),
-    "equal_opportunity_ratio": ("equal_opportunity_ratio", "true_positive_rate_ratio"),
     "accuracy_rate_difference": ("accuracy_score_difference",),
     "accuracy_rate_ratio": ("accuracy_score_ratio",),
     "accuracy_rate_group_min": ("accuracy_score_group_min",),
@@ -96,17 +92,21 @@ _of_each_group = functools.partial(
 
 
 def _rate(title: str, formula: str, **declaration: Any) -> Callable[[Callable[[Group], float]], Metric]:
-    """Declare the decorated function as a rate, and what compares groups by it; keywords as of a metric."""
+    """Declare a function as a rate, and what compares groups by it; keywords as of a metric.
+
+    It is named like the title, unless a name is given.
+    """
+    name = declaration.pop("name", name_of(title))
 
     def declare(value: Callable[[Group], float]) -> Metric:
-        others = _ELSEWHERE.get(value.__name__, ("", "", ""))
+        others = _ELSEWHERE.get(name, ("", "", ""))
         equivalents = tuple(
-            Equivalent(other, name, f"tests/metrics/test_{other.lower()}.py::test_rates", note=note)
+            Equivalent(other, theirs, f"tests/metrics/test_{other.lower()}.py::test_rates", note=note)
             for other, names in zip(("Aequitas", "fairlearn", "AIF360"), others, strict=True)
-            for note in (_note(other, value.__name__),)
-            for name in names.split()
+            for note in (_note(other, name),)
+            for theirs in names.split()
         )
-        rate = _of_each_group(title, formula, equivalents=equivalents, **declaration)(value)
+        rate = _of_each_group(title, formula, name=name, equivalents=equivalents, **declaration)(value)
         _between_groups(rate)
         _to_a_reference(rate, others[0])
         return rate
@@ -141,7 +141,9 @@ def _between_groups(rate: Metric) -> None:
         name = worst.__name__
         declared.append((f"group_{name}", "worst group", name, rate.ideal, "", lambda g: worst(map(rate, g))))
     for suffix, title, formula, ideal, note, compute in declared:
-        name = _NAMES.get(f"{rate.name}_{suffix}", f"{rate.name}_{suffix}")
+        plain = f"{rate.name}_{suffix}"
+        name = _NAMES.get(plain, plain)
+        in_fairlearn_too = (name, plain) if plain in _NAMES else _IN_FAIRLEARN.get(name, ())
         metric(
             f"{rate.title}, {title}",
             f"{formula} of {rate.formula} over the groups",
@@ -153,8 +155,7 @@ def _between_groups(rate: Metric) -> None:
             compare="all_groups",
             family="fairlearn",
             equivalents=tuple(
-                in_fairlearn(theirs, note=_note("fairlearn", rate.name))
-                for theirs in _IN_FAIRLEARN.get(name, ())
+                in_fairlearn(theirs, note=_note("fairlearn", rate.name)) for theirs in in_fairlearn_too
             ),
             note=note and f"{note} {UNSIGNED}",
         )(compute)
@@ -189,86 +190,41 @@ def _to_a_reference(rate: Metric, aequitas: str) -> None:
         return group.ratio(value, other, f"the {rate.title.lower()} of {reference.name}")
 
 
-@_rate("Selection rate", "P(ŷ+ | g)", needs=("y_pred",))
-def selection_rate(group: Group) -> float:
-    """Return the share of the group that is predicted the favorable outcome."""
-    return group.share(group.predicted_positives, group.size)
-
-
-@_rate("Prevalence", "P(y+ | g)", needs=("y_true",))
-def prevalence(group: Group) -> float:
-    """Return the share of the group that has the favorable label."""
-    return group.share(group.positives, group.size)
-
-
-@_rate("True positive rate", "P(ŷ+ | g, y+)", ideal=1.0)
-def true_positive_rate(group: Group) -> float:
-    """Return the share of favorable labels that is predicted so: recall, sensitivity."""
-    return group.share(group.tp, group.positives, GOOD)
-
-
-@_rate("True negative rate", "P(ŷ- | g, y-)", ideal=1.0)
-def true_negative_rate(group: Group) -> float:
-    """Return the share of unfavorable labels that is predicted so: specificity."""
-    return group.share(group.tn, group.negatives, BAD)
-
-
-@_rate("False positive rate", "P(ŷ+ | g, y-)", ideal=0.0)
-def false_positive_rate(group: Group) -> float:
-    """Return the share of unfavorable labels that is predicted favorable."""
-    return group.share(group.fp, group.negatives, BAD)
-
-
-@_rate("False negative rate", "P(ŷ- | g, y+)", ideal=0.0)
-def false_negative_rate(group: Group) -> float:
-    """Return the share of favorable labels that is predicted unfavorable."""
-    return group.share(group.fn, group.positives, GOOD)
-
-
-@_rate("Precision", "P(y+ | g, ŷ+)", ideal=1.0)
-def precision(group: Group) -> float:
-    """Return the share of favorable predictions that is right."""
-    return group.share(group.tp, group.predicted_positives, _SELECTED)
-
-
-@_rate("Negative predictive value", "P(y- | g, ŷ-)", ideal=1.0)
-def negative_predictive_value(group: Group) -> float:
-    """Return the share of unfavorable predictions that is right."""
-    return group.share(group.tn, group.predicted_negatives, _REJECTED)
-
-
-@_rate("False discovery rate", "P(y- | g, ŷ+)", ideal=0.0)
-def false_discovery_rate(group: Group) -> float:
-    """Return the share of favorable predictions that is wrong."""
-    return group.share(group.fp, group.predicted_positives, _SELECTED)
-
-
-@_rate("False omission rate", "P(y+ | g, ŷ-)", ideal=0.0)
-def false_omission_rate(group: Group) -> float:
-    """Return the share of unfavorable predictions that is wrong."""
-    return group.share(group.fn, group.predicted_negatives, _REJECTED)
-
-
-@_rate("Accuracy of a group", "P(ŷ = y | g)", ideal=1.0)
-def accuracy_rate(group: Group) -> float:
-    """Return the share of the group that is predicted rightly."""
-    return group.share(group.tp + group.tn, group.size)
-
-
-@_rate("Error rate", "P(ŷ ≠ y | g)", ideal=0.0)
-def error_rate(group: Group) -> float:
-    """Return the share of the group that is predicted wrongly."""
-    return group.share(group.fp + group.fn, group.size)
-
-
-@_rate("Balanced accuracy", "½ (P(ŷ+ | g, y+) + P(ŷ- | g, y-))", ideal=1.0, source="Standard")
-def balanced_accuracy(group: Group) -> float:
-    """Return the mean of true positive and true negative rate."""
-    return (true_positive_rate(group) + true_negative_rate(group)) / 2
-
-
-@_rate("F1 score", "2 TP(g) / (2 TP(g) + FP(g) + FN(g))", ideal=1.0, source="Standard")
-def f1_score(group: Group) -> float:
-    """Return the harmonic mean of precision and true positive rate."""
-    whole = 2 * group.tp + group.fp + group.fn
-    return group.share(2 * group.tp, whole, "with a favorable label or prediction")
+selection_rate = _rate("Selection rate", "P(ŷ+ | g)", needs=("y_pred",))(
+    lambda g: g.share(g.predicted_positives, g.size)
+)
+prevalence = _rate("Prevalence", "P(y+ | g)", needs=("y_true",))(lambda g: g.share(g.positives, g.size))
+true_positive_rate = _rate("True positive rate", "P(ŷ+ | g, y+)", ideal=1.0)(
+    lambda g: g.share(g.tp, g.positives, GOOD)
+)
+true_negative_rate = _rate("True negative rate", "P(ŷ- | g, y-)", ideal=1.0)(
+    lambda g: g.share(g.tn, g.negatives, BAD)
+)
+false_positive_rate = _rate("False positive rate", "P(ŷ+ | g, y-)", ideal=0.0)(
+    lambda g: g.share(g.fp, g.negatives, BAD)
+)
+false_negative_rate = _rate("False negative rate", "P(ŷ- | g, y+)", ideal=0.0)(
+    lambda g: g.share(g.fn, g.positives, GOOD)
+)
+precision = _rate("Precision", "P(y+ | g, ŷ+)", ideal=1.0)(
+    lambda g: g.share(g.tp, g.predicted_positives, _SELECTED)
+)
+negative_predictive_value = _rate("Negative predictive value", "P(y- | g, ŷ-)", ideal=1.0)(
+    lambda g: g.share(g.tn, g.predicted_negatives, _REJECTED)
+)
+false_discovery_rate = _rate("False discovery rate", "P(y- | g, ŷ+)", ideal=0.0)(
+    lambda g: g.share(g.fp, g.predicted_positives, _SELECTED)
+)
+false_omission_rate = _rate("False omission rate", "P(y+ | g, ŷ-)", ideal=0.0)(
+    lambda g: g.share(g.fn, g.predicted_negatives, _REJECTED)
+)
+accuracy_rate = _rate("Accuracy of a group", "P(ŷ = y | g)", ideal=1.0, name="accuracy_rate")(
+    lambda g: g.share(g.tp + g.tn, g.size)
+)
+error_rate = _rate("Error rate", "P(ŷ ≠ y | g)", ideal=0.0)(lambda g: g.share(g.fp + g.fn, g.size))
+balanced_accuracy = _rate(
+    "Balanced accuracy", "½ (P(ŷ+ | g, y+) + P(ŷ- | g, y-))", ideal=1.0, source="Standard"
+)(lambda g: (true_positive_rate(g) + true_negative_rate(g)) / 2)
+f1_score = _rate("F1 score", "2 TP(g) / (2 TP(g) + FP(g) + FN(g))", ideal=1.0, source="Standard")(
+    lambda g: g.share(2 * g.tp, 2 * g.tp + g.fp + g.fn, "with a favorable label or prediction")
+)

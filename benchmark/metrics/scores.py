@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import DataError
-from benchmark.metrics.base import Equivalent, Metric, in_aif360, in_fairlearn, metric
+from benchmark.metrics.base import Equivalent, Metric, in_aif360, in_fairlearn, metric, name_of
 from benchmark.metrics.groups import Group, Predictions, UndefinedMetricError
 from benchmark.metrics.rates import BAD, FAIRLEARN, GOOD, UNSIGNED, apart
 
@@ -109,30 +109,24 @@ def auc_overall(everybody: Group) -> float:
     return _area(everybody)
 
 
-@_of_scores(
+auc_gap = _of_scores(
     "AUC gap",
     "max - min of the AUC over the groups",
     source=_GUIDE,
     compare="all_groups",
     equivalents=(Equivalent("AUC gap", "AUC Gap", "tests/metrics/test_scores.py::test_the_guides_example"),),
     note=f"{UNSIGNED} For overlapping groups see auc_by_mask.",
-)
-def auc_gap(groups: Sequence[Group]) -> float:
-    """Return how far the AUC of the best and of the worst group lie apart."""
-    return apart(auc, groups)
+)(lambda groups: apart(auc, groups))
 
-
-@_of_scores(
+auc_group_min = _of_scores(
     "AUC, worst group",
     "min of the AUC over the groups",
     ideal=1.0,
     source=FAIRLEARN,
     compare="all_groups",
     equivalents=(in_fairlearn("roc_auc_score_group_min"),),
-)
-def auc_group_min(groups: Sequence[Group]) -> float:
-    """Return the AUC of the worst group."""
-    return min(map(auc, groups))
+    name="auc_group_min",
+)(lambda groups: min(map(auc, groups)))
 
 
 @_of_scores(
@@ -181,17 +175,14 @@ def calibration_error(group: Group) -> float:
     return group.share(float(apart), group.size)
 
 
-@_of_scores(
+calibration_gap = _of_scores(
     "Calibration gap",
     "max over the groups of sum over bins b of P(b | g) |E(s | g, b) - P(y+ | g, b)|",
     source="Kleinberg, Mullainathan and Raghavan (2017), calibration within groups",
     compare="all_groups",
     note="The gap between scores and labels in the worst calibrated group, not between groups: 0 means that "
     "every group is calibrated. Bins as those of calibration_error.",
-)
-def calibration_gap(groups: Sequence[Group]) -> float:
-    """Return the calibration error of the worst group."""
-    return max(map(calibration_error, groups))
+)(lambda groups: max(map(calibration_error, groups)))
 
 
 @_of_scores(
@@ -210,22 +201,20 @@ def log_loss(group: Group) -> float:
     return group.share(-float((weight * np.log(likelihood)).sum()), group.size)
 
 
-@_of_scores(
+log_loss_group_max = _of_scores(
     "Log loss, worst group",
     "max of the log loss over the groups",
     range=(0.0, math.inf),
     source=FAIRLEARN,
     compare="all_groups",
     equivalents=(in_fairlearn("log_loss_group_max", note="refuses a group with labels of one kind"),),
-)
-def log_loss_group_max(groups: Sequence[Group]) -> float:
-    """Return the log loss of the worst group."""
-    return max(map(log_loss, groups))
+    name="log_loss_group_max",
+)(lambda groups: max(map(log_loss, groups)))
 
 
 def _generalized(title: str, formula: str, ideal: float) -> Metric:
     """Declare a rate in which each row counts by its score instead of its prediction."""
-    name, favorable, predicted = title.lower().replace(" ", "_"), "y+" in formula, "(s" in formula
+    name, favorable, predicted = name_of(title), "y+" in formula, "(s" in formula
 
     @_of_scores(
         title,
@@ -272,29 +261,10 @@ def auc_by_mask(
 ) -> pd.DataFrame:
     """Return the AUC of groups that may overlap: by sex, by age, by both.
 
-    Parameters
-    ----------
-    y_true : ndarray of bool, shape (n_rows,)
-        Whether the label is favorable.
-    y_score : ndarray of float, shape (n_rows,)
-        Scores, higher for those held more likely to have the favorable label.
-    masks : mapping of str to ndarray of bool, shape (n_rows,)
-        Who belongs to each group, by name.
-
-    Returns
-    -------
-    DataFrame
-        A row per group, in the order of ``masks``; columns ``group``, ``n`` (rows), ``n_positive`` (rows with
-        a favorable label), ``auc`` (NaN where there is none) and ``reason`` (why; else empty).
-
-    Raises
-    ------
-    DataError
-        If the arrays do not fit each other.
-
-    See Also
-    --------
-    auc_gap_of : the largest difference between two groups.
+    Labels (True for favorable), scores and who belongs to each group, by name, have shape (n_rows,) each. A
+    row per group, in the order of ``masks``: ``group``, ``n`` (rows), ``n_positive`` (rows with a favorable
+    label), ``auc`` (NaN where there is none) and ``reason`` (why; else empty). A DataError says that arrays
+    do not fit. :func:`auc_gap_of` is the largest difference between two of the groups.
     """
     import pandas as pd
 
@@ -318,16 +288,8 @@ def auc_by_mask(
 
 
 def auc_gap_of(frame: pd.DataFrame) -> float:
-    """Return how far the highest and the lowest AUC of groups lie apart.
+    """Return how far the highest and the lowest AUC of :func:`auc_by_mask` lie apart.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        From :func:`auc_by_mask`.
-
-    Returns
-    -------
-    float
-        NaN if a group has no AUC, or there is no group: drop such groups first to leave them out knowingly.
+    NaN if a group has no AUC, or there is no group: drop such groups first to leave them out knowingly.
     """
     return float(frame["auc"].max(skipna=False) - frame["auc"].min(skipna=False))

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_clarify
+from benchmark.metrics.base import Equivalent, Metric, in_aequitas, in_aif360, in_clarify, metric, name_of
 from benchmark.metrics.groups import Group, UndefinedMetricError, difference, require_rows
 from benchmark.metrics.labels import DAS, demographic_disparity, of_clarify
 from benchmark.metrics.rates import (
@@ -26,10 +26,20 @@ _of_clarify = functools.partial(of_clarify, needs=("y_true", "y_pred"), family="
 
 
 def _of_two_groups(
-    title: str, formula: str, size: float, *equivalents: Equivalent, **others: Any
-) -> Callable[[Callable[[Group, Group], float]], Metric]:
-    """Declare the decorated function as a difference between two groups, from ``-size`` to ``size``."""
-    return _of_clarify(title, formula, range=(-size, size), equivalents=equivalents, **others)
+    title: str, formula: str, size: float, *equivalents: Equivalent, minus: str = "deprived", **others: Any
+) -> Callable[[Callable[[Group], float]], Metric]:
+    """Declare by how much a number of one group differs from that of ``minus``, by up to ``size``."""
+
+    def declare(number: Callable[[Group], float]) -> Metric:
+        def compute(deprived: Group, favored: Group) -> float:
+            require_rows(deprived, favored)
+            first, second = (favored, deprived) if minus == "deprived" else (deprived, favored)
+            return difference(number(first), number(second))
+
+        declared = {"name": name_of(title), "range": (-size, size), "equivalents": equivalents, **others}
+        return _of_clarify(title, formula, **declared)(compute)
+
+    return declare
 
 
 @_of_clarify(
@@ -50,24 +60,15 @@ def disparate_impact(deprived: Group, favored: Group) -> float:
     return deprived.ratio(rate, other, f"the selection rate of {favored.name}")
 
 
-@_of_two_groups(
+conditional_acceptance_difference = _of_two_groups(
     "Conditional acceptance, difference",
     "n(ḡ, y+) / n(ḡ, ŷ+) - n(g, y+) / n(g, ŷ+)",
     math.inf,
     in_clarify("DCA", note="its published example prints -0.227 where its counts give -0.2314"),
     note="Positive: with as many favorable labels, g gets more favorable predictions.",
-)
-def conditional_acceptance_difference(deprived: Group, favored: Group) -> float:
-    """Return how many more favorable labels per favorable prediction the favored group has."""
-    require_rows(deprived, favored)
-    return difference(_conditional_acceptance(favored), _conditional_acceptance(deprived))
+)(lambda group: group.share(group.positives, group.predicted_positives, "that is predicted favorable"))
 
-
-def _conditional_acceptance(group: Group) -> float:
-    return group.share(group.positives, group.predicted_positives, "that is predicted favorable")
-
-
-@_of_two_groups(
+conditional_rejection_difference = _of_two_groups(
     "Conditional rejection, difference",
     "n(g, y-) / n(g, ŷ-) - n(ḡ, y-) / n(ḡ, ŷ-)",
     math.inf,
@@ -75,33 +76,20 @@ def _conditional_acceptance(group: Group) -> float:
         "DCR",
         note="its published example subtracts the other way round, yet prints +0.132; its counts give 0.1330",
     ),
+    minus="favored",
     note="Positive: with as many unfavorable labels, g gets fewer unfavorable predictions.",
-)
-def conditional_rejection_difference(deprived: Group, favored: Group) -> float:
-    """Return how many more unfavorable labels per unfavorable prediction the deprived group has."""
-    require_rows(deprived, favored)
-    return difference(_conditional_rejection(deprived), _conditional_rejection(favored))
+)(lambda group: group.share(group.negatives, group.predicted_negatives, "that is predicted unfavorable"))
 
-
-def _conditional_rejection(group: Group) -> float:
-    return group.share(group.negatives, group.predicted_negatives, "that is predicted unfavorable")
-
-
-@_of_two_groups(
+acceptance_rate_difference = _of_two_groups(
     "Acceptance rate, difference",
     "P(y+ | ḡ, ŷ+) - P(y+ | g, ŷ+)",
     1.0,
     in_clarify("DAR"),
     in_aif360("false_discovery_rate_difference"),
     note="Positive: a favorable prediction is less often right in the group in question.",
-)
-def acceptance_rate_difference(deprived: Group, favored: Group) -> float:
-    """Return how much higher the precision is in the favored group."""
-    require_rows(deprived, favored)
-    return difference(precision(favored), precision(deprived))
+)(lambda group: precision(group))
 
-
-@_of_two_groups(
+rejection_rate_difference = _of_two_groups(
     "Rejection rate, difference",
     "P(y- | g, ŷ-) - P(y- | ḡ, ŷ-)",
     1.0,
@@ -110,52 +98,38 @@ def acceptance_rate_difference(deprived: Group, favored: Group) -> float:
         note="its published example subtracts this way round, yet prints -0.136; its counts give 0.1367",
     ),
     in_aif360("false_omission_rate_difference", relation="negated"),
+    minus="favored",
     note="Positive: an unfavorable prediction is more often right in the group in question.",
-)
-def rejection_rate_difference(deprived: Group, favored: Group) -> float:
-    """Return how much higher the negative predictive value is in the deprived group."""
-    require_rows(deprived, favored)
-    return difference(negative_predictive_value(deprived), negative_predictive_value(favored))
+)(lambda group: negative_predictive_value(group))
 
-
-@_of_two_groups(
+accuracy_difference = _of_two_groups(
     "Accuracy, difference",
     "P(ŷ = y | ḡ) - P(ŷ = y | g)",
     1.0,
     in_clarify("AD", note="its published example prints -0.115 where its counts give -0.1143"),
     in_aif360("error_rate_difference"),
     note="Positive: the group in question is more often predicted wrongly.",
-)
-def accuracy_difference(deprived: Group, favored: Group) -> float:
-    """Return how much higher the accuracy is in the favored group."""
-    require_rows(deprived, favored)
-    return difference(accuracy_rate(favored), accuracy_rate(deprived))
+)(lambda group: accuracy_rate(group))
 
-
-@_of_two_groups(
+treatment_equality = _of_two_groups(
     "Treatment equality",
     "n(g, y+, ŷ-) / n(g, y-, ŷ+) - n(ḡ, y+, ŷ-) / n(ḡ, y-, ŷ+)",
     math.inf,
     in_clarify("TE"),
     source="Berk et al. (2021), treatment equality; " + DAS,
+    minus="favored",
     note="Positive: errors in the group in question are more often to its disadvantage.",
-)
-def treatment_equality(deprived: Group, favored: Group) -> float:
-    """Return how many more false negatives per false positive the deprived group has."""
-    require_rows(deprived, favored)
-    return difference(_error_ratio(deprived), _error_ratio(favored))
+)(lambda group: group.share(group.fn, group.fp, "that is wrongly predicted favorable"))
 
 
-def _error_ratio(group: Group) -> float:
-    return group.share(group.fn, group.fp, "that is wrongly predicted favorable")
-
-
-@_of_two_groups(
+@_of_clarify(
     "Conditional disparity of predictions",
     "Σ_s n_s / n (P(g | ŷ-, s) - P(g | ŷ+, s))",
-    1.0,
-    in_clarify(
-        "CDDPL", note="a stratum without an outcome counts a share of 0 for it; an empty group gives 0"
+    range=(-1.0, 1.0),
+    equivalents=(
+        in_clarify(
+            "CDDPL", note="a stratum without an outcome counts a share of 0 for it; an empty group gives 0"
+        ),
     ),
     source="Wachter, Mittelstadt and Russell (2021), conditional demographic disparity; " + DAS,
     needs=("y_pred", "strata"),
@@ -207,3 +181,23 @@ def predicted_positive_share_disparity(group: Group, reference: Group) -> float:
         reference.predicted_positives,
         f"the number of favorable predictions of {reference.name}",
     )
+
+
+_accepted = functools.partial(
+    metric,
+    range=(0.0, 1.0),
+    ideal=None,
+    source="Standard: the selection rate of fairlearn, AIF360 and Aequitas",
+    needs=("y_pred",),
+    family="acceptance",
+)
+
+accepted = _accepted("Share accepted", "P(ŷ+)", compare="overall", name="accepted")(
+    lambda everybody: selection_rate(everybody)
+)
+accepted_deprived = _accepted(
+    "Share accepted, deprived group", "P(ŷ+ | g)", compare="one_against_rest", name="accepted_deprived"
+)(lambda deprived, _favored: selection_rate(deprived))
+accepted_favored = _accepted(
+    "Share accepted, favored group", "P(ŷ+ | ḡ)", compare="one_against_rest", name="accepted_favored"
+)(lambda _deprived, favored: selection_rate(favored))

@@ -4,8 +4,6 @@ Rows are packed into a few 64-bit words, so that a set of columns is a bit mask 
 counting the configurations of a set is grouping equal masked words.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -54,12 +52,13 @@ class Rows:
 def collapse(codes: NDArray[np.int16], cardinalities: Sequence[int] | NDArray[np.integer[Any]]) -> Rows:
     """Collapse equal rows; what is left is in the order of their first occurrence.
 
-    ``codes`` have shape (n_rows, n_columns); each is below its column's declared number of states, of which
-    ``cardinalities`` has one per column. A NetworkError says that the table is empty, that the shapes do not
-    fit, or that a code lies outside its column's states.
+    ``codes``, shape (n_rows, n_columns), are those of a :class:`~benchmark.data.table.Table`, each below its
+    column's number of states, of which ``cardinalities`` has one per column.
     """
     sizes = tuple(int(size) for size in cardinalities)
-    _check(codes, sizes)
+    if len(codes) == 0:
+        what = "A structure cannot be learned from a table without rows"
+        raise NetworkError(what, expected="at least one row", got="none", remedy="draw or load some")
     places = _places(sizes)
     n_words = places[-1][0] + 1
     words = np.zeros((n_words, len(codes)), dtype=np.uint64)
@@ -86,27 +85,6 @@ def _places(sizes: tuple[int, ...]) -> list[tuple[int, int, int]]:
         places.append((word, used, width))
         used += width
     return places
-
-
-def _check(codes: NDArray[np.int16], sizes: tuple[int, ...]) -> None:
-    if codes.ndim != 2 or codes.shape[1] != len(sizes) or not sizes:
-        raise NetworkError(
-            "The code matrix does not fit the cardinalities",
-            expected="shape (n_rows, n_columns), one cardinality per column and at least one column",
-            got=f"shape {codes.shape} and {len(sizes)} cardinalities",
-        )
-    if len(codes) == 0:
-        what = "A structure cannot be learned from a table without rows"
-        raise NetworkError(what, expected="at least one row", got="none")
-    low, high = codes.min(axis=0), codes.max(axis=0)
-    for column, size in enumerate(sizes):
-        if low[column] < 0 or high[column] >= size:
-            raise NetworkError(
-                f"Codes of column {column} lie outside its states",
-                expected=f"0 to {size - 1}",
-                got=f"{low[column]} to {high[column]}",
-                remedy="give every missing value a state of its own",
-            )
 
 
 @njit(cache=True, nogil=True)

@@ -4,8 +4,6 @@ BIF knows no roles and few characters, so a file holds plain tokens and its mean
 that it is read with: states are matched to the schema's by their tokens.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterable, Iterator
@@ -17,8 +15,6 @@ from numpy.typing import NDArray
 from benchmark.data.table import Column, Schema
 from benchmark.errors import NetworkError
 from benchmark.network.model import Network
-
-__all__ = ["read_bif", "state_tokens", "write_bif"]
 
 _SPELLED = (("<=", "le_"), (">=", "ge_"), ("<", "lt_"), (">", "gt_"))
 _TOKEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

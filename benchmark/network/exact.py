@@ -1,7 +1,5 @@
 """The best of all structures, by dynamic programming over sets of columns."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Exact inference: what a network says, without sampling noise."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,11 +8,9 @@ from numpy.typing import NDArray
 from benchmark.errors import NetworkError
 from benchmark.network.model import Network
 
-__all__ = ["discrimination", "group_rates", "joint_distribution"]
-
 
 def joint_distribution(network: Network, names: Sequence[str]) -> NDArray[np.float64]:
-    """Compute the joint distribution of some columns by variable elimination.
+    """Compute the joint distribution of some columns, an axis for each name, by variable elimination.
 
     Parameters
     ----------
@@ -22,11 +18,6 @@ def joint_distribution(network: Network, names: Sequence[str]) -> NDArray[np.flo
         Any network; columns that are not ancestors of the asked ones are never touched.
     names : sequence of str
         Columns asked for.
-
-    Returns
-    -------
-    ndarray of float64
-        One axis per name, in the given order; sums to 1.
 
     Raises
     ------

@@ -1,7 +1,5 @@
 """From a coded table to a fitted network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,8 +11,6 @@ from benchmark.errors import NetworkError
 from benchmark.network.model import Network, fit_network
 from benchmark.network.search import learn_structure
 from benchmark.seeding import generator
-
-__all__ = ["learn_network", "merge_settings"]
 
 
 def merge_settings(settings: NetworkSettings, changes: Mapping[str, Any]) -> NetworkSettings:
@@ -42,7 +38,7 @@ def learn_network(
     required_edges: Sequence[tuple[str, str]] = (),
     forbidden_edges: Sequence[tuple[str, str]] = (),
 ) -> Network:
-    """Learn a network's graph and probabilities.
+    """Learn a network's graph and probabilities: the same ones for the same table and settings.
 
     Parameters
     ----------
@@ -52,11 +48,6 @@ def learn_network(
         Search, score and smoothing.
     required_edges, forbidden_edges : sequence of (str, str)
         Edges (parent, child) by column name that the graph must, or must not, have.
-
-    Returns
-    -------
-    Network
-        The same network for the same table and settings: random restarts, too, draw from a fixed stream.
 
     Raises
     ------
@@ -69,7 +60,7 @@ def learn_network(
     structure = learn_structure(
         table.codes,
         schema.cardinalities,
-        **settings.model_dump(exclude={"pseudo_count"}),
+        settings,
         required_edges=[(schema.index(a), schema.index(b)) for a, b in required_edges],
         forbidden_edges=[(schema.index(a), schema.index(b)) for a, b in forbidden_edges],
         rng=generator(0, purpose="structure search"),

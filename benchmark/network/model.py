@@ -15,8 +15,6 @@ from benchmark.errors import NetworkError
 if TYPE_CHECKING:
     from pgmpy.models import DiscreteBayesianNetwork
 
-__all__ = ["Network", "fit_network", "parent_configurations"]
-
 _SUM_TOLERANCE = 1e-6  # files of other programs hold rounded probabilities
 
 

@@ -1,7 +1,5 @@
 """Forward sampling into code matrices."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,8 +7,6 @@ from benchmark.compiling import compiled
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import NetworkError
 from benchmark.network.model import Network
-
-__all__ = ["sample"]
 
 
 def _draw(

@@ -11,20 +11,16 @@ A column X with parents P then adds F(P ∪ X) − F(P) to the score of its stru
 remembered instead of families: one set serves several families, and score equivalence is plain to see.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.errors import NetworkError, UnknownNameError
+from benchmark.data.card import ScoreName
+from benchmark.errors import NetworkError
 from benchmark.network._constraints import column_label
 from benchmark.network._counts import Rows, group, members, score_counts, score_extensions
-
-ScoreName = Literal["bic", "bdeu"]
 
 _DENSE = 8  # full tables are counted up to this many cells per distinct row; beyond, grouping is faster
 _LEAST_DENSE = 4096
@@ -36,7 +32,7 @@ class SetScores:
 
     BIC (Schwarz 1978) is in natural logarithm: log-likelihood less ln(n)/2 per free parameter. BDeu
     (Heckerman, Geiger & Chickering 1995) is the log marginal likelihood under uniform priors, which the
-    equivalent sample size weighs in rows: a positive number, else a NetworkError says so.
+    equivalent sample size, a positive number, weighs in rows.
 
     Values do not depend on how a set was counted. They are rounded to a grid, some 1e-15 of their size, on
     which sums and differences are exact (for sets of up to eight configurations per row; larger ones score
@@ -44,15 +40,6 @@ class SetScores:
     """
 
     def __init__(self, rows: Rows, score: ScoreName = "bic", equivalent_sample_size: float = 1.0) -> None:
-        if score not in get_args(ScoreName):
-            raise UnknownNameError("score", score, get_args(ScoreName))
-        if not (math.isfinite(equivalent_sample_size) and equivalent_sample_size > 0):
-            raise NetworkError(
-                "The equivalent sample size is not a positive number",
-                expected="a positive number of rows",
-                got=repr(equivalent_sample_size),
-                remedy="1 is the usual choice",
-            )
         self.rows = rows
         self.name = score
         self.prior = float(equivalent_sample_size) if score == "bdeu" else 0.0
@@ -63,11 +50,6 @@ class SetScores:
         self._dense = min(max(_DENSE * len(rows.weights), _LEAST_DENSE), 2**31 - 1)
         self._sizes = np.array(rows.cardinalities, dtype=np.int64)
         self._known: dict[int, float] = {}
-
-    @property
-    def evaluations(self) -> int:
-        """Number of sets counted so far."""
-        return len(self._known)
 
     def cells(self, mask: int) -> int:
         """Return q(S), the number of configurations of a set, occurring or not."""

@@ -1,23 +1,23 @@
 """Structure learning: hill climbing, tabu search with random restarts, exact search."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.errors import NetworkError, UnknownNameError
+from benchmark.data.card import NetworkSettings
+from benchmark.errors import NetworkError
 from benchmark.network._constraints import Constraints
 from benchmark.network._counts import collapse, members
 from benchmark.network.exact import optimal_parents
-from benchmark.network.scores import ScoreName, SetScores, check_sizes
+from benchmark.network.scores import SetScores, check_sizes
 
-AlgorithmName = Literal["hill_climbing", "tabu", "exact"]
+_PATIENCE = 10  # steps without a new best structure after which tabu search stops
+_PERTURBATIONS = 12  # random steps that make a variation: about one per column works well
 
 
 @dataclass(frozen=True)
@@ -26,28 +26,15 @@ class Structure:
 
     parents: tuple[tuple[int, ...], ...]  # those of each column, ascending
     score: float  # of the whole structure, in nats; higher is better
-    evaluations: int  # number of sets of columns that were counted on the way
-
-    @property
-    def edges(self) -> tuple[tuple[int, int], ...]:
-        """Edges as (parent, child), ascending."""
-        return tuple(sorted((p, child) for child, parents in enumerate(self.parents) for p in parents))
 
 
 def learn_structure(
     table_codes: NDArray[np.int16],
     cardinalities: Sequence[int] | NDArray[np.integer[Any]],
+    settings: NetworkSettings,
     *,
-    algorithm: AlgorithmName = "tabu",
-    score: ScoreName = "bic",
-    equivalent_sample_size: float = 1.0,
     required_edges: Sequence[tuple[int, int]] = (),
     forbidden_edges: Sequence[tuple[int, int]] = (),
-    max_indegree: int | None = None,
-    tabu_length: int = 10,
-    max_tabu: int = 10,
-    restarts: int = 0,
-    perturbations: int = 12,
     rng: np.random.Generator | None = None,
     names: Sequence[str] | None = None,
 ) -> Structure:
@@ -56,74 +43,41 @@ def learn_structure(
     Hill climbing adds, deletes or reverses the edge that gains most until nothing gains. Tabu search (Glover
     1989) goes on from there by the best step to a structure that it did not visit lately. The exact search
     finds a structure of highest score among all; it takes up to 16 columns. Searches start from the required
-    edges alone. Among steps of equal gain, additions go before deletions before reversals, then the lowest
-    parent column (before the step), then the lowest child column.
+    edges alone, a restart from a random variation of the best structure. Among steps of equal gain, additions
+    go before deletions before reversals, then the lowest parent column (before the step), then the lowest
+    child column.
 
-    Parameters
-    ----------
-    table_codes, cardinalities
-        Codes, shape (n_rows, n_columns), and the number of states of each column. The order of rows has no
-        influence.
-    algorithm, score, equivalent_sample_size, max_indegree, tabu_length, restarts
-        As in :class:`~benchmark.data.card.NetworkSettings`; a restart is from a random variation of the best
-        structure.
-    required_edges, forbidden_edges : sequence of (int, int), default ()
-        Edges (parent, child) that every visited structure has, or that none has.
-    max_tabu : int, default 10
-        Number of steps without a new best structure after which tabu search stops.
-    perturbations : int, default 12
-        Number of random steps that make a variation; about one per column works well.
-    rng : numpy.random.Generator, optional
-        Source of the random steps; needed if there are restarts.
-    names : sequence of str, length n_columns, optional
-        Column names for error messages.
-
-    Raises
-    ------
-    NetworkError
-        If the codes do not fit the cardinalities, the edges contradict each other or the in-degree, a
-        parameter is out of range, or there are too many columns for the exact search.
-    UnknownNameError
-        If there is no such algorithm or score.
+    ``table_codes`` have shape (n_rows, n_columns); the order of the rows has no influence. ``cardinalities``
+    are the numbers of states of the columns, ``names`` what errors call them. Of the edges (parent, child)
+    every visited structure has those required, and none those forbidden. Random steps draw from ``rng``,
+    which restarts need. A NetworkError says that the codes do not fit the cardinalities, that the edges
+    contradict each other or the in-degree, or that there are too many columns for the exact search.
     """
-    if algorithm not in get_args(AlgorithmName):
-        raise UnknownNameError("algorithm", algorithm, get_args(AlgorithmName))
-    _check_settings(tabu_length, max_tabu, restarts, perturbations, rng)
-    scores = SetScores(collapse(table_codes, cardinalities), score, equivalent_sample_size)
-    constraints = Constraints.from_edges(
-        scores.rows.n_columns, required_edges, forbidden_edges, max_indegree, names
-    )
-    check_sizes(scores, constraints.required, names)
-    if algorithm == "exact":
-        best = optimal_parents(scores, constraints)
-    else:
-        patience = max_tabu if algorithm == "tabu" else 0
-        best = _climb(_Graph(scores, constraints, constraints.required), tabu_length, patience)
-        # Random restarts from variations of the best structure.
-        if rng is not None:
-            for _ in range(restarts):
-                graph = _Graph(scores, constraints, best)
-                graph.perturb(perturbations, rng)
-                best = max(best, _climb(graph, tabu_length, patience), key=scores.structure)
-    parents = tuple(tuple(members(mask)) for mask in best)
-    return Structure(parents, scores.structure(best), scores.evaluations)
-
-
-def _check_settings(
-    tabu_length: int, max_tabu: int, restarts: int, perturbations: int, rng: np.random.Generator | None
-) -> None:
-    least = {"tabu_length": (tabu_length, 1), "max_tabu": (max_tabu, 0)}
-    least |= {"restarts": (restarts, 0), "perturbations": (perturbations, 1)}
-    for name, (value, minimum) in least.items():
-        if value < minimum:
-            raise NetworkError(f"{name} is too small", expected=f"{minimum} or more", got=str(value))
-    if restarts and rng is None:
+    if settings.restarts and rng is None:
         raise NetworkError(
             "Random restarts need a source of randomness",
             expected="a numpy.random.Generator as rng",
             got="None",
             remedy="pass benchmark.seeding.generator(seed, ...)",
         )
+    rows = collapse(table_codes, cardinalities)
+    scores = SetScores(rows, settings.score, settings.equivalent_sample_size)
+    edges = (required_edges, forbidden_edges)
+    constraints = Constraints.from_edges(rows.n_columns, *edges, settings.max_indegree, names)
+    check_sizes(scores, constraints.required, names)
+    if settings.algorithm == "exact":
+        best = optimal_parents(scores, constraints)
+    else:
+        limits = (settings.tabu_length, _PATIENCE if settings.algorithm == "tabu" else 0)
+        best = _climb(_Graph(scores, constraints, constraints.required), *limits)
+        # Random restarts from variations of the best structure.
+        if rng is not None:
+            for _ in range(settings.restarts):
+                graph = _Graph(scores, constraints, best)
+                graph.perturb(_PERTURBATIONS, rng)
+                best = max(best, _climb(graph, *limits), key=scores.structure)
+    parents = tuple(tuple(members(mask)) for mask in best)
+    return Structure(parents, scores.structure(best))
 
 
 class _Graph:

@@ -2,6 +2,12 @@
 
 Intervals and p-values reflect variation between training samples only; the test set and the learned network
 are fixed.
+
+Every function takes ``results`` as a frame of the columns :data:`~benchmark.columns.RESULT_COLUMNS`, or as
+:class:`~benchmark.statistics.frames.Cells` made of one, and ``goals`` as the ideal and direction of each
+metric, such as :func:`benchmark.metrics.list_metrics` returns them; ``confidence`` is the coverage of
+intervals. A StatisticsError says that results are malformed or a setting is impossible, an UnknownNameError
+that there are no results of a name, or that a metric has no goal.
 """
 
 from benchmark.statistics.across import (
@@ -11,7 +17,7 @@ from benchmark.statistics.across import (
     pairwise_tests,
     rank_groups,
 )
-from benchmark.statistics.fairea import constant_accuracy, fairea_regions, mutation_baseline
+from benchmark.statistics.fairea import fairea_regions
 from benchmark.statistics.frames import Goal, distance
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
@@ -23,12 +29,10 @@ __all__ = [
     "average_ranks",
     "bayesian_comparisons",
     "cell_intervals",
-    "constant_accuracy",
     "distance",
     "fairea_regions",
     "friedman_tests",
     "hypervolumes",
-    "mutation_baseline",
     "paired_comparisons",
     "pairwise_tests",
     "pareto_fronts",

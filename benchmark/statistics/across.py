@@ -1,7 +1,5 @@
 """Techniques over several datasets: average ranks, groups that do not differ, practical equivalence."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,13 +12,22 @@ from scipy.stats import rankdata
 
 from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.statistics.bayes import N_SAMPLES, PRIOR, ROPE, signed_rank_probabilities
-from benchmark.statistics.frames import DECIMALS, Cells, Goal, goal_of, require_known, row_means, to_cells
+from benchmark.statistics.frames import (
+    AXES,
+    DECIMALS,
+    Array,
+    Cells,
+    Goal,
+    goal_of,
+    require_known,
+    row_means,
+    to_cells,
+)
 from benchmark.statistics.hypothesis_tests import friedman, holm, wilcoxon_p_values
 
 ALPHA = 0.05
 """Level of significance, by default."""
 
-_AXES = ("dataset", "bias", "beta", "classifier")
 _PAIR = ("first", "second")
 
 
@@ -30,7 +37,7 @@ class _Ranking:
 
     key: dict[str, object]
     techniques: list[str]
-    distances: NDArray[np.float64]  # (n_blocks, n_techniques), nothing missing
+    distances: Array  # (n_blocks, n_techniques), nothing missing
     n_datasets: int
     left_out: dict[str, str]  # technique: reason
 
@@ -39,18 +46,17 @@ class _Ranking:
         return list(itertools.combinations(self.techniques, 2))
 
     @property
-    def improvements(self) -> NDArray[np.float64]:
+    def improvements(self) -> Array:
         """By how much the first technique of each pair is better, shape (n_pairs, n_blocks)."""
         first, second = np.triu_indices(len(self.techniques), 1)
-        improvements: NDArray[np.float64] = self.distances.T[second] - self.distances.T[first]
-        return improvements
+        return np.asarray(self.distances.T[second] - self.distances.T[first])
 
     @property
-    def mean_ranks(self) -> NDArray[np.float64]:
+    def mean_ranks(self) -> Array:
         """Mean over the blocks of each technique's rank, 1 for the nearest to the ideal."""
         return rankdata(self.distances, axis=1).mean(axis=0) if self.techniques else np.empty(0)
 
-    def p_values(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def p_values(self) -> tuple[Array, Array]:
         """Return the p-value of each pair, as it is and with Holm's correction."""
         raw = wilcoxon_p_values(self.improvements, "zsplit") if self.pairs else np.empty(0)
         return raw, holm(raw)
@@ -79,10 +85,6 @@ def average_ranks(
 
     Parameters
     ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    goals : mapping of str to Goal
-        Ideal and direction of each metric in the results.
     over : sequence of str, default ("dataset",)
         Axes that blocks are made of: ``"dataset"`` and any of ``"bias"``, ``"beta"``, ``"classifier"``. Each
         combination of the others is ranked by itself.
@@ -96,13 +98,6 @@ def average_ranks(
         The axes that are not pooled and ``metric``; ``technique``, ``mean_rank``, ``mean_distance``,
         ``n_blocks``, ``n_datasets`` (of the blocks that are ranked), and ``reason`` why there is no rank.
         Best first.
-
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed, or the blocks' axes are.
-    UnknownNameError
-        If a metric has no goal, or a technique no results.
 
     References
     ----------
@@ -130,17 +125,13 @@ def friedman_tests(
 ) -> pd.DataFrame:
     """Test whether the techniques of :func:`average_ranks` have the same ranks.
 
-    Parameters, errors and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
+    Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
     ``warning`` speaks.
 
-    Returns
-    -------
-    DataFrame
-        The axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``, ``n_techniques``;
-        ``chi2``, ``p_chi2``, ``df``, ``f``, ``p_f``, ``df_error`` as in
-        :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` why they are NaN; ``warning``
-        where too few datasets carry what follows from it (:func:`too_few_datasets`, for all pairs of
-        techniques).
+    The axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``, ``n_techniques``; ``chi2``,
+    ``p_chi2``, ``df``, ``f``, ``p_f``, ``df_error`` as in
+    :class:`~benchmark.statistics.hypothesis_tests.Friedman`; ``reason`` why they are NaN; ``warning`` where
+    too few datasets carry what follows from it (:func:`too_few_datasets`, for all pairs of techniques).
     """
     columns = ("n_techniques", "chi2", "p_chi2", "df", "f", "p_f", "df_error", "reason", "warning")
     rows: list[dict[str, object]] = []
@@ -165,16 +156,13 @@ def pairwise_tests(
 ) -> pd.DataFrame:
     """Test each pair of techniques by Wilcoxon's signed-rank test over the blocks.
 
-    Parameters, errors and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
+    Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
     ``warning`` speaks.
 
-    Returns
-    -------
-    DataFrame
-        The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
-        ``n_datasets``; ``improvement``, the mean by which the first is nearer to the ideal; ``p_wilcoxon``,
-        two-sided, blocks without a difference counting half for either; ``p_wilcoxon_holm``, corrected for
-        all pairs of one comparison; ``reason`` why they are NaN; ``warning``.
+    The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
+    ``n_datasets``; ``improvement``, the mean by which the first is nearer to the ideal; ``p_wilcoxon``,
+    two-sided, blocks without a difference counting half for either; ``p_wilcoxon_holm``, corrected for all
+    pairs of one comparison; ``reason`` why they are NaN; ``warning``.
 
     References
     ----------
@@ -202,15 +190,11 @@ def rank_groups(
 ) -> pd.DataFrame:
     """Find the techniques that a rank diagram joins by bars: neighbours in rank that do not differ.
 
-    Parameters, errors and blocks are those of :func:`average_ranks`; ``alpha`` is the level at which two
+    Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level at which two
     techniques of :func:`pairwise_tests` differ, with Holm's correction.
 
-    Returns
-    -------
-    DataFrame
-        The axes that are not pooled and ``metric``; ``group``, numbered from 1, best first; ``technique``,
-        ``mean_rank`` and ``warning``. A technique is in several groups or in none; see
-        :func:`unbroken_groups`.
+    The axes that are not pooled and ``metric``; ``group``, numbered from 1, best first; ``technique``,
+    ``mean_rank`` and ``warning``. A technique is in several groups or in none; see :func:`unbroken_groups`.
     """
     columns = ("group", "technique", "mean_rank", "warning")
     rows: list[dict[str, object]] = []
@@ -240,26 +224,14 @@ def bayesian_comparisons(
 ) -> pd.DataFrame:
     """Compare each pair of techniques by the Bayesian signed-rank test over the blocks.
 
-    Parameters
-    ----------
-    results, goals, over, techniques
-        As in :func:`average_ranks`.
-    rope, prior, n_samples, seed
-        As in :func:`~benchmark.statistics.bayes.signed_rank_probabilities`.
+    Parameters and blocks are those of :func:`average_ranks`, and those of
+    :func:`~benchmark.statistics.bayes.signed_rank_probabilities`.
 
-    Returns
-    -------
-    DataFrame
-        The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
-        ``n_datasets``; ``improvement`` as in :func:`pairwise_tests`; ``p_first``, ``p_rope`` and
-        ``p_second``, the probabilities that the first is practically better, that both are practically
-        equivalent, and that the second is practically better; ``warning`` where there are fewer datasets than
-        a single signed-rank test would need, so that the prior weighs much.
-
-    Raises
-    ------
-    StatisticsError, UnknownNameError
-        As in :func:`average_ranks`, or if a setting is impossible.
+    The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
+    ``n_datasets``; ``improvement`` as in :func:`pairwise_tests`; ``p_first``, ``p_rope`` and ``p_second``,
+    the probabilities that the first is practically better, that both are practically equivalent, and that the
+    second is practically better; ``warning`` where there are fewer datasets than a single signed-rank test
+    would need, so that the prior weighs much.
 
     References
     ----------
@@ -340,7 +312,7 @@ def too_few_datasets(n_datasets: int, n_blocks: int, n_tests: int, alpha: float 
 
 
 def _fixed(over: Sequence[str]) -> list[str]:
-    return [*(axis for axis in _AXES if axis not in over), "metric"]
+    return [*(axis for axis in AXES if axis not in over), "metric"]
 
 
 def _rankings(
@@ -350,8 +322,8 @@ def _rankings(
     techniques: Sequence[str] | None,
 ) -> Iterator[_Ranking]:
     for axis in over:
-        if axis not in _AXES:
-            raise UnknownNameError("axis", axis, _AXES)
+        if axis not in AXES:
+            raise UnknownNameError("axis", axis, AXES)
     if "dataset" not in over:
         raise StatisticsError(
             "Techniques are compared over no datasets",

@@ -99,17 +99,13 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     Of the metrics, accuracy and :data:`ACCEPTANCE` are looked at. ``constants`` are by name of the dataset;
     those of other datasets are unknown.
 
-    Returns
-    -------
-    DataFrame
-        Columns :data:`STANDING_COLUMNS`, one row for each technique at each level of bias. ``n_degenerate``
-        counts the degenerate repetitions, and ``degenerate`` says what the classifiers do there; empty where
-        there are none. ``mostly_constant`` is whether they give more than :data:`NEARLY_ALL` of all rows the
-        same answer in more than half of the repetitions in which that is known: nothing can be compared with
-        such a baseline (:func:`incomparable`). ``below_constant`` is whether the mean accuracy is below that
-        of the best constant answer, of which ``constant_accuracy`` and ``constant_answer`` speak; NaN and
-        empty if unknown. ``one_group`` is whether nearly all or nearly none of one of the two groups are
-        accepted, in the mean.
+    Columns :data:`STANDING_COLUMNS`, one row for each technique at each level of bias. ``n_degenerate``
+    counts the degenerate repetitions, and ``degenerate`` says what the classifiers do there; empty where
+    there are none. ``mostly_constant`` is whether they give more than :data:`NEARLY_ALL` of all rows the same
+    answer in more than half of the repetitions in which that is known: nothing can be compared with such a
+    baseline (:func:`incomparable`). ``below_constant`` is whether the mean accuracy is below that of the best
+    constant answer, of which ``constant_accuracy`` and ``constant_answer`` speak; NaN and empty if unknown.
+    ``one_group`` is whether nearly all or nearly none of one of the two groups are accepted, in the mean.
     """
     cells = results.pivot(index=[*WHERE, "repetition"], columns="metric", values="value")
     cells = cells.reindex(columns=[ACCURACY, *ACCEPTANCE])

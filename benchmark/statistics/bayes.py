@@ -1,12 +1,10 @@
 """Bayesian signed-rank test with a region of practical equivalence."""
 
-from __future__ import annotations
-
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmark.errors import StatisticsError
 from benchmark.seeding import generator
+from benchmark.statistics.frames import Array
 
 ROPE = 0.01
 """Differences up to which two techniques are practically equivalent, in the metric's unit."""
@@ -21,45 +19,26 @@ _SAMPLES_AT_ONCE = 5_000
 
 
 def signed_rank_probabilities(
-    differences: NDArray[np.float64],
+    differences: Array,
     *,
     rope: float = ROPE,
     prior: float = PRIOR,
     n_samples: int = N_SAMPLES,
     seed: int = 0,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return how probable it is that differences are mostly negative, negligible, or positive.
 
     The weights of the observations have a Dirichlet posterior, with a pseudo-observation at 0 for the prior.
     The probability of each of the three cases is the share of its samples in which the case has the largest
     of :func:`posterior_shares`.
 
-    Parameters
-    ----------
-    differences : ndarray of float, shape (n_rows, n)
-        One test for each row, one column for each dataset.
-    rope : float, default 0.01
-        Half width of the region of practical equivalence, at least 0.
-    prior : float, default 0.5
-        Strength of the prior, above 0.
-    n_samples : int, default 50000
-        Number of samples of the posterior; the error of a probability is at most ``0.5 / sqrt(n_samples)``
-        (standard deviation).
-    seed : int, default 0
-        Decides which; rows share them.
+    Each row of ``differences``, shape (n_rows, n), is a test, with a column for each dataset. ``rope``, at
+    least 0, is half the width of the region of practical equivalence, and ``prior``, above 0, the strength of
+    the prior. The error of a probability is at most ``0.5 / sqrt(n_samples)`` (standard deviation). ``seed``
+    decides which samples are drawn, and rows share them. Returned are the probabilities of negative,
+    negligible and positive, the paper's left, rope and right, shape (n_rows, 3); those of a row sum to 1. A
+    StatisticsError says that a setting is impossible.
 
-    Returns
-    -------
-    ndarray of float, shape (n_rows, 3)
-        Probabilities of negative, negligible and positive, the paper's left, rope and right; they sum to 1.
-
-    Raises
-    ------
-    StatisticsError
-        If a setting is impossible.
-
-    References
-    ----------
     Benavoli, Corani, Demsar and Zaffalon (2017), Time for a change: a tutorial for comparing multiple
     classifiers through Bayesian analysis, JMLR 18(77), section 4.2.
     """
@@ -84,9 +63,7 @@ def signed_rank_probabilities(
     return wins / n_samples
 
 
-def posterior_shares(
-    differences: NDArray[np.float64], weights: NDArray[np.float64], rope: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def posterior_shares(differences: Array, weights: Array, rope: float) -> tuple[Array, Array]:
     r"""Return the weighted shares of pairs of observations whose mean is clearly negative, clearly positive.
 
     With the observations :math:`z_1 \dots z_n`, the pseudo-observation :math:`z_0 = 0` and their weights

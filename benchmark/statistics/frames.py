@@ -1,10 +1,8 @@
 """What results must look like, which of two values is better, and results as a matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -13,8 +11,13 @@ from numpy.typing import NDArray
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import StatisticsError, UnknownNameError
 
+Array: TypeAlias = NDArray[np.float64]
+
 SCENARIO = ("dataset", "bias", "classifier")
 """What is never compared with each other directly: a dataset under one kind of bias and one classifier."""
+
+AXES = ("dataset", "bias", "beta", "classifier")
+"""What techniques at one level of bias have in common."""
 
 WHERE = (*SCENARIO, "beta", "technique")
 """What the repetitions of a cell have in common; each has a value of every metric."""
@@ -51,26 +54,25 @@ class Cells:
     """
 
     keys: pd.DataFrame
-    values: NDArray[np.float64]  # (n_rows, n_repetitions), NaN where there is no finite value
+    values: Array  # (n_rows, n_repetitions), NaN where there is no finite value
     n_expected: NDArray[np.int64]  # (n_rows,), number of repetitions of the scenario
 
     @property
     def n(self) -> NDArray[np.int64]:
         """Number of values of each row, shape (n_rows,)."""
-        count: NDArray[np.int64] = np.isfinite(self.values).sum(axis=1)
-        return count
+        return np.asarray(np.isfinite(self.values).sum(axis=1))
 
-    def where(self, **names: Sequence[str]) -> Cells:
+    def where(self, **names: Sequence[str]) -> Self:
         """Return the rows whose keys have one of the given entries in every column named."""
         kept = np.ones(len(self.keys), dtype=bool)
         for column, entries in names.items():
             kept &= self.keys[column].isin(entries).to_numpy()
         return self.take(kept)
 
-    def take(self, kept: NDArray[np.bool_]) -> Cells:
+    def take(self, kept: NDArray[np.bool_]) -> Self:
         """Return the rows for which a mask of shape (n_rows,) is true."""
         keys = self.keys[kept].reset_index(drop=True)
-        return Cells(keys, self.values[kept], self.n_expected[kept])
+        return type(self)(keys, self.values[kept], self.n_expected[kept])
 
     def find(self, **replaced: str | float) -> NDArray[np.intp]:
         """Return for each row the position of the one whose key has other entries; -1 if there is none."""
@@ -78,7 +80,7 @@ class Cells:
         found: NDArray[np.intp] = index.get_indexer(pd.MultiIndex.from_frame(self.keys.assign(**replaced)))
         return found
 
-    def distances(self, goals: Mapping[str, Goal]) -> NDArray[np.float64]:
+    def distances(self, goals: Mapping[str, Goal]) -> Array:
         """Return the :func:`distance` of each value; a metric without a goal is an error."""
         found = np.empty_like(self.values)
         for metric in self.keys["metric"].unique():
@@ -87,24 +89,13 @@ class Cells:
         return found
 
 
-def distance(values: NDArray[np.float64], goal: Goal) -> NDArray[np.float64]:
+def distance(values: Array, goal: Goal) -> Array:
     r"""Return how far values are from the ideal, so that less is better for every metric.
 
     This is :math:`|v - v^*|` where being close to the ideal :math:`v^*` counts, :math:`v^* - v` where higher
     values are better and :math:`v - v^*` where lower ones are. Without a finite ideal, 0 takes its place:
-    differences between two distances are the same for any.
-
-    Parameters
-    ----------
-    values : ndarray of float
-        In the metric's unit.
-    goal : Goal
-        The metric's ideal and direction.
-
-    Returns
-    -------
-    ndarray of float
-        In the metric's unit; NaN where no value is better than another.
+    differences between two distances are the same for any. The distances are in the unit of the values, NaN
+    where no value is better than another.
     """
     ideal = goal.ideal if goal.ideal is not None and np.isfinite(goal.ideal) else 0.0
     if goal.direction == "higher":
@@ -124,7 +115,7 @@ def goal_of(goals: Mapping[str, Goal], metric: str) -> Goal:
     return goals[name]
 
 
-def require_known(kind: str, names: Sequence[str], known: pd.Series[str]) -> None:
+def require_known(kind: str, names: Sequence[str], known: pd.Series) -> None:
     """Raise :class:`UnknownNameError` for the first name that does not occur in a column of results."""
     for name in names:
         if name not in set(known):
@@ -134,12 +125,8 @@ def require_known(kind: str, names: Sequence[str], known: pd.Series[str]) -> Non
 def to_cells(results: pd.DataFrame | Cells) -> Cells:
     """Return results as a matrix; one that is made already is returned as it is.
 
-    Values that are not finite count as missing, as if their rows were not there.
-
-    Raises
-    ------
-    StatisticsError
-        If a column or every row is missing, two rows have one key, or a value is no number.
+    Values that are not finite count as missing, as if their rows were not there. A StatisticsError says that
+    a column or every row is missing, two rows have one key, or a value is no number.
     """
     if isinstance(results, Cells):
         return results
@@ -159,11 +146,11 @@ def to_cells(results: pd.DataFrame | Cells) -> Cells:
 
 
 def of_rows(
-    values: NDArray[np.float64],
-    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    values: Array,
+    statistic: Callable[[Array], Array],
     *,
     least: int = 1,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return a statistic of each row's finite values, NaN where there are fewer than ``least``.
 
     The statistic is given blocks of shape (n_rows, n) without gaps, and returns one number for each row.
@@ -177,16 +164,15 @@ def of_rows(
     return found
 
 
-def row_means(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def row_means(values: Array) -> Array:
     """Return the mean of each row's finite values, NaN where there is none."""
     return of_rows(values, lambda block: block.mean(axis=1))
 
 
-def all_equal(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+def all_equal(values: Array) -> NDArray[np.bool_]:
     """Return whether each row's values are equal but for rounding; False where there is none."""
     high, low = np.fmax.reduce(values, axis=1), np.fmin.reduce(values, axis=1)
-    equal: NDArray[np.bool_] = high - low <= ROUNDING * np.maximum(np.abs(high), np.abs(low))
-    return equal
+    return np.asarray(high - low <= ROUNDING * np.maximum(np.abs(high), np.abs(low)))
 
 
 def first_true(conditions: Mapping[str, Any], otherwise: str = "") -> NDArray[np.str_]:

@@ -1,7 +1,5 @@
 """Tests and effect sizes on arrays: one row per test, one column per pair or block."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +10,7 @@ from scipy.special import chdtrc, fdtrc
 from scipy.stats import rankdata, wilcoxon
 
 from benchmark.seeding import generator
-from benchmark.statistics.frames import ROUNDING, all_equal
+from benchmark.statistics.frames import ROUNDING, Array, all_equal
 
 N_FLIPS = 9999
 """Number of random sign flips, by default."""
@@ -37,7 +35,7 @@ class Friedman:
     df_error: int
 
 
-def friedman(values: NDArray[np.float64]) -> Friedman:
+def friedman(values: Array) -> Friedman:
     r"""Test whether k treatments have the same ranks within N blocks.
 
     With the ranks :math:`r_{ij}` of treatment j within block i, ties sharing the average, and their means
@@ -54,8 +52,6 @@ def friedman(values: NDArray[np.float64]) -> Friedman:
     ``values`` have shape (N, k), with at least two blocks and two treatments. The result is NaN where all
     treatments tie in every block. The chi-squared p-value is too large for few blocks, that of F is better.
 
-    References
-    ----------
     Friedman (1937); Iman and Davenport (1980); Conover (1999), Practical nonparametric statistics, section
     5.8; Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
     """
@@ -72,19 +68,13 @@ def friedman(values: NDArray[np.float64]) -> Friedman:
     return Friedman(chi2, float(chdtrc(df, chi2)), df, f, p_f, df_error)
 
 
-def wilcoxon_p_values(
-    differences: NDArray[np.float64], zeros: Literal["wilcox", "zsplit"] = "wilcox"
-) -> NDArray[np.float64]:
+def wilcoxon_p_values(differences: Array, zeros: Literal["wilcox", "zsplit"] = "wilcox") -> Array:
     """Return two-sided p-values of Wilcoxon's signed-rank test, shape (n_rows,).
 
     Each row of ``differences`` is a test, of at least one column. Differences of zero are left out
     (``"wilcox"``), or their ranks are split between both signs (``"zsplit"``; Demsar 2006, section 3.1.3).
     As :func:`scipy.stats.wilcoxon`, it is exact up to 50 differences without zeros and ties, and up to 13
-    with them. NaN where all differences are zero.
-
-    References
-    ----------
-    Wilcoxon (1945), Individual comparisons by ranking methods.
+    with them. NaN where all differences are zero. Wilcoxon (1945), Individual comparisons by ranking methods.
     """
     sizes = np.sort(np.abs(differences), axis=1)
     clean = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
@@ -101,7 +91,7 @@ def wilcoxon_p_values(
     return p
 
 
-def _exact_with_ties(differences: NDArray[np.float64], zeros: Literal["wilcox", "zsplit"]) -> float:
+def _exact_with_ties(differences: Array, zeros: Literal["wilcox", "zsplit"]) -> float:
     """Return the two-sided p-value over all signs of the differences that are not zero.
 
     scipy tries them one by one, in seconds; counted by rank sum, that takes less than a millisecond.
@@ -119,9 +109,7 @@ def _exact_with_ties(differences: NDArray[np.float64], zeros: Literal["wilcox", 
     return min(1.0, float(2 * min(fewer, more) / 2.0 ** len(ranks)))
 
 
-def sign_flip_p_values(
-    differences: NDArray[np.float64], n_flips: int = N_FLIPS, seed: int = 0
-) -> NDArray[np.float64]:
+def sign_flip_p_values(differences: Array, n_flips: int = N_FLIPS, seed: int = 0) -> Array:
     r"""Return two-sided p-values of the hypothesis that differences are symmetric about 0.
 
     The statistic is the absolute sum. All :math:`2^n` ways to give the n differences signs are tried where
@@ -132,8 +120,6 @@ def sign_flip_p_values(
     Each row of ``differences``, shape (n_rows, n), is a test; they share the signs, which ``seed`` decides.
     A row of zeros has p = 1.
 
-    References
-    ----------
     Fisher (1935), The design of experiments, section 21; Phipson and Smyth (2010), Permutation p-values
     should never be zero.
     """
@@ -161,15 +147,12 @@ def flips_needed(n_tests: int, alpha: float) -> int:
     return max(N_FLIPS, math.ceil(n_tests / alpha))
 
 
-def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
+def holm(p_values: Array) -> Array:
     r"""Return p-values corrected for their number, so that the chance of any false finding stays bounded.
 
     With the m defined p-values in ascending order, the i-th becomes
-    :math:`\max_{j \le i} \min(1, (m - j + 1) p_j)`. NaN is no test, does not count, and stays.
-
-    References
-    ----------
-    Holm (1979), A simple sequentially rejective multiple test procedure.
+    :math:`\max_{j \le i} \min(1, (m - j + 1) p_j)`. NaN is no test, does not count, and stays. Holm (1979),
+    A simple sequentially rejective multiple test procedure.
     """
     corrected = np.full(len(p_values), np.nan)
     defined = np.flatnonzero(~np.isnan(p_values))
@@ -179,11 +162,9 @@ def holm(p_values: NDArray[np.float64]) -> NDArray[np.float64]:
     return corrected
 
 
-def cohens_d_z(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def cohens_d_z(differences: Array) -> Array:
     """Return mean over sample standard deviation (n - 1) of each row's differences; NaN where all are equal.
 
-    References
-    ----------
     Cohen (1988), Statistical power analysis for the behavioral sciences, section 2.3.5.
     """
     equal = all_equal(differences)
@@ -191,14 +172,12 @@ def cohens_d_z(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(equal, np.nan, differences.mean(axis=1) / deviation)
 
 
-def rank_biserial(differences: NDArray[np.float64]) -> NDArray[np.float64]:
+def rank_biserial(differences: Array) -> Array:
     r"""Return matched-pairs rank-biserial correlations, from -1 (all negative) to 1 (all positive).
 
     It is :math:`(R^+ - R^-) / (R^+ + R^-)` with the sums of the ranks, by absolute value, of each row's
     positive and negative differences; zeros are left out, and a row of zeros has NaN.
 
-    References
-    ----------
     Kerby (2014), The simple difference formula; King, Rosopa and Minium (2011), Statistical reasoning in the
     behavioral sciences.
     """

@@ -1,38 +1,23 @@
 """Student's interval of a mean over repetitions, which is the interval of every estimate that has one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from benchmark.errors import StatisticsError
-from benchmark.statistics.frames import CELL_KEY, Cells, all_equal, first_true, of_rows, row_means, to_cells
+from benchmark.statistics.frames import Array, Cells, all_equal, first_true, of_rows, row_means, to_cells
 
 CONFIDENCE = 0.95
 """Coverage of intervals, unless another is asked for."""
 
-INTERVAL_COLUMNS = (*CELL_KEY, "n", "missing", "mean", "median", "ci_low", "ci_high", "reason")
-"""Columns of :func:`cell_intervals`."""
 
-
-def half_widths(
-    std: NDArray[np.float64], n: NDArray[np.int64], confidence: float = CONFIDENCE
-) -> NDArray[np.float64]:
+def half_widths(std: Array, n: NDArray[np.int64], confidence: float = CONFIDENCE) -> Array:
     r"""Return half of the width of Student's intervals: :math:`t_{n-1}\, s / \sqrt n`.
 
     In the unit of ``std``, the sample standard deviations (:math:`n - 1` in the denominator); 0 where all
-    values are equal, NaN where there are fewer than two.
-
-    Raises
-    ------
-    StatisticsError
-        If the confidence does not lie between 0 and 1.
-
-    References
-    ----------
-    Student (1908), The probable error of a mean.
+    values are equal, NaN where there are fewer than two. A StatisticsError says that the confidence does not
+    lie between 0 and 1. Student (1908), The probable error of a mean.
     """
     if not 0 < confidence < 1:
         raise StatisticsError(
@@ -48,9 +33,7 @@ def half_widths(
     return found
 
 
-def student_intervals(
-    values: NDArray[np.float64], confidence: float = CONFIDENCE
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def student_intervals(values: Array, confidence: float = CONFIDENCE) -> tuple[Array, Array]:
     """Return the low and the high end of the interval of each row's mean.
 
     ``values`` have shape (n_rows, n_repetitions), NaN where there is none. The coverage is exact for normal
@@ -65,25 +48,10 @@ def student_intervals(
 def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDENCE) -> pd.DataFrame:
     """Summarise each metric of each cell over the repetitions.
 
-    Parameters
-    ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    confidence : float, default 0.95
-        Coverage of the intervals.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`INTERVAL_COLUMNS`, in the order of :class:`~benchmark.statistics.frames.Cells`. ``n``
-        counts the finite values, ``missing`` the repetitions of the scenario without one. ``ci_low`` and
-        ``ci_high`` are the ends of the mean's interval (:func:`student_intervals`); ``reason`` says why there
-        is none, or that it is a point.
-
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed or a setting is impossible.
+    The keys of :class:`~benchmark.statistics.frames.Cells`, in its order; ``n`` counts the finite values,
+    ``missing`` the repetitions of the scenario without one; ``mean`` and ``median``; ``ci_low`` and
+    ``ci_high``, the ends of the mean's interval (:func:`student_intervals`); ``reason`` why there is none, or
+    that it is a point.
     """
     cells = to_cells(results)
     low, high = student_intervals(cells.values, confidence)

@@ -1,18 +1,16 @@
 """Each technique against a baseline on the very same samples: differences, tests, effect sizes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.frames import (
     CELL_KEY,
     DECIMALS,
+    Array,
     Cells,
     Goal,
     all_equal,
@@ -65,15 +63,8 @@ def paired_comparisons(
 
     Parameters
     ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
     baseline : str
         Name of a technique in the results.
-    goals : mapping of str to Goal
-        Ideal and direction of each metric in the results, such as
-        :func:`benchmark.metrics.list_metrics` returns them.
-    confidence : float, default 0.95
-        Coverage of the intervals.
     alpha : float, default 0.05
         Level of significance that the largest family of tests must be able to reach with Holm's correction:
         it takes more random sign flips, the more tests there are.
@@ -101,13 +92,6 @@ def paired_comparisons(
         ``reason``
             Why something is NaN; else empty.
 
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed or a setting is impossible.
-    UnknownNameError
-        If the baseline has no results, or a metric no goal.
-
     Notes
     -----
     No p-value of B random sign flips is below :math:`1 / (B + 1)`. For one among m tests of a family to be
@@ -119,7 +103,7 @@ def paired_comparisons(
     own = np.flatnonzero((cells.keys["technique"] != baseline).to_numpy())
     partner = cells.find(technique=baseline)[own]
 
-    def minus_baseline(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def minus_baseline(values: Array) -> Array:
         return np.where((partner >= 0)[:, None], values[own] - values[partner], np.nan)
 
     difference = minus_baseline(cells.values)

@@ -1,14 +1,12 @@
 """What becomes of a metric as the planted bias grows: slope, area, and where a technique stops helping."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from benchmark.statistics.frames import (
+    Array,
     Cells,
     Goal,
     all_equal,
@@ -39,25 +37,10 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     the polygon through the values (trapezoidal rule). Both are linear, so that their means over the
     repetitions are slope and area of the means.
 
-    Parameters
-    ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    confidence : float, default 0.95
-        Coverage of the intervals.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`ROBUSTNESS_COLUMNS`, one row for each dataset, bias, technique, classifier and metric.
-        ``n_betas`` is the number of levels of bias with a value, ``n`` the number of repetitions that have
-        one at every level of the scenario. Slope and area are their means, in the metric's unit, with
-        :func:`~benchmark.statistics.intervals.student_intervals`; NaN with a reason where there is none.
-
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed or a setting is impossible.
+    Columns :data:`ROBUSTNESS_COLUMNS`, one row for each dataset, bias, technique, classifier and metric.
+    ``n_betas`` is the number of levels of bias with a value, ``n`` the number of repetitions that have one at
+    every level of the scenario. Slope and area are their means, in the metric's unit, with
+    :func:`~benchmark.statistics.intervals.student_intervals`; NaN with a reason where there is none.
 
     Notes
     -----
@@ -67,7 +50,7 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     """
     cells = to_cells(results)
     rows: list[tuple[object, ...]] = []
-    lines: list[NDArray[np.float64]] = []  # slope and area of each repetition
+    lines: list[Array] = []  # slope and area of each repetition
     for names, own in cells.keys.groupby(list(_LINE), sort=False):
         betas = own["beta"].to_numpy(dtype=float)
         values = cells.values[own.index]
@@ -97,35 +80,21 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
 
 
 def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping[str, Goal]) -> pd.DataFrame:
-    """Find the level of bias from which on a technique does not beat the baseline any more.
+    """Find the level of bias from which on a technique does not beat the baseline, another one, any more.
 
     A technique beats the baseline at a level if the mean improvement over the repetitions
     (:func:`~benchmark.statistics.paired.paired_comparisons`) is above 0. It stops at the smallest level at
     which, and at all greater levels of the experiment, it does not.
 
-    Parameters
-    ----------
-    results, baseline, goals
-        As in :func:`~benchmark.statistics.paired.paired_comparisons`.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`STOPPING_COLUMNS`, one row for each dataset, bias, classifier, metric and technique
-        other than the baseline. ``stops_at`` is that level: the smallest one if the technique never beats the
-        baseline, infinite if it does at the greatest one, so that where it stops is beyond the experiment.
-        NaN with a reason where a level has no pairs, or the metric no better values.
-
-    Raises
-    ------
-    StatisticsError, UnknownNameError
-        As in :func:`~benchmark.statistics.paired.paired_comparisons`.
+    Columns :data:`STOPPING_COLUMNS`, one row for each dataset, bias, classifier, metric and technique other
+    than the baseline. ``stops_at`` is that level: the smallest one if the technique never beats the baseline,
+    infinite if it does at the greatest one, so that where it stops is beyond the experiment. NaN with a
+    reason where a level has no pairs, or the metric no better values.
 
     Notes
     -----
-    There is no interval: one of resampled levels held the true level of a technique that changes nothing in
-    18 to 32 % of the cases, not 95. Which improvements are significant at which level is in
-    :func:`~benchmark.statistics.paired.paired_comparisons`.
+    There is no interval; ``docs/statistics.md`` says why. Which improvements are significant at which level
+    is in :func:`~benchmark.statistics.paired.paired_comparisons`.
     """
     cells = to_cells(results)
     require_known("technique", [baseline], cells.keys["technique"])
@@ -148,27 +117,25 @@ def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping
     return pd.DataFrame(rows, columns=list(STOPPING_COLUMNS))
 
 
-def _levels_with_a_value(betas: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[int, str]:
+def _levels_with_a_value(betas: Array, values: Array) -> tuple[int, str]:
     """Return how many levels of bias have a value, and which have none."""
     missing = [f"{beta:g}" for beta in betas[~np.isfinite(values).any(axis=1)]]
     return len(betas) - len(missing), f"no value at beta {', '.join(missing)}" if missing else ""
 
 
-def slope_weights(betas: NDArray[np.float64]) -> NDArray[np.float64]:
+def slope_weights(betas: Array) -> Array:
     """Return the weights of the values at these levels in the slope of the least-squares line."""
     centred = betas - betas.mean()
-    weights: NDArray[np.float64] = centred / (centred**2).sum()
-    return weights
+    return np.asarray(centred / (centred**2).sum())
 
 
-def area_weights(betas: NDArray[np.float64]) -> NDArray[np.float64]:
+def area_weights(betas: Array) -> Array:
     """Return the weights of the values at these ascending levels in the area below them."""
     widths = np.diff(betas)
-    weights: NDArray[np.float64] = (np.append(widths, 0) + np.append(0, widths)) / 2
-    return weights
+    return np.asarray((np.append(widths, 0) + np.append(0, widths)) / 2)
 
 
-def _stops_at(betas: NDArray[np.float64], improvements: NDArray[np.float64]) -> float:
+def _stops_at(betas: Array, improvements: Array) -> float:
     """Return the level of bias from which on no improvement is above 0."""
     better = np.flatnonzero(improvements > 0)
     return float(np.append(betas, np.inf)[better[-1] + 1 if len(better) else 0])

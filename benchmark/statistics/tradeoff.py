@@ -1,7 +1,5 @@
 """Two metrics at once: Pareto fronts and the hypervolume that they dominate."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -10,18 +8,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.errors import StatisticsError
-from benchmark.statistics.frames import Cells, Goal, require_known, row_means, to_cells
-
-_WHERE = ("dataset", "bias", "beta", "classifier")
+from benchmark.statistics.frames import AXES, Array, Cells, Goal, require_known, row_means, to_cells
 
 PARETO_COLUMNS = (
-    *("dataset", "bias", "beta", "classifier", "technique", "first", "second"),
+    *(*AXES, "technique", "first", "second"),
     *("first_distance", "second_distance", "on_front", "share_on_front", "n", "reason"),
 )
 """Columns of :func:`pareto_fronts`."""
 
 HYPERVOLUME_COLUMNS = (
-    *("dataset", "bias", "beta", "classifier", "first", "second", "first_reference", "second_reference"),
+    *(*AXES, "first", "second", "first_reference", "second_reference"),
     *("hypervolume", "n_techniques", "reason"),
 )
 """Columns of :func:`hypervolumes`."""
@@ -31,18 +27,17 @@ HYPERVOLUME_COLUMNS = (
 class _Plane:
     """Techniques of one dataset, bias, level of bias and classifier by their distances in two metrics."""
 
-    where: tuple[object, ...]  # in the order of _WHERE
+    where: tuple[object, ...]  # in the order of AXES
     techniques: list[str]
-    first: NDArray[np.float64]  # (n_techniques, n_repetitions), NaN where either metric is missing
-    second: NDArray[np.float64]
+    first: Array  # (n_techniques, n_repetitions), NaN where either metric is missing
+    second: Array
 
     @property
     def n(self) -> NDArray[np.int64]:
-        count: NDArray[np.int64] = np.isfinite(self.first).sum(axis=1)
-        return count
+        return np.asarray(np.isfinite(self.first).sum(axis=1))
 
     @property
-    def means(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def means(self) -> tuple[Array, Array]:
         """Means of both metrics over the repetitions that a technique has, NaN if it has none."""
         return row_means(self.first), row_means(self.second)
 
@@ -55,29 +50,10 @@ def pareto_fronts(
     Techniques are compared by their mean :func:`~benchmark.statistics.frames.distance` to each metric's
     ideal, over the repetitions in which both metrics have a value.
 
-    Parameters
-    ----------
-    results : DataFrame or Cells
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    metrics : tuple of str
-        Names of the two metrics.
-    goals : mapping of str to Goal
-        Their ideals and directions.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`PARETO_COLUMNS`, one row for each dataset, bias, level of bias, classifier and
-        technique. ``on_front`` says whether the technique is on the front of the means, and
-        ``share_on_front`` in which share of its repetitions, each by itself, it is on the front of these; a
-        technique without a value is on none, with NaN and a reason.
-
-    Raises
-    ------
-    StatisticsError
-        If the results are malformed, a metric has no better values, or a setting is impossible.
-    UnknownNameError
-        If a metric has no results or no goal.
+    Columns :data:`PARETO_COLUMNS`, one row for each dataset, bias, level of bias, classifier and technique.
+    ``on_front`` says whether the technique is on the front of the means, and ``share_on_front`` in which
+    share of its repetitions, each by itself, it is on the front of these; a technique without a value is on
+    none, with NaN and a reason.
     """
     rows: list[tuple[object, ...]] = []
     for plane in _planes(results, metrics, goals):
@@ -102,8 +78,6 @@ def hypervolumes(
 
     Parameters
     ----------
-    results, metrics, goals
-        As in :func:`pareto_fronts`.
     reference : tuple of float
         Reference point: the distances to the two ideals from which on nothing counts.
 
@@ -114,16 +88,10 @@ def hypervolumes(
         the :func:`hypervolume` of the techniques' mean distances, in the product of the metrics' units; NaN
         with a reason where no technique has values.
 
-    Raises
-    ------
-    StatisticsError, UnknownNameError
-        As in :func:`pareto_fronts`, or if the reference point is not finite.
-
     Notes
     -----
-    There is no interval. The best of several noisy points are better than the best of the points without
-    noise, so that the hypervolume is too large by up to as much as it varies: where five or ten techniques
-    are equally good, a jackknife interval of 30 repetitions held the true value in 67 and 32 % of the cases.
+    There is no interval; ``docs/statistics.md`` says why. The best of several noisy points are better than
+    the best of the points without noise, so that the hypervolume is too large by up to as much as it varies.
     """
     if not np.isfinite(reference).all():
         raise StatisticsError(
@@ -141,7 +109,7 @@ def hypervolumes(
     return pd.DataFrame(rows, columns=list(HYPERVOLUME_COLUMNS))
 
 
-def on_pareto_front(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.bool_]:
+def on_pareto_front(first: Array, second: Array) -> NDArray[np.bool_]:
     """Return which points no other point dominates; less is better in both coordinates.
 
     A point dominates another if it is nowhere worse and somewhere better, so that equal points are on the
@@ -156,18 +124,13 @@ def on_pareto_front(first: NDArray[np.float64], second: NDArray[np.float64]) -> 
     return front
 
 
-def hypervolume(
-    first: NDArray[np.float64], second: NDArray[np.float64], reference: tuple[float, float]
-) -> NDArray[np.float64]:
+def hypervolume(first: Array, second: Array, reference: tuple[float, float]) -> Array:
     """Return the area that points dominate within a reference point; less is better in both coordinates.
 
     Exact: the points are swept in the order of their first coordinate. The last axis of both coordinates are
     the points, leading axes are separate sets of them. A point with NaN, or beyond the reference in either
-    coordinate, dominates nothing.
-
-    References
-    ----------
-    Zitzler and Thiele (1998), Multiobjective optimization using evolutionary algorithms.
+    coordinate, dominates nothing. Zitzler and Thiele (1998), Multiobjective optimization using evolutionary
+    algorithms.
     """
     counted = (first < reference[0]) & (second < reference[1])  # False for NaN
     x = np.where(counted, first, reference[0])
@@ -175,8 +138,7 @@ def hypervolume(
     order = np.argsort(x, axis=-1)
     x, y = np.take_along_axis(x, order, axis=-1), np.take_along_axis(y, order, axis=-1)
     widths = np.diff(x, axis=-1, append=reference[0])
-    area: NDArray[np.float64] = (widths * (reference[1] - np.minimum.accumulate(y, axis=-1))).sum(axis=-1)
-    return area
+    return np.asarray((widths * (reference[1] - np.minimum.accumulate(y, axis=-1))).sum(axis=-1))
 
 
 def _planes(
@@ -195,7 +157,7 @@ def _planes(
                 got="none is",
                 remedy="leave it out, or give it a goal with another direction",
             )
-    for names, own in cells.keys.groupby(list(_WHERE), sort=False):
+    for names, own in cells.keys.groupby(list(AXES), sort=False):
         techniques = own["technique"].unique()
         first, second = (
             distances[own.index[own["metric"] == metric]].reshape(-1, distances.shape[1])

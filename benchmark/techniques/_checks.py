@@ -50,13 +50,7 @@ def _controller(_n_modules: int) -> ThreadpoolController:
 
 @dataclass(frozen=True)
 class Interval:
-    """Valid range of a numeric parameter, both ends included.
-
-    Parameters
-    ----------
-    low, high : float
-        Ends of the range.
-    """
+    """Valid range of a numeric parameter, both ends included."""
 
     low: float = -math.inf
     high: float = math.inf

@@ -198,26 +198,11 @@ class Technique(ABC):
 
     @one_thread()
     def fit(self, train: Table, tools: Tools) -> Predictor:
-        """Train on a table, in one thread of linear algebra.
+        """Train on rows with their labels, in one thread of linear algebra.
 
-        Parameters
-        ----------
-        train : Table
-            Training rows with their labels.
-        tools : Tools
-            Classifier, ranker and random generator.
-
-        Returns
-        -------
-        Predictor
-            Its methods hide the label of every table that they are given before the technique sees it.
-
-        Raises
-        ------
-        DeclinedError
-            If the technique declines the table.
-        TechniqueError
-            If its predictions are malformed.
+        The predictor hides the label of every table that it is given before the technique sees it. Raises
+        :class:`DeclinedError` if the technique declines the table; malformed predictions will raise
+        :class:`TechniqueError`.
         """
         self._check_train(train)
         predictor = self._fit(train, tools)
@@ -288,21 +273,10 @@ class PreProcessing(Technique):
 
     @one_thread()
     def prepare(self, train: Table, tools: Tools) -> Prepared:
-        """Return the changed training data.
+        """Return the changed training data; the rows given, with their labels, stay as they are.
 
-        Parameters
-        ----------
-        train : Table
-            Training rows with their labels; never changed.
-        tools : Tools
-            Classifier, ranker and random generator.
-
-        Raises
-        ------
-        DeclinedError
-            If the technique declines the table, or leaves no features or a single class of it.
-        TechniqueError
-            If what it prepares is malformed.
+        Raises :class:`DeclinedError` if the technique declines the table, or leaves no features or a single
+        class of it, and :class:`TechniqueError` if what it prepares is malformed.
         """
         self._check_train(train)
         prepared = self._prepare(train, tools)

@@ -1,11 +1,9 @@
 """Coded columns as features of linear and other numeric methods."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +27,15 @@ class Encoding:
     widths: tuple[int, ...]  # number of features of each visible column
 
     @classmethod
-    def of(cls, train: Table, *, use_sensitive: bool, treatment: Treatment) -> Encoding:
+    def of(cls, train: Table, *, use_sensitive: bool, treatment: Treatment) -> Self:
         """Encode what a training table shows.
 
         A categorical column has an indicator for each of its states, none left out, but a single one (of its
         second state) if it has two; an ordered column has a single feature, the position of the state, scaled
         to mean 0 and variance 1 over the training rows.
         """
+        from scipy.linalg import block_diag
+
         schema = train.schema
         hidden = () if use_sensitive else (schema.sensitive_index,)
         columns = tuple(i for i in schema.feature_indices if i not in hidden)
@@ -46,7 +46,7 @@ class Encoding:
             indicators = np.eye(len(states))[:, len(states) == 2 :]
             blocks.append(_scaled(states, train.codes[:, i]) if numeric else indicators)
         cardinalities, widths = zip(*(block.shape for block in blocks[1:]), strict=True)
-        return cls(columns, cardinalities, _block_diagonal(blocks), widths)
+        return cls(columns, cardinalities, block_diag(*blocks), widths)
 
     @cached_property
     def blocks(self) -> tuple[slice, ...]:
@@ -84,12 +84,3 @@ def _scaled(states: Array, codes: NDArray[np.int16]) -> Array:
     spread = codes.std()
     scaled: Array = (states - codes.mean()) / (spread if spread > 0 else 1.0)
     return scaled[:, None]
-
-
-def _block_diagonal(blocks: list[Array]) -> Array:
-    matrix = np.zeros(np.sum([block.shape for block in blocks], axis=0))
-    row = column = 0
-    for block in blocks:
-        matrix[row : row + block.shape[0], column : column + block.shape[1]] = block
-        row, column = row + block.shape[0], column + block.shape[1]
-    return matrix

@@ -1,10 +1,8 @@
 """Fair classification by cost-sensitive classification (Agarwal et al. 2018)."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +113,7 @@ class Weighted:
     def __init__(self, build: Callable[[], Estimator], technique: str) -> None:
         self.build, self.technique = build, technique
 
-    def fit(self, X: NDArray[np.int16], y: Any, sample_weight: Any) -> Weighted:
+    def fit(self, X: NDArray[np.int16], y: Any, sample_weight: Any) -> Self:
         """Train; weights are scaled to a mean of 1, because classifiers count them as cases."""
         weight = np.asarray(sample_weight, dtype=np.float64)
         self.fitted = self.build()

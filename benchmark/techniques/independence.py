@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 
+KAMIRAN_CALDERS = (
+    "Kamiran and Calders (2012), Data preprocessing techniques for classification without discrimination, "
+    "Knowledge and Information Systems 33(1)"
+)
 CELL_NAMES = (
     ("favored, unfavorable label", "favored, favorable label"),
     ("deprived, unfavorable label", "deprived, favorable label"),

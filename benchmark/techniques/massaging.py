@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, PreProcessing, Tools
-from benchmark.techniques.independence import cell_counts, independent_counts
+from benchmark.techniques.independence import KAMIRAN_CALDERS, cell_counts, independent_counts
 from benchmark.techniques.ranking import Ranker, rank
 from benchmark.techniques.registry import register
 
@@ -27,10 +27,7 @@ class Massaging(PreProcessing):
     """
 
     name = "massaging"
-    reference = (
-        "Kamiran and Calders (2012), Data preprocessing techniques for classification without "
-        "discrimination, Knowledge and Information Systems 33(1), section 5.1"
-    )
+    reference = f"{KAMIRAN_CALDERS}, section 5.1"
     summary = "Exchange labels between groups near the ranker's decision boundary"
     version = "1"
 

@@ -1,9 +1,7 @@
 """Classification under a bound on the ratio of the groups' rates (Celis et al. 2019)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +109,7 @@ class Levels:
     false: Array  # expected share of the group's rows that are then predicted favorable and are not
 
     @classmethod
-    def of(cls, probability: Array) -> Levels:
+    def of(cls, probability: Array) -> Self:
         """Sort the estimates, shape (n_rows,), of a group."""
         negated, count = np.unique(-probability, return_counts=True)
         distinct, n = -negated, len(probability)

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, PreProcessing, Tools
-from benchmark.techniques.independence import missing_members, resample
+from benchmark.techniques.independence import KAMIRAN_CALDERS, missing_members, resample
 from benchmark.techniques.ranking import Ranker, rank
 from benchmark.techniques.registry import register
 
@@ -28,10 +28,7 @@ class PreferentialSampling(PreProcessing):
     """
 
     name = "preferential_sampling"
-    reference = (
-        "Kamiran and Calders (2012), Data preprocessing techniques for classification without "
-        "discrimination, Knowledge and Information Systems 33(1), section 5.3"
-    )
+    reference = f"{KAMIRAN_CALDERS}, section 5.3"
     summary = "Copy and leave out rows near the ranker's decision boundary"
     version = "1"
 

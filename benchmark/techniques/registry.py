@@ -1,11 +1,12 @@
 """The known techniques by name."""
 
+import inspect
 import typing
 from pathlib import Path
 from typing import TypeVar
 
 from benchmark.errors import BetabenchError, TechniqueError, unknown_parameter
-from benchmark.registry import Registry, text_flaws
+from benchmark.registry import Registry, class_flaws
 from benchmark.registry import load_plugin as load_any_plugin
 from benchmark.techniques._checks import Value, parameter_rules
 from benchmark.techniques.base import Stage, Technique
@@ -15,13 +16,9 @@ T = TypeVar("T", bound=type[Technique])
 
 def declaration_flaws(technique: type[Technique]) -> list[str]:
     """Say what a class lacks to be registered as a technique, one sentence each."""
+    flaws = class_flaws(technique, Technique, "reference", "summary", "version")
     if not (isinstance(technique, type) and issubclass(technique, Technique)):
-        return ["it is not a subclass of Technique"]
-    flaws = []
-    missing = sorted(getattr(technique, "__abstractmethods__", ()))
-    if missing:
-        flaws.append(f"it is abstract: {', '.join(missing)} not implemented")
-    flaws += text_flaws(technique, "reference", "summary", "version")
+        return flaws
     if not isinstance(technique.may_lose_to_constant, str):
         flaws.append("its class attribute 'may_lose_to_constant' is not the reason in words")
     if getattr(technique, "stage", None) not in typing.get_args(Stage):
@@ -36,7 +33,7 @@ def declaration_flaws(technique: type[Technique]) -> list[str]:
     ]
     try:
         parameter_rules(technique)
-        if not missing:
+        if not inspect.isabstract(technique):
             technique()
     except BetabenchError as error:
         flaws.append(f"with its defaults it cannot be made: {error.what}")

@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, PreProcessing, Tools
-from benchmark.techniques.independence import cell_counts
+from benchmark.techniques.independence import KAMIRAN_CALDERS, cell_counts
 from benchmark.techniques.registry import register
 
 
@@ -19,10 +19,7 @@ class Reweighing(PreProcessing):
     """
 
     name = "reweighing"
-    reference = (
-        "Kamiran and Calders (2012), Data preprocessing techniques for classification without "
-        "discrimination, Knowledge and Information Systems 33(1), section 5.2"
-    )
+    reference = f"{KAMIRAN_CALDERS}, section 5.2"
     summary = "Weight rows so that label and group become independent"
     version = "1"
     needs_weights = True

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.techniques.base import Prepared, PreProcessing, Tools
-from benchmark.techniques.independence import missing_members, resample
+from benchmark.techniques.independence import KAMIRAN_CALDERS, missing_members, resample
 from benchmark.techniques.registry import register
 
 
@@ -20,10 +20,7 @@ class UniformSampling(PreProcessing):
     """
 
     name = "uniform_sampling"
-    reference = (
-        "Kamiran and Calders (2012), Data preprocessing techniques for classification without "
-        "discrimination, Knowledge and Information Systems 33(1), section 5.3"
-    )
+    reference = f"{KAMIRAN_CALDERS}, section 5.3"
     summary = "Copy and leave out random rows until label and group are independent"
     version = "1"
     randomised = True

@@ -1,7 +1,5 @@
 """The words that say that numbers come from an embedded network, the shipped one, and not from real data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 SUFFIX = ":embedded"

@@ -1,7 +1,5 @@
 """Writing files so that a reader sees the old one or the new one, never half of one, and figures' formats."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

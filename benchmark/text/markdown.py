@@ -1,7 +1,5 @@
 """Text, code and tables as Markdown, whatever characters they hold."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Text in CSV files that no spreadsheet takes for a formula, and no terminal for a command."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Numbers, names and lists as every output writes them."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence
@@ -25,6 +23,15 @@ def number(value: float, digits: int = 3) -> str:
         return "∞" if value > 0 else "-∞"
     text = f"{value:.{digits}f}"
     return text.removeprefix("-") if float(text) == 0 else text
+
+
+def as_number(text: str) -> float | None:
+    """Return the finite number that a text is, or None if it is none."""
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) and "_" not in text else None  # "1_2" is a name
 
 
 def share(value: float) -> str:

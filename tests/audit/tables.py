@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from benchmark.audit import AuditResult, Columns, audit_predictions
-from benchmark.audit.predictions import Prepared, prepare
+from benchmark.audit.predictions import ReadyTable, prepare
 
 _OF_COLUMNS = {field.name for field in fields(Columns)}
 
@@ -19,5 +19,5 @@ def audited(frame: pd.DataFrame, **options: Any) -> AuditResult:
     return audit_predictions(frame, columns, **others)
 
 
-def prepared(frame: pd.DataFrame, **options: Any) -> Prepared:
+def prepared(frame: pd.DataFrame, **options: Any) -> ReadyTable:
     return prepare(frame, Columns(**options))

@@ -25,7 +25,7 @@ from benchmark.audit.alternation import (
     polynomial_regression,
     summarise_alternation,
 )
-from benchmark.audit.alternation.experiment import is_alternation, load_alternation, run_alternation
+from benchmark.audit.alternation.experiment import load_alternation, run_alternation
 from benchmark.cli import main
 from benchmark.data.card import load_card
 from benchmark.data.source import DataNotFoundError, Sources
@@ -33,6 +33,7 @@ from benchmark.declarations import list_declarations
 from benchmark.errors import BetabenchError, ClassifierError, DataError, ExperimentError, UnknownNameError
 from benchmark.experiment.plan import load_experiment
 from benchmark.metrics.alternation import gaussian_kl
+from website.experiment_pages import is_alternation
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results" / "alternation"

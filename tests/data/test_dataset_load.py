@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.data import load
 from benchmark.data.card import CategoricalColumn, NumericColumn, load_card
 from benchmark.data.load import Dataset, _Coder, load_dataset
 from benchmark.data.raw import read_records
@@ -66,12 +64,6 @@ def test_the_frame_knows_states_order_and_roles(write_card: WriteCard) -> None:
         "sensitive_feature": "sex",
         "deprived_group": "f",
     }
-
-
-def test_the_example_of_the_docstring_runs() -> None:
-    results = doctest.testmod(load)
-    assert results.attempted > 5
-    assert results.failed == 0
 
 
 def test_a_card_object_a_name_and_a_path_mean_the_same(write_card: WriteCard) -> None:

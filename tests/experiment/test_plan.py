@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.audit.alternation.experiment import is_alternation
 from benchmark.declarations import list_declarations, title_of
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
+from website.experiment_pages import is_alternation
 
 SMALL = """
 name = "small"

@@ -12,12 +12,26 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from benchmark.data.card import NetworkSettings, ScoreName
 from benchmark.errors import NetworkError
 from benchmark.network._constraints import column_label, find_cycle
 from benchmark.network._counts import collapse
-from benchmark.network.scores import ScoreName, SetScores, check_sizes
+from benchmark.network.scores import SetScores, check_sizes
+from benchmark.network.search import Structure, learn_structure
 
 TABLES = ("compas", "adult", "dutch")
+BESIDE = ("required_edges", "forbidden_edges", "rng", "names")
+
+
+def learn(codes: NDArray[np.int16], cardinalities: Any, **given: Any) -> Structure:
+    """Call :func:`learn_structure`, its settings by name."""
+    beside = {name: given.pop(name) for name in BESIDE if name in given}
+    return learn_structure(codes, cardinalities, NetworkSettings(**given), **beside)
+
+
+def edges_of(structure: Structure) -> tuple[tuple[int, int], ...]:
+    """Return the edges as (parent, child), ascending."""
+    return tuple(sorted((p, child) for child, parents in enumerate(structure.parents) for p in parents))
 
 
 @functools.cache

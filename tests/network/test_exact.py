@@ -12,14 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark.data.card import ScoreName
 from benchmark.errors import NetworkError
 from benchmark.network import exact as exact_module
 from benchmark.network._constraints import Constraints, find_cycle
 from benchmark.network._counts import collapse, members
 from benchmark.network.exact import optimal_parents
-from benchmark.network.scores import ScoreName, SetScores
-from benchmark.network.search import learn_structure
-from tests.network.structure_helpers import TABLES, oracle_score, oracle_table, random_codes, textbook_score
+from benchmark.network.scores import SetScores
+from tests.network.structure_helpers import (
+    TABLES,
+    learn,
+    oracle_score,
+    oracle_table,
+    random_codes,
+    textbook_score,
+)
 
 PAIRS = [(i, j) for i in range(4) for j in range(4) if i != j]
 DAGS = [
@@ -40,7 +47,7 @@ def test_there_are_543_graphs_to_compare_with() -> None:
     score=st.sampled_from(["bic", "bdeu"]),
     required=st.lists(st.sampled_from(PAIRS), max_size=2),
     forbidden=st.lists(st.sampled_from(PAIRS), max_size=4),
-    max_indegree=st.sampled_from([None, None, 0, 1, 2]),
+    max_indegree=st.sampled_from([None, None, 1, 2]),
 )
 @settings(deadline=None, max_examples=120)
 def test_brute_force_over_all_graphs_of_four_columns(
@@ -76,9 +83,9 @@ def test_brute_force_over_all_graphs_of_four_columns(
     }
     if not scores:
         with pytest.raises(NetworkError):
-            learn_structure(codes, cardinalities, algorithm="exact", score=score, **constraints)
+            learn(codes, cardinalities, algorithm="exact", score=score, **constraints)
         return
-    found = learn_structure(codes, cardinalities, algorithm="exact", score=score, **constraints)
+    found = learn(codes, cardinalities, algorithm="exact", score=score, **constraints)
     masks = tuple(sum(1 << p for p in parents) for parents in found.parents)
     assert masks in DAGS
     assert legal(masks)
@@ -129,9 +136,9 @@ def test_pruning_skips_sets_and_changes_nothing(score: ScoreName, monkeypatch: p
     monkeypatch.setattr(exact_module, "_useful", lambda *_: legal)
     full_scores = SetScores(collapse(codes, cardinalities), score)
     full = optimal_parents(full_scores, Constraints.from_edges(5))
-    assert full_scores.evaluations == 2**5
+    assert len(full_scores._known) == 2**5
     if score == "bic":
-        assert pruned_scores.evaluations < 2**5
+        assert len(pruned_scores._known) < 2**5
     assert pruned == full
     assert pruned_scores.structure(pruned) == full_scores.structure(full)
 
@@ -141,38 +148,36 @@ def test_pruning_skips_sets_and_changes_nothing(score: ScoreName, monkeypatch: p
 def test_no_search_beats_the_exact_one(seed: int, score: ScoreName) -> None:
     cardinalities = [2, 3, 4, 2, 3, 5, 2]
     codes = random_codes(seed, 800, cardinalities)
-    best = learn_structure(codes, cardinalities, algorithm="exact", score=score)
+    best = learn(codes, cardinalities, algorithm="exact", score=score)
     for restarts in (0, 10):
-        other = learn_structure(
-            codes, cardinalities, score=score, restarts=restarts, rng=np.random.default_rng(seed)
-        )
+        other = learn(codes, cardinalities, score=score, restarts=restarts, rng=np.random.default_rng(seed))
         assert other.score <= best.score
 
 
 def test_equal_structures_are_chosen_by_column_number() -> None:
     codes = np.repeat(np.array([[0, 0, 0], [1, 1, 1]], dtype=np.int16), 50, axis=0)
-    assert learn_structure(codes, [2, 2, 2], algorithm="exact").parents == ((1,), (2,), ())
+    assert learn(codes, [2, 2, 2], algorithm="exact").parents == ((1,), (2,), ())
     independent = np.array(list(itertools.product(range(2), repeat=3)), dtype=np.int16)
-    assert learn_structure(independent, [2, 2, 2], algorithm="exact").parents == ((), (), ())
+    assert learn(independent, [2, 2, 2], algorithm="exact").parents == ((), (), ())
 
 
 def test_a_single_column_and_sixteen_columns() -> None:
     codes = random_codes(1, 60, [2] * 16)
-    assert learn_structure(codes[:, :1], [2], algorithm="exact").parents == ((),)
-    best = learn_structure(codes, [2] * 16, algorithm="exact", max_indegree=2)
-    assert best.score >= learn_structure(codes, [2] * 16, max_indegree=2).score
+    assert learn(codes[:, :1], [2], algorithm="exact").parents == ((),)
+    best = learn(codes, [2] * 16, algorithm="exact", max_indegree=2)
+    assert best.score >= learn(codes, [2] * 16, max_indegree=2).score
     assert max(map(len, best.parents)) <= 2
 
 
 def test_more_columns_are_refused_with_advice() -> None:
     with pytest.raises(NetworkError, match=r"at most 16 columns.*Got: 17.*tabu.*restarts"):
-        learn_structure(np.zeros((5, 17), dtype=np.int16), [2] * 17, algorithm="exact")
+        learn(np.zeros((5, 17), dtype=np.int16), [2] * 17, algorithm="exact")
 
 
 def test_sets_too_large_to_be_scored_are_passed_over() -> None:
     codes = random_codes(3, 200, [30_000] * 6)
     for score in ("bic", "bdeu"):
-        best = learn_structure(codes, [30_000] * 6, algorithm="exact", score=score)
+        best = learn(codes, [30_000] * 6, algorithm="exact", score=score)
         assert math.isfinite(best.score)
         assert max(map(len, best.parents)) <= 2  # four columns have over 2**53 configurations
 
@@ -182,7 +187,7 @@ def test_sets_too_large_to_be_scored_are_passed_over() -> None:
 def test_the_published_optima_are_reached(oracle_dir: Path, table: str) -> None:
     codes, cardinalities, _ = oracle_table(oracle_dir, table)
     expected = oracle_score(oracle_dir, table, "exact", "dynamic programming", "bic")["value"]
-    found = learn_structure(codes, cardinalities, algorithm="exact")
+    found = learn(codes, cardinalities, algorithm="exact")
     assert found.score == pytest.approx(expected, abs=1e-6)
 
 
@@ -190,8 +195,8 @@ def test_the_published_optima_are_reached(oracle_dir: Path, table: str) -> None:
 @pytest.mark.parametrize("table", TABLES)
 def test_the_bdeu_optimum_is_at_least_what_searches_reach(oracle_dir: Path, table: str) -> None:
     codes, cardinalities, _ = oracle_table(oracle_dir, table)
-    best = learn_structure(codes, cardinalities, algorithm="exact", score="bdeu")
+    best = learn(codes, cardinalities, algorithm="exact", score="bdeu")
     rng = np.random.default_rng(0)
-    searched = learn_structure(codes, cardinalities, score="bdeu", restarts=40, rng=rng)
+    searched = learn(codes, cardinalities, score="bdeu", restarts=40, rng=rng)
     assert best.score >= searched.score
     assert best.score > oracle_score(oracle_dir, table, "bnlearn", "tabu", "bde")["value"]

@@ -1,4 +1,6 @@
+import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,3 +81,18 @@ def test_settings_are_merged_and_checked() -> None:
     assert (merged.algorithm, merged.score, merged.restarts) == ("exact", "bic", 3)
     with pytest.raises(NetworkError, match=r"max_indegree.*not 0"):
         merge_settings(NetworkSettings(), {"max_indegree": 0})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"algorithm": "hillclimb"},
+        {"score": "bde"},
+        {"tabu_length": 0},
+        {"restarts": -1},
+        *({"equivalent_sample_size": size} for size in (0.0, -1.0, math.nan, math.inf)),
+    ],
+)
+def test_impossible_settings_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(NetworkError, match=f"{next(iter(change))}.*not "):
+        merge_settings(NetworkSettings(), change)

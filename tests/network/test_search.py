@@ -16,13 +16,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmark.errors import NetworkError, UnknownNameError
+from benchmark.data.card import AlgorithmName, ScoreName
+from benchmark.errors import NetworkError
 from benchmark.network import search as search_module
 from benchmark.network._constraints import find_cycle
 from benchmark.network._counts import members
-from benchmark.network.scores import ScoreName
-from benchmark.network.search import AlgorithmName, learn_structure
-from tests.network.structure_helpers import TABLES, oracle_score, oracle_table, random_codes, structure_score
+from tests.network.structure_helpers import (
+    TABLES,
+    edges_of,
+    learn,
+    oracle_score,
+    oracle_table,
+    random_codes,
+    structure_score,
+)
 
 CARDINALITIES = [2, 3, 4, 2, 3, 5, 2, 3]
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,7 +58,7 @@ def test_scores_are_at_least_those_of_bnlearn(
     oracle_dir: Path, table: str, algorithm: AlgorithmName, theirs: str, score: ScoreName, their_score: str
 ) -> None:
     codes, cardinalities, _ = oracle_table(oracle_dir, table)
-    found = learn_structure(codes, cardinalities, algorithm=algorithm, score=score)
+    found = learn(codes, cardinalities, algorithm=algorithm, score=score)
     assert found.score >= oracle_score(oracle_dir, table, "bnlearn", theirs, their_score)["value"] - 1e-6
     again = structure_score(codes, cardinalities, found.parents, score=score)
     assert again == pytest.approx(found.score, rel=1e-13)
@@ -61,7 +68,7 @@ def test_scores_are_at_least_those_of_bnlearn(
 @pytest.mark.parametrize("table", TABLES)
 def test_tabu_search_with_restarts_reaches_the_optimum(oracle_dir: Path, table: str) -> None:
     codes, cardinalities, _ = oracle_table(oracle_dir, table)
-    found = learn_structure(codes, cardinalities, restarts=300, rng=np.random.default_rng(1))
+    found = learn(codes, cardinalities, restarts=300, rng=np.random.default_rng(1))
     expected = oracle_score(oracle_dir, table, "exact", "dynamic programming", "bic")["value"]
     assert found.score == pytest.approx(expected, abs=1e-6)
 
@@ -78,24 +85,21 @@ def test_results_are_acyclic_and_scored_from_scratch(
 ) -> None:
     codes = random_codes(seed, 400, CARDINALITIES)
     rng = np.random.default_rng(seed)
-    found = learn_structure(
-        codes, CARDINALITIES, algorithm=algorithm, score=score, restarts=restarts, rng=rng
-    )
+    found = learn(codes, CARDINALITIES, algorithm=algorithm, score=score, restarts=restarts, rng=rng)
     assert found.score == structure_score(codes, CARDINALITIES, found.parents, score=score)
     assert not find_cycle([sum(1 << p for p in parents) for parents in found.parents])
     assert all(parents == tuple(sorted(set(parents))) for parents in found.parents)
-    assert 0 < found.evaluations <= 2 ** len(CARDINALITIES)
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("score", ["bic", "bdeu"])
 def test_hill_climbing_ends_where_no_step_gains(seed: int, score: ScoreName) -> None:
     codes = random_codes(seed, 600, CARDINALITIES[:6])
-    found = learn_structure(codes, CARDINALITIES[:6], algorithm="hill_climbing", score=score)
-    edges = set(found.edges)
+    found = learn(codes, CARDINALITIES[:6], algorithm="hill_climbing", score=score)
+    edges = set(edges_of(found))
     assert edges
     neighbors = [edges ^ {(i, j)} for i in range(6) for j in range(6) if i != j]
-    neighbors += [edges - {(i, j)} | {(j, i)} for i, j in found.edges]
+    neighbors += [edges - {(i, j)} | {(j, i)} for i, j in edges]
     compared = 0
     for neighbor in neighbors:
         parents = [[i for i, j in sorted(neighbor) if j == child] for child in range(6)]
@@ -108,27 +112,28 @@ def test_hill_climbing_ends_where_no_step_gains(seed: int, score: ScoreName) -> 
 def test_steps_of_equal_gain_go_to_the_lowest_parent_then_child() -> None:
     codes = np.repeat(np.array([[0, 0, 0], [1, 1, 1]], dtype=np.int16), 50, axis=0)
     # All pairs gain alike: 0 → 1 comes first, then 0 → 2.
-    assert learn_structure(codes, [2, 2, 2], algorithm="hill_climbing").edges == ((0, 1), (0, 2))
+    assert edges_of(learn(codes, [2, 2, 2], algorithm="hill_climbing")) == ((0, 1), (0, 2))
     forbidden = [(0, 1)]
-    found = learn_structure(codes, [2, 2, 2], algorithm="hill_climbing", forbidden_edges=forbidden)
-    assert found.edges == ((0, 2), (1, 0))
+    found = learn(codes, [2, 2, 2], algorithm="hill_climbing", forbidden_edges=forbidden)
+    assert edges_of(found) == ((0, 2), (1, 0))
 
 
 def test_tabu_search_passes_a_local_optimum_and_returns_the_best_structure_seen() -> None:
     a, b = np.random.default_rng(0).integers(0, 2, (2, 500))
     codes = np.stack([a, b, a ^ b], axis=1).astype(np.int16)
     # No single edge gains, although any column is a function of the other two.
-    assert learn_structure(codes, [2, 2, 2], algorithm="hill_climbing").edges == ()
-    found = learn_structure(codes, [2, 2, 2], algorithm="tabu")
-    assert found.score == learn_structure(codes, [2, 2, 2], algorithm="exact").score
-    assert len(found.edges) == 2
+    assert edges_of(learn(codes, [2, 2, 2], algorithm="hill_climbing")) == ()
+    found = learn(codes, [2, 2, 2], algorithm="tabu")
+    assert found.score == learn(codes, [2, 2, 2], algorithm="exact").score
+    assert len(edges_of(found)) == 2
 
 
-def test_tabu_search_does_not_return_soon_and_stops_in_time() -> None:
+def test_tabu_search_does_not_return_soon_and_stops_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_module, "_PATIENCE", 25)
     codes = random_codes(0, 300, CARDINALITIES)
     start = (0,) * len(CARDINALITIES)
     with recorded() as visited:
-        found = learn_structure(codes, CARDINALITIES, tabu_length=7, max_tabu=25)
+        found = learn(codes, CARDINALITIES, tabu_length=7)
     path = [start, *visited]
     for step, structure in enumerate(path):
         assert structure not in path[max(0, step - 7) : step]
@@ -162,7 +167,7 @@ def test_every_visited_structure_obeys_the_constraints(
     forbidden = [(a, b) for a, b in bans if a != b and (a, b) not in required]
     codes = random_codes(seed, 200, CARDINALITIES)
     with recorded() as structures:
-        found = learn_structure(
+        found = learn(
             codes,
             CARDINALITIES,
             algorithm=algorithm,
@@ -184,27 +189,28 @@ def test_every_visited_structure_obeys_the_constraints(
 def test_restarts_use_the_given_generator_and_no_other() -> None:
     codes = random_codes(1, 200, CARDINALITIES)
     before = str(np.random.get_state())  # noqa: NPY002
-    results = [
-        learn_structure(codes, CARDINALITIES, restarts=5, rng=np.random.default_rng(seed))
-        for seed in (1, 1, 2)
-    ]
+    results = []
+    for seed in (1, 1, 2):
+        with recorded() as visited:
+            results.append(
+                (learn(codes, CARDINALITIES, restarts=5, rng=np.random.default_rng(seed)), visited)
+            )
     assert str(np.random.get_state()) == before  # noqa: NPY002
     assert results[0] == results[1]
-    assert results[0].evaluations != results[2].evaluations  # another seed goes other ways
+    assert results[0][1] != results[2][1]  # another seed goes other ways
     used, unused = np.random.default_rng(1), np.random.default_rng(1)
-    learn_structure(codes, CARDINALITIES, rng=used)
+    learn(codes, CARDINALITIES, rng=used)
     assert used.bit_generator.state == unused.bit_generator.state
 
 
 SCRIPT = """
 import numpy as np
-from benchmark.network.search import learn_structure
-from tests.network.structure_helpers import random_codes
+from tests.network.structure_helpers import learn, random_codes
 cardinalities = [2, 3, 4, 2, 3, 5, 2, 3]
 codes = random_codes(7, 1000, cardinalities)
 for algorithm in ("hill_climbing", "tabu", "exact"):
     for score in ("bic", "bdeu"):
-        print(learn_structure(codes, cardinalities, algorithm=algorithm, score=score, restarts=3,
+        print(learn(codes, cardinalities, algorithm=algorithm, score=score, restarts=3,
                               rng=np.random.default_rng(0)))
 """
 
@@ -230,22 +236,25 @@ def test_sixty_columns() -> None:
     rng = np.random.default_rng(0)
     cardinalities = rng.integers(2, 7, 60)
     codes = random_codes(0, 500, cardinalities.tolist())
-    found = learn_structure(codes, cardinalities, algorithm="hill_climbing")
-    assert {tuple(sorted(edge)) for edge in found.edges} >= {(i, i + 1) for i in range(0, 59, 7)}
+    found = learn(codes, cardinalities, algorithm="hill_climbing")
+    assert {tuple(sorted(edge)) for edge in edges_of(found)} >= {(i, i + 1) for i in range(0, 59, 7)}
     assert not find_cycle([sum(1 << p for p in parents) for parents in found.parents])
 
 
-def test_random_steps_never_lead_to_families_too_large_to_be_scored() -> None:
+def test_random_steps_never_lead_to_families_too_large_to_be_scored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search_module, "_PERTURBATIONS", 40)
     codes = random_codes(0, 50, [20_000] * 7)
     rng = np.random.default_rng(0)
-    found = learn_structure(codes, [20_000] * 7, score="bdeu", restarts=5, perturbations=40, rng=rng)
+    found = learn(codes, [20_000] * 7, score="bdeu", restarts=5, rng=rng)
     assert math.isfinite(found.score)
 
 
 def test_a_single_column_has_no_parents() -> None:
     codes = np.zeros((4, 1), dtype=np.int16)
-    found = learn_structure(codes, [2], restarts=2, rng=np.random.default_rng(0))
-    assert (found.parents, found.edges) == (((),), ())
+    found = learn(codes, [2], restarts=2, rng=np.random.default_rng(0))
+    assert (found.parents, edges_of(found)) == (((),), ())
 
 
 @pytest.mark.parametrize(
@@ -260,16 +269,8 @@ def test_a_single_column_has_no_parents() -> None:
             r"both required and forbidden.*0 \('a'\)",
         ),
         ({"required_edges": [(0, 2), (1, 2)], "max_indegree": 1}, r"largest in-degree at column 2 \('c'\)"),
-        ({"required_edges": [(0, 3)]}, "does not exist.*0 to 2.*0 → 3"),
-        ({"forbidden_edges": [(-1, 2)]}, "forbidden edge names a column that does not exist.*-1 → 2"),
         ({"required_edges": [(1, 1)]}, r"from a column to itself.*column 1 \('b'\)"),
-        ({"max_indegree": -1}, "largest in-degree is negative"),
         ({"restarts": 1}, "need a source of randomness"),
-        ({"restarts": -1}, "restarts is too small"),
-        ({"tabu_length": 0}, "tabu_length is too small"),
-        ({"max_tabu": -1}, "max_tabu is too small"),
-        ({"perturbations": 0}, "perturbations is too small"),
-        ({"names": "ab"}, "names do not fit"),
     ],
 )
 @pytest.mark.parametrize("algorithm", ["hill_climbing", "tabu", "exact"])
@@ -278,15 +279,10 @@ def test_contradictions_name_their_columns(
 ) -> None:
     codes = np.zeros((5, 3), dtype=np.int16)
     with pytest.raises(NetworkError, match=message):
-        learn_structure(codes, [2, 2, 2], algorithm=algorithm, **{"names": "abc", **settings})
+        learn(codes, [2, 2, 2], algorithm=algorithm, **{"names": "abc", **settings})
 
 
 def test_required_parents_too_many_to_be_scored_are_refused() -> None:
     codes = np.zeros((5, 5), dtype=np.int16)
     with pytest.raises(NetworkError, match="parents of column 4 are too many"):
-        learn_structure(codes, [30_000] * 5, required_edges=[(i, 4) for i in range(4)])
-
-
-def test_an_unknown_algorithm_gets_a_suggestion() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean 'hill_climbing'"):
-        learn_structure(np.zeros((5, 2), dtype=np.int16), [2, 2], algorithm="hillclimb")  # type: ignore[arg-type]
+        learn(codes, [30_000] * 5, required_edges=[(i, 4) for i in range(4)])

@@ -33,6 +33,7 @@ from benchmark.techniques import (
 )
 from benchmark.techniques import registry as module
 from benchmark.techniques.new import write_skeleton
+from tests.conftest import forgetting
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -331,7 +332,7 @@ def test_a_broken_built_in_module_is_an_error_every_time(
 def test_plugins_loaded_inside_are_forgotten_on_leaving(tmp_path: Path) -> None:
     file = tmp_path / "first.py"
     file.write_text(PLUGIN)
-    with registry.forgetting():
+    with forgetting():
         load_plugin(file)
         assert "first_rows" in list_techniques()
     assert "first_rows" not in list_techniques()

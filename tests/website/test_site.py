@@ -170,8 +170,13 @@ def test_the_reference_has_all_that_packages_offer(site: Path) -> None:
         ids = parts(site / "reference" / name / "index.html").ids
         for module in modules.split():
             imported = importlib.import_module(f"benchmark.{module}")
-            offered = {item: getattr(imported, item) for item in getattr(imported, "__all__", ())}
-            documented = [name for name, item in offered.items() if isroutine(item) or isclass(item)]
+            offered = getattr(imported, "__all__", None) or [
+                name
+                for name, item in vars(imported).items()
+                if getattr(item, "__module__", "") == imported.__name__ and not name.startswith("_")
+            ]
+            members = {name: getattr(imported, name) for name in offered}
+            documented = [name for name, item in members.items() if isroutine(item) or isclass(item)]
             assert {f"{imported.__name__}.{item}" for item in documented} <= ids
 
 

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from benchmark.data.card import AlgorithmName, NetworkSettings
 from benchmark.data.table import Table
-from benchmark.network.search import AlgorithmName, learn_structure
+from benchmark.network.search import learn_structure
 from benchmark.seeding import generator
 from tests.network.structure_helpers import structure_score
 from tools.performance.scenes import biased_sample, scenes
@@ -51,7 +52,8 @@ def measure(quick: bool) -> Iterator[Row]:
 def _ours(table: Table, algorithm: AlgorithmName, restarts: int = 0) -> Parents:
     rng = generator(0, purpose="speed of structure search")
     sizes = table.schema.cardinalities
-    return learn_structure(table.codes, sizes, algorithm=algorithm, restarts=restarts, rng=rng).parents
+    settings = NetworkSettings(algorithm=algorithm, restarts=restarts)
+    return learn_structure(table.codes, sizes, settings, rng=rng).parents
 
 
 def _pgmpy(table: Table, frame: Any) -> Parents:

@@ -1,7 +1,5 @@
 """The exchange of two values of an attribute, in any frame and for any model."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import math

@@ -1,11 +1,9 @@
 """Alternation tests that are declared in a file: rows of which dataset, which model, which attributes."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -22,7 +20,7 @@ from benchmark.audit.alternation.exchange import (
 from benchmark.data.card import load_card
 from benchmark.data.raw import read_records
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources, read_sources
-from benchmark.declarations import list_declarations, load_experiment_file, read_declaration
+from benchmark.declarations import load_experiment_file
 from benchmark.errors import DataError, UnknownNameError
 from benchmark.models import STRICT, Identifier
 from benchmark.techniques._checks import one_thread
@@ -83,7 +81,7 @@ class AlternationExperiment(BaseModel):
     cases: tuple[AlternationCase, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _fits_together(self) -> AlternationExperiment:
+    def _fits_together(self) -> Self:
         names = [case.name for case in self.cases]
         if repeated := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"cases: the name {repeated[0]!r} is used twice; give each its own name")
@@ -113,11 +111,6 @@ class AlternationOutcome:
     digest: str
 
 
-def is_alternation(name: str) -> bool:
-    """Whether a shipped experiment is of this kind."""
-    return read_declaration("experiments", list_declarations("experiments")[name]).get("kind") == KIND
-
-
 def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
     """Read and check an experiment file of kind "alternation", by a shipped one's name or a path.
 
@@ -129,12 +122,9 @@ def load_alternation(name_or_path: str | Path) -> AlternationExperiment:
 def run_alternation(experiment: AlternationExperiment, sources: Sources = ANYWHERE) -> AlternationOutcome:
     """Run an alternation experiment on the raw values of its dataset's files.
 
-    Raises
-    ------
-    DataNotFoundError
-        If the files are nowhere and cannot be fetched: a learned network cannot stand in for them.
-    UnknownNameError, ExperimentError, DataError
-        If the experiment names columns that the card lacks, or no row is left, or values are no numbers.
+    Raises a DataNotFoundError if the files are nowhere and cannot be fetched, because a learned network
+    cannot stand in for them; an UnknownNameError or a DataError if the experiment names columns that the card
+    lacks, or no row is left, or values are no numbers.
     """
     frame = _rows(experiment, sources)
     results, rows = [], {}
