@@ -131,7 +131,7 @@ class DatasetEntry(_Strict):
     )
     train_rows: TrainRows | None = None  # where it is not that of the experiment
     network: NetworkEntry = NetworkEntry()
-    columns: dict[str, dict[str, Any]] = {}  # in the card's words: order, or (of real data) other bins, states
+    columns: dict[str, dict[str, Any]] = {}  # in the card's words: order or, of real data, other bins, states
     techniques: tuple[Identifier, ...] = ()  # the entries to run on it; all unless given
     parameters: dict[str, Parameters] = {}  # that differ for it, by the technique's registered name
     strata: str | None = None  # column to stratify by, for metrics that need one
