@@ -182,7 +182,7 @@ def print_comparison(
     if comparison.warning:
         say(escape(comparison.warning), style="bold red")
     console.print(_grid(agreement[agreement["scope"].isin(_SHOWN_SCOPES)], comparison))
-    if comparison.readings:
+    if len(read_otherwise(comparison)):
         say(f"\nOther readings of the published numbers: within ±{TOLERANCES[-1]:g}, and mean error")
         console.print(_readings_grid(comparison))
     tau = comparison.ranks["tau_b"]

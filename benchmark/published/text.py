@@ -122,7 +122,7 @@ def summary_markdown(comparison: Comparison, *, tables: Sequence[str], figure: s
     sections = [
         ["# Ours beside the published numbers", "", *_warning(comparison)],
         ["## Agreement", "", *shares],
-        *([_readings_section(comparison)] if comparison.readings else []),
+        *([_readings_section(comparison)] if len(read_otherwise(comparison)) else []),
         ["## Where they differ most", "", *_worst_section(comparison)],
         ["## Ranks of the techniques", "", *_ranks_section(comparison)],
         ["## Without a counterpart", "", *_missing_section(comparison)],
