@@ -46,11 +46,10 @@ class Change(BaseModel):
         meant = published["table"].isin(self.tables)
         for column, names in (("dataset", self.datasets), ("technique", self.techniques)):
             meant &= published[column].isin(names) | (not names)
-        # Zero is taken from, not negated, because -0.0 would be written as such.
-        sources, sign = published.loc[meant, list(KEY)], -1.0
+        sources = published.loc[meant, list(KEY)]
         for column, (one, other) in self.exchange.items():
             sources = sources[sources[column].isin((one, other))]
-            sources, sign = sources.assign(**{column: sources[column].map({one: other, other: one})}), 1.0
+            sources = sources.assign(**{column: sources[column].map({one: other, other: one})})
         by_key = pd.Series(values.to_numpy(), index=pd.MultiIndex.from_frame(published[list(KEY)]))
         taken = by_key.reindex(pd.MultiIndex.from_frame(sources))
         if taken.empty or taken.isna().any():
@@ -61,8 +60,9 @@ class Change(BaseModel):
                 got="; ".join(absent[:3]) or f"none in tables {', '.join(map(str, self.tables))}",
                 remedy="correct tables, datasets, techniques or exchange of that change",
             )
-        changed = values.copy()
-        changed.loc[sources.index] = taken.to_numpy() if sign > 0 else 0.0 - taken.to_numpy()
+        changed, numbers = values.copy(), taken.to_numpy()
+        # 0 - x and not -x, because a zero would be written as -0.0.
+        changed.loc[sources.index] = 0.0 - numbers if self.reverse else numbers
         return changed
 
     @property
