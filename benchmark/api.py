@@ -22,10 +22,12 @@ from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.foreseen import foreseen
 from benchmark.experiment.plan import WHOLE, Experiment, Shard, default_edits, narrow, plan_blocks
+from benchmark.experiment.plan import lite as small
 from benchmark.experiment.run import STORE_NAME, Outcome, compute
 from benchmark.experiment.sample_files import draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world, learned_network, load_plugins
+from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics, results_answers
 from benchmark.runs.finished import FinishedRun, read_results, read_run
@@ -57,6 +59,8 @@ def run(
     scheduler: str | None = None,
     cluster: str | Path | None = None,
     shard: str | None = None,
+    lite: bool = False,
+    dry_run: bool = False,
     fresh: bool = False,
     retry_failed: bool = False,
     figures: bool = False,
@@ -94,6 +98,11 @@ def run(
         Address of a Dask scheduler, or the file that declares a Dask cluster, in place of ``workers``.
     shard : str, optional
         Compute only this part, such as ``"1/4"``, into a store of its own for ``betabench merge``.
+    lite : bool, default False
+        Try it out on few small samples; see :func:`benchmark.experiment.plan.lite`. What else is given here
+        goes before.
+    dry_run : bool, default False
+        Write nothing, and return a run that only has an :attr:`~Run.estimate`.
     fresh : bool, default False
         Start a new store; the old one is renamed.
     retry_failed : bool, default False
@@ -141,7 +150,7 @@ def run(
     else:
         whole, files = load_for_run(experiment, named)
     chosen = narrow(
-        whole,
+        small(whole) if lite else whole,
         datasets=datasets,
         techniques=techniques,
         classifiers=classifiers,
@@ -153,15 +162,21 @@ def run(
     for note in foreseen(chosen):
         say(f"Note: {note}")
     part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards
-    require_writable(Path("results", chosen.name) if output is None else Path(output))
+    if not dry_run:
+        require_writable(Path("results", chosen.name) if output is None else Path(output))
     world = build_world(
         chosen, Sources(data_dir, offline), require_real_data=require_real_data, plugins=files, say=say
     )
     own = None if shard is None else part
     folder = _default_folder(chosen.name, world.embedded, own) if output is None else Path(output)
+    n_workers = (os.cpu_count() or 1) if workers is None else workers
+    if dry_run:
+        with show_progress(console) as pace:
+            found = estimate(world, part, workers=n_workers, progress=pace.update, say=say)
+        return Run(folder, estimate=found)
     with (
         open_engine(
-            workers=(os.cpu_count() or 1) if workers is None else workers,
+            workers=n_workers,
             scheduler=scheduler,
             cluster=None if cluster is None else Path(cluster),
         ) as engine,
@@ -221,11 +236,14 @@ class Run:
         What computing gave, if it was made in this process.
     made : RunFolder, optional
         What was written to the folder, if it was written in this process.
+    estimate : Estimate, optional
+        What it would take, if it was only estimated.
     """
 
     folder: Path
     outcome: Outcome | None = None
     made: RunFolder | None = None
+    estimate: Estimate | None = None
 
     @functools.cached_property
     def finished(self) -> FinishedRun:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -16,6 +19,7 @@ from benchmark.errors import BetabenchError, UnknownNameError
 from benchmark.experiment import engine as engine_module
 from benchmark.experiment.store import Store
 from benchmark.figures.style import render
+from benchmark.report import estimate as estimate_module
 from tests.experiment.test_merge import InProcess
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -61,6 +65,49 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(output: str = "out", **more: object) -> benchmark.Run:
     made = benchmark.Experiment.model_validate(MADE)
     return benchmark.run(made, output=output, offline=True, progress=False, **more)  # type: ignore[arg-type]
+
+
+def test_a_dry_run_estimates_and_leaves_nothing(here: Path) -> None:
+    found = run(dry_run=True, workers=3, betas=[0, 0.25, 0.5, 1]).estimate
+    assert found is not None
+    assert not (here / "out").exists()
+    assert (found.cells, found.blocks, found.computed, found.workers) == (36, 12, 6, 3)
+    assert found.hours == pytest.approx(found.seconds / 3 / 3600)
+    made = run(workers=3, betas=[0, 0.25, 0.5, 1])
+    assert made.outcome is not None
+    assert made.estimate is None
+    disk = sum(path.stat().st_size for path in made.folder.rglob("*") if path.is_file())
+    assert disk / 4 < found.disk_bytes < disk * 4
+    assert "36 cells on 12 samples take about" in str(found)
+    assert run(dry_run=True, shard="1/4").estimate.cells == 6  # type: ignore[union-attr]
+
+
+def test_an_estimate_is_the_shortest_time_of_each_technique_times_its_samples(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = itertools.count(1)
+
+    def compute(*arguments: Any, **more: Any) -> Any:
+        outcome = original(*arguments, **more)
+        return replace(outcome, cells=[replace(cell, seconds=next(seconds)) for cell in outcome.cells])
+
+    original = estimate_module.compute
+    monkeypatch.setattr(estimate_module, "compute", compute)
+    found = run(dry_run=True, workers=4).estimate
+    # Two samples of three techniques took 1 to 6 seconds; there are 6 samples.
+    assert found is not None
+    assert found.seconds == 6 * (1 + 2 + 3)
+    assert "on 4 worker(s), 36 seconds in all" in str(found)
+    assert replace(found, workers=100).hours == found.seconds / 6 / 3600, "no more processes than samples"
+
+
+def test_a_lite_run_has_the_same_columns(here: Path) -> None:
+    whole, small = run(), benchmark.run("smoke", lite=True, offline=True, progress=False, techniques=["none"])
+    assert small.folder == Path("results", "smoke_lite_embedded")
+    assert small.finished.title == "Smoke test: small samples, two repetitions (tried on small samples)"
+    for name in ("results.csv", "summary.csv", "failures.csv"):
+        assert list(pd.read_csv(small.folder / name)) == list(pd.read_csv(whole.folder / name))
+    assert small.finished.betas == (0.0, 1.0)
 
 
 def test_every_name_is_there_and_nothing_else_is_shown() -> None:

@@ -131,6 +131,26 @@ def test_a_terminal_shows_the_same_rate_and_time() -> None:
     assert "60/120 4.0/s, about 0:15 left" in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue())
 
 
+# ------------------------------------------------------------------------------------------ small, and dry
+
+
+def test_a_dry_run_says_what_it_would_take(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("first", "--dry-run") == 0
+    said = capsys.readouterr().out
+    found = r"12 cells on 6 samples take about .* on \d+ worker\(s\), .* in all, and about [\d.]+ MB of disk"
+    assert re.search(found, said)
+    assert "4 cells were computed to estimate it" in said
+    assert not (here / "out").exists()
+
+
+def test_what_is_asked_for_beside_lite_goes_before(here: Path) -> None:
+    assert run("first", "--lite", "--betas", "0.25", "--repetitions", "1") == 0
+    results = pd.read_csv(here / "out" / "results.csv")
+    assert set(results["beta"]) == {0.25}
+    assert set(results["repetition"]) == {0}
+    assert json.loads((here / "out" / "manifest.json").read_text())["experiment"]["name"] == "first_lite"
+
+
 # ------------------------------------------------------------------------------------------ no result, no end
 
 

@@ -49,6 +49,16 @@ def add(commands: Any) -> None:
         "file that registers techniques, metrics, classifiers or kinds of bias, beside those that the "
         "experiment file names"
     )
+    option(
+        "--lite",
+        "try it out: all datasets and techniques, but two small samples at the lowest and the highest bias, "
+        "into results/EXPERIMENT_lite",
+    )
+    option(
+        "--dry-run",
+        "compute no more than first samples, keep nothing, and say how many cells there are and about how "
+        "much time and disk they take",
+    )
     option("--fresh", "start a new store; the old one is renamed, not lost")
     option("--retry-failed", "compute failed, crashed and timed-out cells again")
     option("--require-real-data", "stop rather than use embedded networks")
@@ -70,6 +80,9 @@ def _run(options: argparse.Namespace) -> int:
     # All other options are called as the parameters of the function are.
     asked = {name: value for name, value in vars(options).items() if name not in ("command", "formats")}
     finished = run(**asked, formats=figure_formats(options.formats), console=console)
+    if finished.estimate is not None:
+        say(console, str(finished.estimate))
+        return EXIT_OK
     outcome, made = finished.outcome, finished.made
     assert outcome is not None
     if made is None:

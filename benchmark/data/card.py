@@ -463,6 +463,17 @@ class Card(_Declaration):
         Prose, addresses and places of files are not among it; ``missing`` is, as the states and values of its
         columns.
         """
+        return self._digest()
+
+    @property
+    def rows_digest(self) -> str:
+        """SHA-256, 64 hexadecimal digits, of everything that can change the rows or the learned network.
+
+        It is that of :attr:`digest` but for which columns count as ordered.
+        """
+        return self._digest("ordered")
+
+    def _digest(self, *without: str) -> str:
         facts = self.model_dump(include={"name", "filter", "network", *self.roles})
         facts["source"] = self.source.model_dump(include={"format", "column_names", "delimiter", "encoding"})
         if self.source.decimal != ".":
@@ -470,7 +481,7 @@ class Card(_Declaration):
         facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]
         # As a list, because the order of columns can change a number and that of JSON's keys cannot.
         facts["columns"] = [
-            (name, spec.source or name, spec.model_dump(exclude={"source", "description"}))
+            (name, spec.source or name, spec.model_dump(exclude={"source", "description", *without}))
             for name, spec in self.columns.items()
         ]
         # The order in which edges are listed means nothing.

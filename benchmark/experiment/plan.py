@@ -34,6 +34,7 @@ __all__ = [
     "PublishedVariant",
     "TechniqueEntry",
     "default_edits",
+    "lite",
     "load_experiment",
     "naming_plugins",
     "narrow",
@@ -50,6 +51,8 @@ def _require_level(beta: float) -> float:
 def _of_percent(beta: float) -> str:
     return f": {beta / 100:g} for {beta:g} %" if 1 < beta <= 100 else ""
 
+
+_LITE_ROWS, _LITE_REPETITIONS = 1000, 2
 
 Beta = Annotated[float, AfterValidator(_require_level)]
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
@@ -131,7 +134,7 @@ class DatasetEntry(_Strict):
     )
     train_rows: TrainRows | None = None  # where it is not that of the experiment
     network: NetworkEntry = NetworkEntry()
-    columns: dict[str, dict[str, Any]] = {}  # other bins, merged states: in the card's words, of real data
+    columns: dict[str, dict[str, Any]] = {}  # in the card's words: order or, of real data, other bins, states
     techniques: tuple[Identifier, ...] = ()  # the entries to run on it; all unless given
     parameters: dict[str, Parameters] = {}  # that differ for it, by the technique's registered name
     strata: str | None = None  # column to stratify by, for metrics that need one
@@ -570,6 +573,30 @@ def narrow(
             raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
         changes["repetitions"] = repetitions
     return experiment.model_copy(update={**changes, "datasets": kept})
+
+
+def lite(experiment: Experiment) -> Experiment:
+    """Return an experiment as it is tried out: on few small samples, and with a name of its own.
+
+    It has the same datasets, techniques, classifiers and metrics, so that its files have the same columns,
+    at the lowest and the highest level of bias.
+    """
+
+    def few(rows: TrainRows) -> int:
+        return _LITE_ROWS if rows == "data" else min(rows, _LITE_ROWS)
+
+    changes = {
+        "name": f"{experiment.name}_lite",
+        "title": f"{experiment.title} (tried on small samples)",
+        "repetitions": min(_LITE_REPETITIONS, experiment.repetitions),
+        "betas": tuple(sorted({experiment.betas[0], experiment.betas[-1]})),
+        "train_rows": few(experiment.train_rows),
+        "datasets": tuple(
+            entry.model_copy(update={"train_rows": entry.train_rows and few(entry.train_rows)})
+            for entry in experiment.datasets
+        ),
+    }
+    return experiment.model_copy(update=changes)
 
 
 def _not_in_experiment(name: str, experiment: Experiment) -> UnknownNameError:

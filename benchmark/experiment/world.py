@@ -139,11 +139,11 @@ def load_plugins(experiment: Experiment, more: Iterable[str] = ()) -> tuple[str,
 def embedded_network_path(card: Card) -> Path | None:
     """Return the file of the shipped network of a card, or None if there is none.
 
-    A card of the user's own that shares a shipped one's name but not its facts has none.
+    A card that shares a shipped one's name but not its rows has none.
     """
     path = declaration_dir("datasets") / "networks" / f"{card.name}.bif"
     shipped = card.name in list_declarations("datasets") and path.is_file()
-    return path if shipped and load_card(card.name).digest == card.digest else None
+    return path if shipped and load_card(card.name).rows_digest == card.rows_digest else None
 
 
 def build_world(

@@ -10,7 +10,7 @@ import pandas as pd
 from benchmark.figures.heat_grid import Columns, StepColors, draw_cells, short_number
 from benchmark.figures.style import Page, RowLabels, styled
 from benchmark.published.numbers import TOLERANCES, Comparison
-from benchmark.published.text import metric_title, technique_title
+from benchmark.published.text import metric_title, technique_title, ways_of_reading
 from benchmark.tables.paper import sentence
 
 if TYPE_CHECKING:
@@ -25,20 +25,25 @@ _STEPS = (*TOLERANCES, 0.1, 0.2)
 def draw_differences(comparison: Comparison) -> Figure:
     """Draw ours minus published, a panel per metric.
 
-    Rows are the techniques of each table, columns the datasets by beta. Color changes at the tolerances, and
+    Rows are the techniques of each table, columns the datasets by beta; where another reading of the
+    published numbers changes a row, it follows again in that reading. Color changes at the tolerances, and
     every difference is printed in its cell.
     """
     rows = comparison.rows
     betas = sorted(rows["beta"].unique())
     places = [(dataset, beta) for dataset in rows["dataset"].unique() for beta in betas]
     panels = dict(list(rows.groupby("metric", sort=False)))
-    lines = {metric: _lines(own) for metric, own in panels.items()}
+    ways = ways_of_reading(comparison)
+    lines = {metric: _lines(own, [suffix for _, suffix in ways]) for metric, own in panels.items()}
+    read = {suffix: f", {way}" * bool(suffix) for way, suffix in ways}
     n_lines = max(map(len, lines.values()))
     # A panel of few columns still has to be as wide as its title.
     width = max(_CELL[0], _NARROWEST / len(places))
     with styled():
         labels = {
-            metric: RowLabels([[f"{technique_title(name, comparison)}  T{table}"] for table, name in own])
+            metric: RowLabels(
+                [[f"{technique_title(name, comparison)}  T{table}{read[way]}"] for table, name, way in own]
+            )
             for metric, own in lines.items()
         }
         across = Columns(places, str, width)
@@ -65,25 +70,36 @@ def draw_differences(comparison: Comparison) -> Figure:
     return page.figure
 
 
-def _lines(rows: pd.DataFrame) -> list[tuple[int, str]]:
+def _lines(rows: pd.DataFrame, ways: list[str]) -> list[tuple[int, str, str]]:
+    """Return table, technique and reading of each line: as printed, and where a reading changes it."""
+    lines = []
     pairs = rows[["table", "technique"]].drop_duplicates().sort_values("table", kind="stable")
-    return list(pairs.itertuples(index=False, name=None))
+    for table, technique in pairs.itertuples(index=False, name=None):
+        own = rows[(rows["table"] == table) & (rows["technique"] == technique)]
+        last = None
+        for way in ways:
+            if last is None or not own[f"published{way}"].equals(own[f"published{last}"]):
+                lines.append((table, technique, way))
+                last = way
+    return lines
 
 
 def _draw_panel(
     axes: Axes,
     rows: pd.DataFrame,
-    lines: list[tuple[int, str]],
+    lines: list[tuple[int, str, str]],
     places: list[tuple[str, float]],
     colors: StepColors,
 ) -> None:
     grid = np.full((len(lines), len(places)), np.nan)
     texts = [[""] * len(places) for _ in lines]
-    keys = rows[["table", "technique", "dataset", "beta", "difference"]]
-    for table, technique, dataset, beta, difference in keys.itertuples(index=False):
-        i, j = lines.index((table, technique)), places.index((dataset, beta))
-        grid[i, j] = difference
-        texts[i][j] = "–" if np.isnan(difference) else short_number(difference, signed=True)
+    for i, (table, technique, way) in enumerate(lines):
+        own = rows[(rows["table"] == table) & (rows["technique"] == technique)]
+        keys = own[["dataset", "beta", f"difference{way}"]]
+        for dataset, beta, difference in keys.itertuples(index=False):
+            j = places.index((dataset, beta))
+            grid[i, j] = difference
+            texts[i][j] = "–" if np.isnan(difference) else short_number(difference, signed=True)
     draw_cells(axes, colors(grid), texts)
     for i in range(1, len(lines)):
         if lines[i][0] != lines[i - 1][0]:
@@ -100,10 +116,19 @@ def _subtitle(comparison: Comparison) -> str:
 
 def _notes(comparison: Comparison) -> list[str]:
     overall = comparison.agreement.iloc[0]
-    met = ", ".join(f"{100 * overall[f'within_{t}']:.1f} % within ±{t:g}" for t in TOLERANCES)
+    found = []
+    for way, suffix in ways_of_reading(comparison):
+        met = ", ".join(f"{100 * overall[f'within_{t}{suffix}']:.1f} % within ±{t:g}" for t in TOLERANCES)
+        error = f"mean absolute error {overall[f'mean_absolute_error{suffix}']:.3f}"
+        found.append(f"{way}: " * bool(comparison.readings) + f"{met}, {error}")
     notes = [
-        f"{overall['compared']} of {overall['published']} numbers compared: {met}, mean absolute error "
-        f"{overall['mean_absolute_error']:.3f}. Dash: no counterpart in this run. Empty: nothing published."
+        f"{overall['compared']} of {overall['published']} numbers compared: {'; '.join(found)}. "
+        "Dash: no counterpart in this run. Empty: nothing published.",
+        *(
+            f"{reading.title.capitalize()}: {change.sentence}"
+            for reading in comparison.readings
+            for change in reading.changes
+        ),
     ]
     warned = [d for d in comparison.datasets if d.warning]
     return [*notes, *(f"Warning, {d.name}: {sentence(str(d.warning))}" for d in warned)]

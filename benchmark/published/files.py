@@ -16,12 +16,22 @@ from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import Experiment, PublishedEntry
 from benchmark.published.numbers import TOLERANCES, Comparison, build_comparison
-from benchmark.published.text import FAR, heading, share_text, summary_markdown, table_markdown, worst_blocks
+from benchmark.published.readings import KEY, read_readings
+from benchmark.published.text import (
+    FAR,
+    heading,
+    read_otherwise,
+    share_text,
+    summary_markdown,
+    table_markdown,
+    ways_of_reading,
+    worst_blocks,
+)
 from benchmark.runs.finished import read_frame, read_run
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 from benchmark.text.spreadsheet import csv_text
 
-PUBLISHED_COLUMNS = ("table", "dataset", "technique", "beta", "metric", "value")
+PUBLISHED_COLUMNS = (*KEY, "value")
 """Columns of a file of published numbers; ``experiments/published/README.md`` says what each holds."""
 
 _SHOWN_SCOPES = ("overall", "tables", "table", "dataset")
@@ -31,7 +41,11 @@ _IN_FOLDER = ("table*.md", "differences.*")
 
 def published_numbers(entry: PublishedEntry) -> pd.DataFrame:
     """Return the numbers that an experiment names; raises as :func:`read_published` does."""
-    return read_published(declaration_dir("experiments") / entry.file)
+    return read_published(_path_of(entry))
+
+
+def _path_of(entry: PublishedEntry) -> Path:
+    return declaration_dir("experiments") / entry.file
 
 
 def read_published(path: Path) -> pd.DataFrame:
@@ -51,11 +65,11 @@ def read_published(path: Path) -> pd.DataFrame:
             expected="a finite number in every row",
             remedy="correct these rows, or get the file back",
         )
-    repeated = published.duplicated(list(PUBLISHED_COLUMNS[:-1]))
+    repeated = published.duplicated(list(KEY))
     if repeated.any():
         raise ReportError(
             f"{path} gives some numbers twice",
-            expected="distinct " + ", ".join(PUBLISHED_COLUMNS[:-1]),
+            expected="distinct " + ", ".join(KEY),
             got="line " + ", ".join(str(i + 2) for i in np.flatnonzero(repeated)[:5]),
             remedy="keep one row of each",
         )
@@ -91,7 +105,9 @@ def compare_folder(
             got=f"a run in {folder} without one" if experiment is None else "a file without one",
             remedy="name an experiment that has one with --experiment",
         )
-    return build_comparison(run, entry, published_numbers(entry), allow_embedded=allow_embedded)
+    readings = read_readings(_path_of(entry))
+    numbers = published_numbers(entry)
+    return build_comparison(run, entry, numbers, readings=readings, allow_embedded=allow_embedded)
 
 
 def write_comparison(
@@ -166,6 +182,9 @@ def print_comparison(
     if comparison.warning:
         say(escape(comparison.warning), style="bold red")
     console.print(_grid(agreement[agreement["scope"].isin(_SHOWN_SCOPES)], comparison))
+    if len(read_otherwise(comparison)):
+        say(f"\nOther readings of the published numbers: within ±{TOLERANCES[-1]:g}, and mean error")
+        console.print(_readings_grid(comparison))
     tau = comparison.ranks["tau_b"]
     if tau.notna().any():
         say(f"Ranks: mean Kendall τ-b {tau.mean():.2f} over {tau.count()} triples of dataset, β and metric")
@@ -188,11 +207,28 @@ def _grid(rows: pd.DataFrame, comparison: Comparison) -> Table:
     return _table([(heading(row, comparison), row) for _, row in rows.iterrows()])
 
 
-def _table(rows: Sequence[tuple[str, pd.Series]]) -> Table:
+def _readings_grid(comparison: Comparison) -> Table:
+    ways, rows = ways_of_reading(comparison), read_otherwise(comparison)
+    grid = _bare_table([way for way, _ in ways])
+    for _, row in rows[rows["scope"].isin(_SHOWN_SCOPES)].iterrows():
+        cells = (
+            f"{share_text(row[f'within_{TOLERANCES[-1]}{suffix}'])} {row[f'mean_absolute_error{suffix}']:.3f}"
+            for _, suffix in ways
+        )
+        grid.add_row(escape(heading(row, comparison)), *cells)
+    return grid
+
+
+def _bare_table(titles: Sequence[str]) -> Table:
     grid = Table(box=None, padding=(0, 0, 0, 2), pad_edge=False, header_style="bold")
     grid.add_column("", overflow="fold")
-    for title in ("compared", *(f"±{tolerance:g}" for tolerance in TOLERANCES), "mean error"):
-        grid.add_column(title, justify="right", no_wrap=True)
+    for title in titles:
+        grid.add_column(escape(title), justify="right", no_wrap=True)
+    return grid
+
+
+def _table(rows: Sequence[tuple[str, pd.Series]]) -> Table:
+    grid = _bare_table(["compared", *(f"±{tolerance:g}" for tolerance in TOLERANCES), "mean error"])
     for name, row in rows:
         grid.add_row(
             escape(name),

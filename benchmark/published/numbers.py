@@ -10,6 +10,7 @@ from scipy.stats import kendalltau
 
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import PublishedDataset, PublishedEntry
+from benchmark.published.readings import Reading, add_readings
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.frames import CELL_COLUMNS
@@ -26,16 +27,26 @@ COMPARISON_COLUMNS = (
     *("ours", "ci_low", "ci_high", "difference", *(f"within_{tolerance}" for tolerance in TOLERANCES)),
     *("n", "our_dataset", "our_bias", "our_technique", "our_classifier", "test_data", "reason"),
 )
-"""Columns of ``comparison.csv``: the published key and number, ours, where ours stands, why there is none."""
+"""Columns of ``comparison.csv``: the published key and number, ours, where ours stands, why there is none.
+
+Two more follow for each reading: what is published in it, and ours minus that (``published_as_read``,
+``difference_as_read``).
+"""
 
 AGREEMENT_COLUMNS = (
     *("scope", "table", "dataset", "technique", "published", "compared"),
     *(*(f"within_{tolerance}" for tolerance in TOLERANCES), "mean_absolute_error", "test_data"),
 )
-"""Columns of ``comparison_summary.csv``; what a scope spans is empty."""
+"""Columns of ``comparison_summary.csv``; what a scope spans is empty.
+
+``within_*`` and ``mean_absolute_error`` follow once more for each reading (``within_0.02_as_read``).
+"""
 
 VARIANT_COLUMNS = ("dataset", "variant", *AGREEMENT_COLUMNS[3:])
-"""Columns of ``comparison_variants.csv``; ``technique`` is empty over all of them."""
+"""Columns of ``comparison_variants.csv``; ``technique`` is empty over all of them.
+
+More follow for each reading, as in ``comparison_summary.csv``.
+"""
 
 RANK_COLUMNS = ("dataset", "beta", "metric", "techniques", "tau_b", "test_data")
 """Columns of ``comparison_ranks.csv``."""
@@ -51,7 +62,7 @@ class Comparison:
     """A run, whose numbers are ours, beside published numbers; ``entry`` says where each has its counterpart.
 
     The frames are those of :func:`compare`, :func:`agreement`, :func:`rank_correlations` and
-    :func:`variant_agreement`.
+    :func:`variant_agreement`. ``readings`` are other ways to read the published numbers than as printed.
     """
 
     run: FinishedRun
@@ -60,6 +71,7 @@ class Comparison:
     agreement: pd.DataFrame
     ranks: pd.DataFrame
     variants: pd.DataFrame
+    readings: tuple[Reading, ...] = ()
 
     @property
     def datasets(self) -> tuple[DatasetDescription, ...]:
@@ -80,12 +92,18 @@ class Comparison:
 
 
 def build_comparison(
-    run: FinishedRun, entry: PublishedEntry, published: pd.DataFrame, *, allow_embedded: bool = False
+    run: FinishedRun,
+    entry: PublishedEntry,
+    published: pd.DataFrame,
+    *,
+    readings: tuple[Reading, ...] = (),
+    allow_embedded: bool = False,
 ) -> Comparison:
-    """Compare a run with published numbers; parameters and errors are those of :func:`compare`."""
+    """Compare a run with published numbers; other parameters and errors are those of :func:`compare`."""
+    published = add_readings(published, readings)
     rows = compare(run, entry, published, allow_embedded=allow_embedded)
     variants = variant_agreement(run, entry, published, allow_embedded=allow_embedded)
-    return Comparison(run, entry, rows, agreement(rows, entry), rank_correlations(rows), variants)
+    return Comparison(run, entry, rows, agreement(rows, entry), rank_correlations(rows), variants, readings)
 
 
 def compare(
@@ -93,9 +111,10 @@ def compare(
 ) -> pd.DataFrame:
     """Put each published number beside the mean that repeats it.
 
-    ``published`` has the columns :data:`~benchmark.published.files.PUBLISHED_COLUMNS`. The result has
-    :data:`COMPARISON_COLUMNS` and a row for each published number, in that order. ``difference`` is ours
-    minus published. A number without counterpart has empty numbers and a ``reason``.
+    ``published`` has the columns :data:`~benchmark.published.files.PUBLISHED_COLUMNS`, and may have one for
+    each reading (:func:`~benchmark.published.readings.add_readings`). The result has
+    :data:`COMPARISON_COLUMNS`, two for each reading, and a row for each published number, in that order.
+    ``difference`` is ours minus published. A number without counterpart has empty numbers and a ``reason``.
 
     Raises
     ------
@@ -108,7 +127,9 @@ def compare(
     finder = _Finder(run, entry)
     keys = published[["dataset", "technique", "beta", "metric"]].itertuples(index=False, name=None)
     found = pd.DataFrame([finder.find(*key) for key in keys])
-    theirs = published.rename(columns={"value": "published"}).reset_index(drop=True)
+    suffixes = _suffixes(published, "value")
+    values = {f"value{suffix}": f"published{suffix}" for suffix in suffixes}
+    theirs = published.rename(columns=values).reset_index(drop=True)
     rows = pd.concat([theirs, found], axis=1)
     if rows["ours"].isna().all():
         raise ReportError(
@@ -126,12 +147,14 @@ def compare(
             remedy="give the real files to 'betabench run' (--data-dir or BETABENCH_DATA), "
             "or compare anyway with --allow-embedded",
         )
-    # Rounding takes away what binary fractions add: 0.26 - 0.21 is to count as within 0.05.
-    rows["difference"] = (rows["ours"] - rows["published"]).round(12)
+    for suffix in suffixes:
+        # Rounding takes away what binary fractions add: 0.26 - 0.21 is to count as within 0.05.
+        rows[f"difference{suffix}"] = (rows["ours"] - rows[f"published{suffix}"]).round(12)
     for tolerance in TOLERANCES:
         within = (rows["difference"].abs() <= tolerance).astype("boolean")
         rows[f"within_{tolerance}"] = within.where(rows["ours"].notna())
-    return rows[list(COMPARISON_COLUMNS)]
+    more = [f"{column}{suffix}" for suffix in suffixes[1:] for column in ("published", "difference")]
+    return rows[[*COMPARISON_COLUMNS, *more]]
 
 
 def variant_agreement(
@@ -159,7 +182,7 @@ def variant_agreement(
                 {**where, "technique": technique, **_agreement_of(part)}
                 for technique, part in compared.groupby("technique", sort=False)
             ]
-    return pd.DataFrame(rows, columns=list(VARIANT_COLUMNS))
+    return pd.DataFrame(rows, columns=None if rows else list(VARIANT_COLUMNS))
 
 
 def agreement(comparison: pd.DataFrame, entry: PublishedEntry) -> pd.DataFrame:
@@ -179,7 +202,7 @@ def agreement(comparison: pd.DataFrame, entry: PublishedEntry) -> pd.DataFrame:
         {"scope": scope, "table": "", "dataset": "", "technique": "", **where, **_agreement_of(part)}
         for scope, where, part in parts
     ]
-    return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
+    return pd.DataFrame(rows)
 
 
 def rank_correlations(comparison: pd.DataFrame) -> pd.DataFrame:
@@ -297,14 +320,24 @@ def _require_published_names(entry: PublishedEntry, published: pd.DataFrame) -> 
 
 def _agreement_of(part: pd.DataFrame) -> dict[str, object]:
     both = part[part["ours"].notna()]
-    shares = {f"within_{tolerance}": both[f"within_{tolerance}"].mean() for tolerance in TOLERANCES}
-    return {
-        "published": len(part),
-        "compared": len(both),
-        **{name: float(share) if len(both) else float("nan") for name, share in shares.items()},
-        "mean_absolute_error": both["difference"].abs().mean(),
-        "test_data": _test_data(both),
-    }
+    counts = {"published": len(part), "compared": len(both)}
+    printed, *read = _suffixes(part, "difference")
+    found = {**counts, **_errors_of(both, printed), "test_data": _test_data(both)}
+    for suffix in read:
+        found |= _errors_of(both, suffix)
+    return found
+
+
+def _suffixes(frame: pd.DataFrame, column: str) -> list[str]:
+    """Return what follows a column's name in it and in those of the readings."""
+    return [name.removeprefix(column) for name in map(str, frame) if name.startswith(column)]
+
+
+def _errors_of(both: pd.DataFrame, suffix: str) -> dict[str, object]:
+    """Return the shares within the tolerances and the mean absolute error of the numbers in one reading."""
+    apart = both[f"difference{suffix}"].abs()
+    shares = {f"within_{t}{suffix}": float((apart <= t).mean()) for t in TOLERANCES}
+    return {**shares, f"mean_absolute_error{suffix}": apart.mean()}
 
 
 def _test_data(rows: pd.DataFrame) -> str:

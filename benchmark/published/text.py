@@ -60,6 +60,20 @@ def worst_blocks(agreement: pd.DataFrame) -> pd.DataFrame:
     return blocks.sort_values("mean_absolute_error", ascending=False, kind="stable")
 
 
+def read_otherwise(comparison: Comparison) -> pd.DataFrame:
+    """Return the rows of the agreement that are others in a reading of the published numbers."""
+    rows = comparison.agreement
+    printed, changed = rows["mean_absolute_error"], pd.Series(False, index=rows.index)
+    for reading in comparison.readings:
+        changed |= printed.notna() & (rows[f"mean_absolute_error{reading.suffix}"] != printed)
+    return rows[changed]
+
+
+def ways_of_reading(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return what each way to read the published numbers is called, and what its columns' names end in."""
+    return [("as printed", ""), *((reading.title, reading.suffix) for reading in comparison.readings)]
+
+
 def table_markdown(comparison: Comparison, table: int) -> str:
     """Return one published table with both numbers in each cell, as Markdown.
 
@@ -89,6 +103,12 @@ def table_markdown(comparison: Comparison, table: int) -> str:
         f"- **Bold**: they differ by more than {TOLERANCES[-1]:g}. Empty: nothing was published.",
         *(f"- {NOTHING} ({n} numbers): {markdown.plain(reason)}." for reason, n in _reasons(rows)),
         *(f"- {line}" for line in _sources(rows, comparison)),
+        *(
+            f"- Not shown above, {reading.title}: {markdown.plain(change.sentence)}"
+            for reading in comparison.readings
+            for change in reading.changes
+            if table in change.tables
+        ),
         f"- {_run_line(comparison)}",
     ]
     return "\n".join(lines) + "\n"
@@ -102,6 +122,7 @@ def summary_markdown(comparison: Comparison, *, tables: Sequence[str], figure: s
     sections = [
         ["# Ours beside the published numbers", "", *_warning(comparison)],
         ["## Agreement", "", *shares],
+        *([_readings_section(comparison)] if len(read_otherwise(comparison)) else []),
         ["## Where they differ most", "", *_worst_section(comparison)],
         ["## Ranks of the techniques", "", *_ranks_section(comparison)],
         ["## Without a counterpart", "", *_missing_section(comparison)],
@@ -110,6 +131,35 @@ def summary_markdown(comparison: Comparison, *, tables: Sequence[str], figure: s
     sections[0] += [f"Published: {title}. Ours: {_run_line(comparison)}", ""]
     sections[0] += [f"- {line}" for line in _sources(comparison.rows, comparison)]
     return "\n\n".join("\n".join(section) for section in sections) + "\n"
+
+
+def _readings_section(comparison: Comparison) -> list[str]:
+    ways, rows = ways_of_reading(comparison), read_otherwise(comparison)
+    lines = [
+        "## Other readings of the published numbers",
+        "",
+        "All else on this page takes the published numbers as printed. They may mean something else:",
+        "",
+    ]
+    for reading in comparison.readings:
+        lines.append(f"- **{markdown.plain(reading.title)}**: {markdown.plain(reading.description)}.")
+        lines += [f"    - {markdown.plain(change.sentence)}" for change in reading.changes]
+    columns = (*(f"±{tolerance:g}" for tolerance in TOLERANCES), "mean error")
+    heads = [f"{column}, {markdown.plain(way)}" for way, _ in ways for column in columns]
+    body = [
+        [
+            markdown.plain(heading(row, comparison)),
+            f"{row['compared']} of {row['published']}",
+            *(cell for _, suffix in ways for cell in _errors(row, suffix)),
+        ]
+        for _, row in rows.iterrows()
+    ]
+    return [*lines, "", markdown.table(["", "Compared", *heads], body, named=1)]
+
+
+def _errors(row: pd.Series, suffix: str = "") -> list[str]:
+    shares = [share_text(row[f"within_{tolerance}{suffix}"]) for tolerance in TOLERANCES]
+    return [*shares, number(row[f"mean_absolute_error{suffix}"])]
 
 
 def _worst_section(comparison: Comparison) -> list[str]:
@@ -126,8 +176,7 @@ def _agreement_grid(rows: pd.DataFrame, comparison: Comparison) -> str:
         [
             markdown.plain(heading(row, comparison)),
             f"{row['compared']} of {row['published']}",
-            *(share_text(row[f"within_{tolerance}"]) for tolerance in TOLERANCES),
-            number(row["mean_absolute_error"]),
+            *_errors(row),
         ]
         for _, row in rows.iterrows()
     ]

@@ -259,6 +259,16 @@ def test_digest_covers_what_changes_a_number(write_card: WriteCard, old: str, ne
     assert load_card(write_card((old, new))).digest != digest
 
 
+def test_the_digest_of_the_rows_leaves_out_which_columns_are_ordered(write_card: WriteCard) -> None:
+    plain, ordered = (
+        load_card(write_card(*change)) for change in ((), (('["f", "m"]', '["f", "m"]\nordered = true'),))
+    )
+    assert plain.digest != ordered.digest
+    assert plain.rows_digest == ordered.rows_digest
+    other = load_card(write_card(("[0, 18, 65, inf]", "[0, 19, 65, inf]")))
+    assert other.rows_digest != plain.rows_digest
+
+
 def test_digest_knows_the_order_of_columns_but_not_of_edges(write_card: WriteCard) -> None:
     digest = load_card(write_card()).digest
     card = write_card().read_text()

@@ -288,6 +288,14 @@ def test_learning_settings_cannot_be_changed_without_real_data(tmp_path: Path) -
     assert world(tmp_path, same).scenes["compas"].embedded
 
 
+def test_other_columns_count_as_ordered_without_real_data(tmp_path: Path) -> None:
+    own = TEXT.replace('card = "compas"', 'card = "compas"\ncolumns.age_cat.ordered = false')
+    plain, changed = (world(tmp_path, text).scenes["compas"] for text in (TEXT, own))
+    assert changed.embedded
+    assert not changed.test.schema.column("age_cat").ordered
+    assert (changed.test.codes == plain.test.codes).all()
+
+
 @pytest.mark.real_data
 def test_columns_can_be_read_in_another_way(tmp_path: Path, data_dir: Path) -> None:
     path = tmp_path / "e.toml"

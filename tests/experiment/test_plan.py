@@ -4,7 +4,7 @@ import pytest
 
 from benchmark.declarations import list_declarations, title_of
 from benchmark.errors import ExperimentError, UnknownNameError
-from benchmark.experiment.plan import Experiment, load_experiment, narrow, plan_blocks
+from benchmark.experiment.plan import Experiment, lite, load_experiment, narrow, plan_blocks
 from website.experiment_pages import is_alternation
 
 SMALL = """
@@ -195,6 +195,31 @@ def test_a_path_that_is_no_experiment_file_says_so(name: str) -> None:
 def test_an_unknown_experiment_suggests_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'paper'"):
         load_experiment("papper")
+
+
+def test_lite_takes_few_small_samples_of_everything() -> None:
+    for name in ("paper", "variants_training", "label", "smoke"):
+        whole = load_experiment(name)
+        small = lite(whole)
+        assert small.name == f"{name}_lite"
+        assert small.betas == (whole.betas[0], whole.betas[-1])
+        assert small.repetitions == 2
+        sizes = [entry.train_rows or small.train_rows for entry in small.datasets]
+        assert set(sizes) == {1000}
+        for field in ("techniques", "classifiers", "metrics", "headline", "time_limit"):
+            assert getattr(small, field) == getattr(whole, field)
+        for entry, original in zip(small.datasets, whole.datasets, strict=True):
+            assert entry.model_copy(update={"train_rows": None}) == original.model_copy(
+                update={"train_rows": None}
+            )
+
+
+def test_lite_makes_no_experiment_larger(tmp_path: Path) -> None:
+    experiment = load(tmp_path, SMALL).model_copy(
+        update={"repetitions": 1, "betas": (0.5,), "train_rows": 30}
+    )
+    small = lite(experiment)
+    assert (small.repetitions, small.betas, small.train_rows) == (1, (0.5,), 30)
 
 
 def test_narrowing_keeps_the_files_order_and_adds_registered_techniques(tmp_path: Path) -> None:

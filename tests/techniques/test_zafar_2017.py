@@ -15,6 +15,7 @@ from benchmark.conformance import check_technique, example_table
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
 from benchmark.techniques import Predictor, get_technique, zafar_2017
+from benchmark.techniques.base import Convergence
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.zafar_2017 import Zafar2017
@@ -268,6 +269,29 @@ def test_the_order_and_the_repetition_of_rows_are_irrelevant(constraint: str) ->
     np.testing.assert_array_equal(coefficients(shuffled, constraint=constraint), theta)
     doubled = data.take(np.tile(np.arange(len(data)), 2))
     np.testing.assert_allclose(coefficients(doubled, constraint=constraint), theta, atol=1e-4)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 1e9])
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_small_changes_of_loss_and_cost_end_it_whatever_is_missed(
+    monkeypatch: pytest.MonkeyPatch, constraint: str, threshold: float
+) -> None:
+    data, rule = example_table(), {"constraint": constraint, "threshold": threshold}
+    steps = steps_of(monkeypatch, data, **rule, stopping_rule="small_change")
+    monkeypatch.undo()
+    losses = [steps[0][0].loss.value(steps[0][1]), *(p.loss.value(end) for p, _, end in steps)]
+    costs = [np.inf, *(p.value(end) for p, _, end in steps)]
+    changes = np.maximum(np.abs(np.diff(losses)), np.abs(np.diff(costs)))
+    assert len(steps) >= 2
+    assert (changes[:-1] > 1e-3).all()
+    theta, convergence = Zafar2017(**rule, stopping_rule="small_change")._coefficients(designed(data))
+    np.testing.assert_array_equal(theta, steps[-1][2])
+    assert convergence == Convergence(len(steps), pytest.approx(changes[-1]), 1e-3)
+    if threshold:
+        assert len(steps) == 2
+        return
+    _, until_met = Zafar2017(**rule)._coefficients(designed(data))
+    assert len(steps) < until_met.steps
 
 
 def test_a_fit_that_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
