@@ -2,7 +2,6 @@ import contextlib
 import functools
 import itertools
 import math
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -19,6 +18,7 @@ import pytest
 
 from benchmark.errors import ExperimentError
 from benchmark.experiment import pool
+from benchmark.experiment.fork_server import CAN_FORK
 from benchmark.experiment.pool import Failure, Finished, Limits, Task, run_tasks
 
 SETTINGS: set[str] = set()
@@ -38,9 +38,7 @@ class Handler:
                 case "die":
                     os.kill(os.getpid(), signal.SIGKILL)
                 case "kill the parent":  # for the tests of Dask, whose workers are parents
-                    parent = multiprocessing.parent_process()
-                    assert parent is not None
-                    os.kill(parent.pid, signal.SIGKILL)
+                    the_run().kill()
                     time.sleep(600)
                 case "exit":
                     os._exit(3)
@@ -115,10 +113,9 @@ class Handler:
                     print("on standard error", file=sys.stderr)
                     yield "printed"
                 case "interrupt":  # once what it yields has arrived
-                    parent = os.getppid()
                     yield cell
                     time.sleep(0.2)
-                    os.kill(parent, signal.SIGINT)
+                    the_run().send_signal(signal.SIGINT)
                 case ("note", path, number):  # for the tests of Dask: says where that it was computed
                     time.sleep(0.3)
                     with Path(path).open("a") as file:
@@ -126,6 +123,20 @@ class Handler:
                     yield number
                 case _:
                     yield (block, cell)
+
+
+def the_run() -> psutil.Process:
+    """Return the process that runs tasks, asked in one of its workers."""
+    parent = psutil.Process().parent()
+    assert parent is not None
+    grandparent = parent.parent() if CAN_FORK else parent  # there is a server between them
+    assert grandparent is not None
+    return grandparent
+
+
+def nothing_is_left() -> bool:
+    """Return whether all processes that were started have ended and were waited for."""
+    return not psutil.Process().children(recursive=True)
 
 
 class Unstartable:
@@ -155,7 +166,7 @@ def test_every_task_comes_back_once_with_its_results_in_order(n_workers: int) ->
 
 def test_nothing_to_do_starts_nothing() -> None:
     assert run([]) == {}
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 def test_a_crash_costs_one_cell_and_says_how_the_process_ended() -> None:
@@ -179,7 +190,7 @@ def test_a_hanging_cell_is_cut_off_and_the_rest_goes_on() -> None:
     assert results[0][0] == (0, 1)
     assert results[0][2] == (0, 2)
     assert results[1] == [(1, 7)]
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 def test_workers_use_one_thread_and_the_parents_environment_is_left_alone() -> None:
@@ -195,14 +206,14 @@ def test_workers_that_cannot_start_are_an_error_not_a_thousand_crashes(
     with pytest.raises(ExperimentError, match="could not start"):
         list(run_tasks(tasks, functools.partial(Unstartable), n_workers=1, limits=Limits(5)))  # type: ignore[arg-type]
     assert "no such library" in capfd.readouterr().err
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 def test_leaving_early_ends_the_workers() -> None:
     running = run_tasks([Task(b, (1,)) for b in range(50)], Handler, n_workers=2, limits=Limits(30))
     next(iter(running))
     running.close()  # type: ignore[attr-defined]
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 def test_what_is_finished_is_delivered_while_a_later_cell_of_its_block_runs() -> None:
@@ -212,7 +223,7 @@ def test_what_is_finished_is_delivered_while_a_later_cell_of_its_block_runs() ->
         Finished(0, 2, (0, 2)),
     ]
     running.close()  # type: ignore[attr-defined]
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 @pytest.fixture
@@ -231,7 +242,7 @@ def test_what_is_finished_is_delivered_when_ctrl_c_comes_before_its_time() -> No
     with pytest.raises(KeyboardInterrupt):
         delivered.extend(finished.cell for batch in running for finished in batch)
     assert delivered == [1, 2, 3, "interrupt"]
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 @pytest.mark.parametrize("hoard", ["hoard", "let others hoard"])
@@ -269,7 +280,7 @@ def test_looking_who_started_whom_serves_all_workers_and_costs_a_hundredth_of_a_
         return {}
 
     clock = SimpleNamespace(monotonic=lambda: now, thread_time=lambda: spent)
-    monkeypatch.setattr(pool, "_descendants_of_children", look)
+    monkeypatch.setattr(pool, "_descendants", look)
     monkeypatch.setattr(pool, "time", clock)
     meter = pool._MemoryMeter()
     for now, expected in (  # noqa: B007  # the clock shows it
@@ -307,7 +318,7 @@ def test_folder_environment_streams_and_alarms_are_put_back(capfd: pytest.Captur
 def test_a_process_that_cannot_be_tidied_serves_no_other_cell(mess: str) -> None:
     (before, after, again) = run([Task(0, (mess, "process", "process"))], n_workers=1)[0]
     assert before != after == again
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 @posix
