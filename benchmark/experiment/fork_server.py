@@ -26,9 +26,8 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import reduction, spawn
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, NoReturn
-
-import psutil
 
 from benchmark.errors import BetabenchError
 from benchmark.experiment.main_script import main_without_file_not_imported
@@ -265,7 +264,7 @@ def _answer(control: Connection, life: Connection, work: Work) -> None:
                 connection = Connection(reduction.recv_handle(control))
                 if refused is not None:
                     answer = refused
-                elif psutil.Process().num_threads() == 1:  # those of compiled libraries included
+                elif _is_alone():
                     sys.stdout.flush()
                     sys.stderr.flush()
                     if (answer := os.fork()) == 0:
@@ -285,6 +284,13 @@ def _answer(control: Connection, life: Connection, work: Work) -> None:
                 os.kill(pid, signal.SIGKILL)  # it may not lead a group yet
         for pid in workers:
             os.waitpid(pid, 0)
+
+
+def _is_alone() -> bool:
+    """Return whether this process has one thread, those of compiled libraries included."""
+    names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+    # The allocator of Apache Arrow, which pandas loads, is made to be forked beside its thread.
+    return len([name for name in names if name != "jemalloc_bg_thd"]) == 1
 
 
 def _exit_code(pid: int, workers: set[int]) -> int | None:

@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
-from scipy.stats import rankdata, wilcoxon
 
 from benchmark.seeding import generator
 from benchmark.statistics.frames import ROUNDING, all_equal
@@ -60,6 +59,8 @@ def friedman(values: NDArray[np.float64]) -> Friedman:
     5.8; Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
     """
     n, k = values.shape
+    from scipy.stats import rankdata  # loads for half a second
+
     centred = rankdata(values, axis=1) - (k + 1) / 2
     df, df_error = k - 1, (k - 1) * (n - 1)
     if not centred.any():
@@ -86,6 +87,8 @@ def wilcoxon_p_values(
     ----------
     Wilcoxon (1945), Individual comparisons by ranking methods.
     """
+    from scipy.stats import wilcoxon
+
     sizes = np.sort(np.abs(differences), axis=1)
     clean = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
     p = np.full(len(differences), np.nan)
@@ -106,6 +109,8 @@ def _exact_with_ties(differences: NDArray[np.float64], zeros: Literal["wilcox", 
 
     scipy tries them one by one, in seconds; counted by rank sum, that takes less than a millisecond.
     """
+    from scipy.stats import rankdata
+
     ranked = differences[differences != 0] if zeros == "wilcox" else differences
     signed = ranked != 0
     # Ranks that are shared end on one half: twice a rank is a whole number.
@@ -202,6 +207,8 @@ def rank_biserial(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     Kerby (2014), The simple difference formula; King, Rosopa and Minium (2011), Statistical reasoning in the
     behavioral sciences.
     """
+    from scipy.stats import rankdata
+
     # Zeros rank below all others and take the same ranks from each, so they are subtracted.
     n_zeros = (differences == 0).sum(axis=1, keepdims=True)
     ranks = np.where(differences == 0, 0, rankdata(np.abs(differences), axis=1) - n_zeros)
