@@ -242,6 +242,12 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         nodes = self._walk(X)
         return np.asarray(self.classes_[self.tree_.majority][nodes])
 
+    def predict_both(self, X: ArrayLike | pd.DataFrame) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return what :meth:`predict` and :meth:`predict_proba` do, of one walk through the tree."""
+        nodes = self._walk(X)
+        labels = self.classes_[self.tree_.majority]
+        return np.asarray(labels[nodes]), np.asarray(self.tree_.probabilities[nodes])
+
     def predict_proba(self, X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
         """Return the class frequencies where each row ends, shape (n_rows, n_classes); else as ``predict``.
 
