@@ -19,7 +19,7 @@ from benchmark.data.card import Card, load_card
 from benchmark.data.source import Sources
 from benchmark.errors import UnknownNameError
 from benchmark.experiment.check import check_experiment, load_for_run
-from benchmark.experiment.engine import LocalEngine, open_engine
+from benchmark.experiment.engine import open_engine
 from benchmark.experiment.foreseen import foreseen
 from benchmark.experiment.plan import WHOLE, Experiment, Shard, default_edits, narrow, plan_blocks
 from benchmark.experiment.run import STORE_NAME, Outcome, compute
@@ -198,8 +198,8 @@ def run(
         if shard is not None:
             write_shard_folder(folder, world, outcome)
             return Run(folder, outcome)
-        several = engine.pool if isinstance(engine, LocalEngine) and engine.n_workers > 1 else None
-        made = write_run_folder(folder, world, outcome, figures=figures, formats=formats, make_pool=several)
+        make_pool = getattr(engine, "pool", None)  # a cluster draws nothing
+        made = write_run_folder(folder, world, outcome, figures=figures, formats=formats, make_pool=make_pool)
         return Run(folder, outcome, made)
 
 
