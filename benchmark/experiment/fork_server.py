@@ -1,8 +1,9 @@
 """A process that has imported and prepared what workers need, and forks a worker in milliseconds.
 
 It is a fresh process and not a fork of the run's own, whose threads a fork would leave in the middle of what
-they do. It is given up where it has threads itself, which a plugin can start when it is imported, and there
-is none where the system cannot fork safely: there, each worker imports and prepares for itself.
+they do. Where it has threads itself, which a plugin can start when it is imported, each worker is a server
+that has become one, and there is none where the system cannot fork safely: workers import and prepare for
+themselves then.
 
 Everything hangs on two pipes without content. The server ends when that of the run does, with all workers;
 workers end when that of the server does. So whatever is killed, nothing is left.
@@ -99,6 +100,24 @@ class Forked:
             time.sleep(0.002)
 
 
+class Unforked(Forked):
+    """A worker that a server has become."""
+
+    def __init__(self, server: ForkServer, process: subprocess.Popen[bytes]) -> None:
+        super().__init__(process.pid, server, 0)
+        self._process = process
+
+    @property
+    def exitcode(self) -> int | None:
+        """Exit code, negative for a signal; None while it runs."""
+        return self._process.poll()
+
+    @property
+    def orphaned(self) -> bool:
+        """No: it has no server."""
+        return False
+
+
 class ForkServer:
     """Starts a server at once, which imports while the caller does something else.
 
@@ -145,6 +164,17 @@ class ForkServer:
             if answer is None:
                 raise CannotForkError
             return Forked(answer, self, self._number)
+
+    def become(self, connection: Connection, prepare: Callable[[], Any]) -> Unforked:
+        """Let the server itself be a worker, where it cannot fork; it starts while the caller goes on.
+
+        It sends the message ``("refused", error)`` where the preparation has raised a BetabenchError.
+        """
+        with self._lock, contextlib.suppress(OSError):  # the end of the pipe says that it has ended
+            self._control.send((next(self._questions), "prepare", pickle.dumps(prepare)))
+            self._control.send((next(self._questions), "become", None))
+            reduction.send_handle(self._control, connection.fileno(), self._process.pid)
+        return Unforked(self, self._process)
 
     def exit_code(self, pid: int, number: int) -> int | None:
         """Return how a worker has ended, or None if it runs; SIGKILL where its server is lost."""
@@ -262,7 +292,11 @@ def _answer(control: Connection, life: Connection, work: Work) -> None:
                 answer = _exit_code(content, workers)
             else:
                 connection = Connection(reduction.recv_handle(control))
-                if refused is not None:
+                if what == "become":
+                    if refused is None:
+                        _run(work, connection, prepared, life)
+                    connection.send(("refused", refused))
+                elif refused is not None:
                     answer = refused
                 elif _is_alone():
                     sys.stdout.flush()
@@ -305,7 +339,8 @@ def _run(work: Work, connection: Connection, prepared: Any, life: Connection) ->
     """Run in a worker."""
     code = 1
     try:
-        os.setsid()  # leads a group, so that whatever techniques start can be ended with it
+        if os.getsid(0) != os.getpid():
+            os.setsid()  # leads a group, so that whatever techniques start can be ended with it
         threading.Thread(target=end_with, args=([life],), daemon=True).start()
         if (numpy := sys.modules.get("numpy")) is not None:
             numpy.random.seed()  # Python's own generator does so by itself

@@ -175,7 +175,7 @@ class Pool:
         server: ForkServer | None = None,
     ) -> None:
         self._server, self._own_server = server, server is None
-        self._forks = CAN_FORK
+        self._forks = True
         self._make_handler = make_handler
         self._n_workers = n_workers
         self._limits = limits
@@ -289,30 +289,32 @@ class Pool:
     def _start(self, task: Task | None = None) -> None:
         here, there = multiprocessing.Pipe()
         with there:  # closed on this side, so that the pipe ends when the worker does
-            process: Any = self._fork(there) if self._forks else None
-            forked = process is not None
-            if not forked:
+            process: Any = None
+            if CAN_FORK:
+                process = self._fork(there)
+            else:
                 spawn = multiprocessing.get_context("spawn")
                 process = spawn.Process(target=_work_spawned, args=(there,), daemon=True)
                 with _one_thread_each(), _sigint_ignored(), main_without_file_not_imported():
                     process.start()
-        if not forked:
+        if not CAN_FORK:
             # Not as an argument of the process: multiprocessing holds both ends of the pipe for arguments,
             # and waits forever where these are long and the process is killed before it has read them.
             with contextlib.suppress(OSError):  # noticed by the listener
                 here.send(self._make_handler)
         self._workers.append(_Worker(process, here, self._meter, task))
 
-    def _fork(self, connection: Connection) -> Forked | None:
-        """Return a new worker of the server, which is started if need be; None if it cannot fork safely."""
+    def _fork(self, connection: Connection) -> Forked:
+        """Return a new worker of the server, which is started if need be, or a server that becomes one."""
         while True:
             try:
+                if not self._forks:
+                    return ForkServer(work).become(connection, self._make_handler)
                 if self._server is None:
                     self._server = ForkServer(work)
                 return self._server.fork(connection, self._make_handler)
             except CannotForkError:
                 self._forks = False
-                return None
             except NotStartedError as failed:
                 self._raise_if_start_failed(failed.code)
 

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import psutil
 import pytest
 
 from benchmark.errors import ExperimentError
 from benchmark.experiment import pool
-from benchmark.experiment.fork_server import CAN_FORK
-from benchmark.experiment.pool import Failure, Finished, Limits, Task, run_tasks
+from benchmark.experiment.fork_server import CAN_FORK, ForkServer
+from benchmark.experiment.pool import Failure, Finished, Limits, Pool, Task, run_tasks
 
 SETTINGS: set[str] = set()
 """Stands for what cells change in the modules of their process."""
@@ -40,6 +41,11 @@ class Handler:
                 case "kill the parent":  # for the tests of Dask, whose workers are parents
                     the_run().kill()
                     time.sleep(600)
+                case "kill the server":
+                    os.kill(os.getppid(), signal.SIGKILL)
+                    time.sleep(600)
+                case "random":
+                    yield float(np.random.random())  # noqa: NPY002  # what a technique should not do
                 case "exit":
                     os._exit(3)
                 case "raise":
@@ -378,3 +384,115 @@ def test_a_crash_in_a_used_process_convicts_nobody() -> None:
     assert isinstance(victim, int)
     assert victim != culprit
     assert other == (0, 1)
+
+
+def forks() -> list[psutil.Process]:
+    """Return the processes that workers are forked from."""
+    return [
+        one for one in psutil.Process().children() if any("fork_server" in word for word in one.cmdline())
+    ]
+
+
+forking = pytest.mark.skipif(not CAN_FORK, reason="workers are not forked here")
+
+
+class Dear(Handler):
+    """Costs more to make than a run of tests would take if each worker made its own."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        Dear.made += 1
+
+    def __call__(self, block: int, cells: tuple[object, ...]) -> Iterator[object]:
+        for _ in cells:
+            time.sleep(0.2)  # so that all workers have one
+            yield os.getpid(), os.getppid(), Dear.made
+
+
+@forking
+def test_workers_come_of_one_process_in_which_the_handler_is_made_once() -> None:
+    batches = run_tasks([Task(b, (1,)) for b in range(8)], Dear, n_workers=3, limits=Limits(60))
+    found = [finished.result for batch in batches for finished in batch]
+    assert len({pid for pid, _, _ in found}) > 1
+    assert len({parent for _, parent, _ in found}) == 1
+    assert {made for _, _, made in found} == {1}
+    assert nothing_is_left()
+
+
+@forking
+def test_what_workers_are_forked_from_may_be_killed_and_no_cell_is_to_blame() -> None:
+    running = run_tasks(
+        [Task(0, (1, "hold a little", 2, 3)), Task(1, (4,))], Handler, n_workers=1, limits=Limits(60)
+    )
+    found = list(next(iter(running)))
+    (server,) = forks()
+    server.kill()
+    found += [finished for batch in running for finished in batch]
+    assert by_block([found]) == {0: [(0, 1), 1, (0, 2), (0, 3)], 1: [(1, 4)]}
+    assert nothing_is_left()
+
+
+@forking
+def test_a_cell_that_ends_what_its_worker_comes_of_stops_the_run_after_a_while() -> None:
+    with pytest.raises(ExperimentError, match="was killed 3 times"):
+        run([Task(0, ("kill the server",))], n_workers=1)
+    assert nothing_is_left()
+
+
+class Threaded(Handler):
+    """Leaves a thread where it is made, as modules of plugins may when they are imported."""
+
+    def __init__(self) -> None:
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+
+
+@forking
+def test_a_process_with_threads_is_not_forked() -> None:
+    tasks = [Task(0, ("process", "die", 2))]
+    batches = run_tasks(tasks, Threaded, n_workers=1, limits=Limits(60))
+    (pid, failure, value) = by_block(batches)[0]
+    assert isinstance(failure, Failure)
+    assert value == (0, 2)
+    assert isinstance(pid, int)
+    assert not alive(pid)
+    assert nothing_is_left()
+
+
+@forking
+def test_several_pools_share_what_their_workers_come_of() -> None:
+    with contextlib.closing(ForkServer(pool.work)) as server:
+        parents = set()
+        for _ in range(2):
+            with Pool(Dear, n_workers=1, limits=Limits(60), server=server) as one:
+                ((result,),) = by_block(one.run([Task(0, (1,))])).values()
+                parents.add(result[1])  # type: ignore[index]
+            assert len(forks()) == 1
+        assert len(parents) == 1
+    assert nothing_is_left()
+
+
+@forking
+def test_a_server_without_work_ends_with_its_process() -> None:
+    code = (
+        "from benchmark.experiment.fork_server import ForkServer\n"
+        "from benchmark.experiment.pool import work\n"
+        "print(ForkServer(work)._process.pid, flush=True); input()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+        assert one.stdout is not None
+        pid = int(one.stdout.readline())
+        assert alive(pid)
+        one.kill()
+    deadline = time.monotonic() + 30
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(pid)
+
+
+@forking
+def test_workers_draw_different_random_numbers_where_nothing_is_seeded() -> None:
+    first, second = (run([Task(0, ("random",))], n_workers=1)[0] for _ in range(2))
+    tasks = [Task(b, ("random", "die")) for b in range(2)]
+    both = run(tasks, n_workers=1)
+    assert len({*first, *second, both[0][0], both[1][0]}) == 4
