@@ -512,8 +512,8 @@ def work(connection: Connection, handler: Handler, room: _Room | None = None) ->
                 os._exit(1)
             leftovers = room.left_behind()
             connection.send(("result", (result, leftovers)))
-            if leftovers:
-                return
+            if leftovers:  # whose are known as long as this process lives, which is ended with them
+                threading.Event().wait()
 
 
 class _Room:
