@@ -207,7 +207,8 @@ def run(
         if shard is not None:
             write_shard_folder(folder, world, outcome)
             return Run(folder, outcome)
-        made = write_run_folder(folder, world, outcome, figures=figures, formats=formats)
+        make_pool = getattr(engine, "pool", None)  # a cluster draws nothing
+        made = write_run_folder(folder, world, outcome, figures=figures, formats=formats, make_pool=make_pool)
         return Run(folder, outcome, made)
 
 

@@ -181,7 +181,6 @@ def test_a_run_of_one_repetition_has_figures_of_its_own_and_none_of_statistics()
         "network/compas_embedded",
         "over_beta/compas_embedded",
         "tradeoff/compas_embedded/all",
-        "tradeoff/compas_embedded/technique_none",
     ]
     assert made.figure("over_beta/compas_embedded").axes
 

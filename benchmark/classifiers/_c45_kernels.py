@@ -142,6 +142,49 @@ def _extended(array: Any, length: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
+def distinct(codes: NDArray[np.int16], y: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return where each distinct row occurs first, ascending, and how often it occurs.
+
+    ``codes``, shape (n_rows, n_features), are in C order.
+    """
+    n_rows, n_features = codes.shape
+    first, times = np.empty(n_rows, np.int32), np.empty(n_rows)
+    hashes = np.empty(n_rows, np.uint64)
+    slots = np.full(
+        1024, -1, np.int32
+    )  # numbers of distinct rows, each at the first free place from its hash
+    n = 0
+    for row in range(n_rows):
+        own = np.uint64(y[row])
+        for f in range(n_features):
+            own = (own ^ np.uint64(codes[row, f])) * np.uint64(0x9E3779B97F4A7C15)
+            own ^= own >> np.uint64(29)
+        slot = own & np.uint64(slots.size - 1)
+        while True:
+            known = slots[slot]
+            if known < 0:
+                slots[slot], first[n], times[n], hashes[n] = n, row, 1.0, own
+                n += 1
+                break
+            if hashes[known] == own and y[first[known]] == y[row]:
+                same = True
+                for f in range(n_features):
+                    same &= codes[first[known], f] == codes[row, f]
+                if same:
+                    times[known] += 1.0
+                    break
+            slot = (slot + np.uint64(1)) & np.uint64(slots.size - 1)
+        if 2 * n > slots.size:
+            slots = np.full(4 * slots.size, -1, np.int32)
+            for other in range(n):
+                slot = hashes[other] & np.uint64(slots.size - 1)
+                while slots[slot] >= 0:
+                    slot = (slot + np.uint64(1)) & np.uint64(slots.size - 1)
+                slots[slot] = other
+    return first[:n], times[:n]
+
+
+@njit(cache=True, nogil=True)
 def grow(rows: Rows, n_classes: int, min_cases: float) -> Nodes:
     """Grow the full tree, all nodes alive; ``rows`` are reordered, ``min_cases`` is a weight."""
     order, _, codes, y, weights, cardinality = rows

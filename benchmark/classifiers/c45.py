@@ -15,7 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, validate_data
 
-from benchmark.classifiers._c45_kernels import LEAF, Limit, Nodes, Rows, collapse, grow, prune, walk
+from benchmark.classifiers._c45_kernels import LEAF, Limit, Nodes, Rows, collapse, distinct, grow, prune, walk
 from benchmark.data.table import CODE_DTYPE
 from benchmark.errors import ClassifierError
 
@@ -203,7 +203,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._check_parameters()
         declared = _declared_categories(X) if isinstance(X, pd.DataFrame) else ()
-        coded, labels = validate_data(self, _coded(X, declared), y, dtype="numeric")
+        coded, labels = self._validated(_coded(X, declared), y)
         if labels.dtype.kind not in "biu":  # whole numbers are classes, whatever they are
             check_classification_targets(labels)
         codes = _checked_codes(coded)
@@ -213,13 +213,18 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             codes, labels, weights = codes[counted], labels[counted], weights[counted]
         self.feature_categories_ = declared or (None,) * self.n_features_in_
         self.cardinality_ = self._checked_cardinality(codes)
-        self.classes_, classes = np.unique(labels, return_inverse=True)
+        self.classes_, classes = _numbered(labels)
 
+        codes, numbers = np.array(codes, order="C"), classes.astype(np.int32)  # copies, writable for kernels
+        if sample_weight is None:
+            # Equal rows count as one: sums of ones have no rounding, so that the tree is the same.
+            first, weights = distinct(codes, numbers)
+            codes, numbers = codes[first], numbers[first]
         rows = Rows(
             order=np.arange(len(codes), dtype=np.int32),
             scratch=np.empty(len(codes), dtype=np.int32),
-            codes=np.array(codes, order="C"),  # a copy: kernels take writable arrays only
-            y=classes.astype(np.int32),
+            codes=codes,
+            y=numbers,
             weights=weights,
             cardinality=self.cardinality_,
         )
@@ -241,6 +246,12 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         nodes = self._walk(X)
         return np.asarray(self.classes_[self.tree_.majority][nodes])
+
+    def predict_both(self, X: ArrayLike | pd.DataFrame) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return what :meth:`predict` and :meth:`predict_proba` do, of one walk through the tree."""
+        nodes = self._walk(X)
+        labels = self.classes_[self.tree_.majority]
+        return np.asarray(labels[nodes]), np.asarray(self.tree_.probabilities[nodes])
 
     def predict_proba(self, X: ArrayLike | pd.DataFrame) -> NDArray[np.float64]:
         """Return the class frequencies where each row ends, shape (n_rows, n_classes); else as ``predict``.
@@ -310,12 +321,40 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return cardinality
 
+    def _validated(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return what scikit-learn's check returns, without its cost where the types say that all is well."""
+        labels = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu"
+        if not (_is_codes(X) and labels and len(X) == len(y) and self._nameless):
+            X, y = validate_data(self, X, y, dtype="numeric")
+        else:
+            self.n_features_in_ = X.shape[1]
+        return X, y
+
+    @property
+    def _nameless(self) -> bool:
+        return not hasattr(self, "feature_names_in_")
+
     def _walk(self, X: Any) -> NDArray[np.int32]:
         """Return the node where each row ends, shape (n_rows,)."""
         check_is_fitted(self)
-        coded = validate_data(self, _coded(X, self.feature_categories_), dtype="numeric", reset=False)
+        coded = _coded(X, self.feature_categories_)
+        if not (_is_codes(coded) and coded.shape[1] == self.n_features_in_ and self._nameless):
+            coded = validate_data(self, coded, dtype="numeric", reset=False)
         codes = np.array(_as_codes(coded), order="F")  # a copy: kernels take writable arrays only
         return np.asarray(walk(codes, self.tree_.feature, self.tree_.first_child, self.cardinality_))
+
+
+def _numbered(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the labels that there are, ascending, and which of them each row has."""
+    if labels.dtype.kind == "i" and labels.min() >= 0 and labels.max() < len(labels):
+        there = np.bincount(labels) > 0  # without sorting
+        return np.flatnonzero(there).astype(labels.dtype), (np.cumsum(there) - 1)[labels]
+    classes, numbers = np.unique(labels, return_inverse=True)
+    return classes, numbers
+
+
+def _is_codes(X: Any) -> bool:
+    return type(X) is np.ndarray and X.dtype == CODE_DTYPE and X.ndim == 2 and X.size > 0
 
 
 def _declared_categories(X: pd.DataFrame) -> tuple[pd.Index | None, ...]:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from benchmark import __version__
 from benchmark.cli.common import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from benchmark.errors import BetabenchError
-from benchmark.experiment.pool import leave_if_imported_by_a_worker
+from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 
 __all__ = ["main"]
 

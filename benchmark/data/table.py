@@ -283,6 +283,13 @@ class Table:
         h.update(self.codes.astype("<i2").tobytes(order="F"))
         return h.hexdigest()
 
+    def twin(self) -> Table:
+        """Return the same rows as a table of its own, which derives its columns itself."""
+        twin = object.__new__(Table)  # the codes are checked already
+        for name in ("schema", "codes"):
+            object.__setattr__(twin, name, getattr(self, name))
+        return twin
+
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Table:
         """Return the table of the given row positions (repeats allowed) or of a row mask."""
         return Table(self.schema, self.codes[rows])

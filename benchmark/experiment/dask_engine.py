@@ -35,7 +35,8 @@ from distributed.utils import sync
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.cluster import Cluster
 from benchmark.experiment.engine import missing_extra
-from benchmark.experiment.pool import DELIVERY, Failure, Finished, Handler, Limits, Pool, Task
+from benchmark.experiment.fork_server import CAN_FORK, ForkServer
+from benchmark.experiment.pool import DELIVERY, Failure, Finished, Handler, Limits, Pool, Task, work
 from benchmark.experiment.versions import processor
 
 _BATCH = 1000  # tasks that the scheduler gets in one message
@@ -234,7 +235,7 @@ class _Pools(WorkerPlugin):  # type: ignore[misc]
 
     def __init__(self, name: str, make_handler: Callable[[], Handler], limits: Limits) -> None:
         self.name = name
-        self._new_pool = functools.partial(Pool, make_handler, n_workers=1, limits=limits)
+        self._make_handler, self._limits = make_handler, limits
 
     def setup(self, worker: Any) -> None:  # noqa: ARG002
         """Prepare a worker that has just got the plugin."""
@@ -245,6 +246,7 @@ class _Pools(WorkerPlugin):  # type: ignore[misc]
         self._idle: list[Pool] = []
         self._busy: list[Pool] = []
         self._ended = False
+        self._server = ForkServer(work) if CAN_FORK else None
 
     def teardown(self, worker: Any) -> None:  # noqa: ARG002
         """End all processes: the run is over, or the worker is."""
@@ -254,6 +256,11 @@ class _Pools(WorkerPlugin):  # type: ignore[misc]
                 pool.stop()
             while self._idle:
                 self._idle.pop().close()
+        if self._server is not None:
+            self._server.close()
+
+    def _new_pool(self) -> Pool:
+        return Pool(self._make_handler, n_workers=1, limits=self._limits, server=self._server)
 
     def compute(self, task: Task) -> Iterator[list[Finished]]:
         """Run a task; see :meth:`~benchmark.experiment.pool.Pool.run`."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from benchmark.errors import ExperimentError
-from benchmark.experiment.pool import Finished, Handler, Limits, Task, run_tasks
+from benchmark.experiment.fork_server import CAN_FORK, ForkServer
+from benchmark.experiment.pool import Finished, Handler, Limits, Pool, Task, work
 from benchmark.experiment.versions import processor
 
 
@@ -35,15 +35,29 @@ class Engine(Protocol):
         """
 
 
-@dataclass(frozen=True)
+# What nearly every run needs, imported where it is used or not at all by what makes the handler.
+_PRELOADED = ("benchmark.experiment.run", "numba", "scipy.optimize", "sklearn.tree")
+
+
 class LocalEngine:
-    """Processes of this machine; an ExperimentError says that there would be none."""
+    """Processes of this machine; an ExperimentError says that there would be none.
 
-    n_workers: int
+    As a context it begins to prepare them at once, while the caller does something else.
+    """
 
-    def __post_init__(self) -> None:
-        if self.n_workers < 1:
-            raise ExperimentError("Too few workers", expected="--workers 1 or more", got=str(self.n_workers))
+    def __init__(self, n_workers: int) -> None:
+        if n_workers < 1:
+            raise ExperimentError("Too few workers", expected="--workers 1 or more", got=str(n_workers))
+        self.n_workers = n_workers
+        self.server: ForkServer | None = None
+
+    def __enter__(self) -> LocalEngine:
+        self.server = ForkServer(work, _PRELOADED) if CAN_FORK else None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.server is not None:
+            self.server.close()
 
     @property
     def name(self) -> str:
@@ -59,7 +73,12 @@ class LocalEngine:
         self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
     ) -> Iterator[list[Finished]]:
         """Run tasks in processes that end with the last one; see :class:`Engine`."""
-        return run_tasks(tasks, make_handler, n_workers=self.n_workers, limits=limits)
+        with self.pool(make_handler, limits) as pool:
+            yield from pool.run(tasks)
+
+    def pool(self, make_handler: Callable[[], Handler], limits: Limits) -> Pool:
+        """Return processes for whatever else is to be done."""
+        return Pool(make_handler, n_workers=self.n_workers, limits=limits, server=self.server)
 
 
 @contextlib.contextmanager
@@ -73,7 +92,8 @@ def open_engine(
     address or the file is wrong, or that the extra ``cluster`` is missing.
     """
     if scheduler is None and cluster is None:
-        yield LocalEngine(workers)
+        with LocalEngine(workers) as local:
+            yield local
         return
     from benchmark.experiment.cluster import load_cluster
 

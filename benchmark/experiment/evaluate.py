@@ -168,7 +168,7 @@ class Evaluator:
                 rng=generator(seed, purpose="technique", technique=own, **own_axes),
             )
             # Tables of its own for each: what a table derives from its codes can be written to.
-            own_train, own_test = (Table(table.schema, table.codes) for table in (train, hidden))
+            own_train, own_test = train.twin(), hidden.twin()
             started = time.perf_counter()
             content = self._cell(block, cell, technique, own_train, own_test, tools)
             yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
@@ -216,7 +216,9 @@ def metric_values(results: MetricResults) -> tuple[MetricValue, ...]:
     """Return metrics as the store keeps them."""
     reasons = results.reasons
     return tuple(
-        MetricValue(name, None if math.isnan(value) else float(value), _storable(reasons.get(name, "")))
+        MetricValue(name, float(value))
+        if not math.isnan(value)
+        else MetricValue(name, None, _storable(reasons.get(name, "")))
         for name, value in results.values.items()
     )
 

@@ -2,7 +2,8 @@
 
 Standard pools cannot end a task that hangs in compiled code, nor tell which task took its process down, so
 each worker here is a process of its own behind a pipe: it says which cell it starts and what came out. A
-technique that exceeds its time or memory or takes the process down costs one cell and a new process.
+technique that exceeds its time or memory or takes the process down costs one cell and a new process, which is
+forked where the system allows it (:mod:`benchmark.experiment.fork_server`).
 
 Cells that share a process could disturb one another. Between two cells a worker puts back what can be put
 back (working directory, environment, standard streams, alarms); one that is left with threads or processes
@@ -20,7 +21,6 @@ import math
 import multiprocessing
 import os
 import signal
-import sys
 import threading
 import time
 import warnings
@@ -34,16 +34,20 @@ from typing import Any, Literal, NamedTuple, TextIO
 import psutil
 
 from benchmark.errors import BetabenchError, ExperimentError
+from benchmark.experiment.fork_server import (
+    CAN_FORK,
+    ONE_THREAD,
+    CannotForkError,
+    Forked,
+    ForkServer,
+    NotStartedError,
+    end_with,
+)
+from benchmark.experiment.main_script import UNGUARDED, main_without_file_not_imported
 
 DELIVERY = 1.0
 """Seconds between two deliveries: a kill loses at most this much finished work, and the running cells."""
 
-# Compiled libraries read these when they are loaded. One thread each: the blocks already use all cores, and
-# the order of floating-point sums must not depend on the machine's number of cores.
-_THREAD_VARIABLES = (
-    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"),
-    "VECLIB_MAXIMUM_THREADS",
-)
 # Held by the thread that has changed the environment for a process that it starts.
 _ENVIRONMENT = threading.Lock()
 # Seconds between two looks at the memory of a working process, which can fill some hundred MiB meanwhile.
@@ -51,9 +55,8 @@ _MEMORY_CHECK = 0.1
 # Share of a core that may be spent on looking who has started whom.
 _CHECK_SHARE = 0.01
 _MESSAGES = ("refused", "ready", "start", "result")
-# Exit code of a worker in which the script that it imports would have started the run once more.
-_UNGUARDED = 75
-# How many workers in a row may be killed while they start before it is taken for a rule.
+# How many workers in a row may be killed while they start before it is taken for a rule, and how often what
+# starts them may be killed while they work.
 _STARTS = 3
 
 
@@ -111,7 +114,7 @@ class _MemoryMeter:
         """Return what a worker and its processes hold, in MiB; 0 if it has ended."""
         if time.monotonic() >= self._due:
             started = time.thread_time()
-            self._descendants = _descendants_of_children()
+            self._descendants = _descendants()
             self._due = time.monotonic() + max(_MEMORY_CHECK, (time.thread_time() - started) / _CHECK_SHARE)
         held = 0
         with contextlib.suppress(psutil.Error):
@@ -158,12 +161,21 @@ class _Worker:
 class Pool:
     """Worker processes that stay from one run of tasks to the next.
 
-    ``make_handler`` is called once in each worker; it must be picklable, and so must its handler's results. A
-    process starts when there is work for it.
+    ``make_handler`` is called once in the process that workers are forked from, or in each worker where they
+    are not; it must be picklable, and so must its handler's results. A process starts when there is work for
+    it. A ``server`` that is given does :func:`work`, and stays; otherwise the pool has its own.
     """
 
-    def __init__(self, make_handler: Callable[[], Handler], *, n_workers: int, limits: Limits) -> None:
-        self._context = multiprocessing.get_context("spawn")
+    def __init__(
+        self,
+        make_handler: Callable[[], Handler],
+        *,
+        n_workers: int,
+        limits: Limits,
+        server: ForkServer | None = None,
+    ) -> None:
+        self._server, self._own_server = server, server is None
+        self._forks = True
         self._make_handler = make_handler
         self._n_workers = n_workers
         self._limits = limits
@@ -171,6 +183,7 @@ class Pool:
         self._meter = _MemoryMeter()
         self._stopped = False
         self._failed_starts = 0  # in a row
+        self._lost_servers: set[int] = set()
 
     def __enter__(self) -> Pool:
         return self
@@ -191,13 +204,13 @@ class Pool:
         due = -math.inf  # when they are delivered, if there are any
         try:
             while pending or any(w.task for w in workers):
+                if self._stopped:
+                    what = "The workers were stopped from outside"
+                    raise ExperimentError(what, remedy="start the run again")
                 while len(workers) < self._n_workers and sum(w.task is None for w in workers) < len(pending):
                     self._start()
                 for worker in workers:
                     _assign(worker, pending)
-                if self._stopped:
-                    what = "The workers were stopped from outside"
-                    raise ExperimentError(what, remedy="start the run again")
                 _await(workers, self._limits, due if finished else math.inf)
                 for worker in workers[:]:
                     was_ready = worker.ready
@@ -207,7 +220,8 @@ class Pool:
                     if worker.lost:
                         workers.remove(worker)
                         _end(worker)
-                        self._raise_if_start_failed(worker)
+                        self._raise_if_start_failed(worker.startup_exit_code)
+                        self._raise_if_orphaned(worker)
                     finished += worker.finished
                     worker.finished = []
                     if worker.task is None:
@@ -238,13 +252,15 @@ class Pool:
         """End the workers."""
         while self._workers:
             _end(self._workers.pop())
+        if self._own_server and self._server is not None:
+            self._server.close()
+            self._server = None
 
-    def _raise_if_start_failed(self, worker: _Worker) -> None:
+    def _raise_if_start_failed(self, code: int | None) -> None:
         """Raise an error if workers end while they start: by themselves, or killed again and again."""
-        code = worker.startup_exit_code
         if code is None:
             return
-        if code == _UNGUARDED:
+        if code == UNGUARDED:
             raise ExperimentError(
                 "The script that started this run would start it again in each of its worker processes",
                 expected='what it does below the line if __name__ == "__main__":',
@@ -259,28 +275,48 @@ class Pool:
                 remedy="run with --workers 1 and look for the first error above this one",
             )
 
+    def _raise_if_orphaned(self, worker: _Worker) -> None:
+        """Raise an error if what starts workers is killed again and again, by a cell or from outside."""
+        if isinstance(worker.process, Forked) and worker.process.orphaned:
+            self._lost_servers.add(worker.process.number)
+            if len(self._lost_servers) == _STARTS:
+                raise ExperimentError(
+                    f"The process that starts the workers was killed {_STARTS} times",
+                    remedy="look for what ends processes here, such as too little memory; the same command "
+                    "goes on with what is stored",
+                )
+
     def _start(self, task: Task | None = None) -> None:
-        here, there = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(there,), daemon=True)
-        with _one_thread_each(), _sigint_ignored(), _main_without_file_not_imported():
-            process.start()
-        there.close()  # so that the pipe ends when the worker does
-        # Not as an argument of the process: multiprocessing holds both ends of the pipe for arguments, and
-        # waits forever where these are long and the process is killed before it has read them.
-        with contextlib.suppress(OSError):  # noticed by the listener
-            here.send(self._make_handler)
+        here, there = multiprocessing.Pipe()
+        with there:  # closed on this side, so that the pipe ends when the worker does
+            process: Any = None
+            if CAN_FORK:
+                process = self._fork(there)
+            else:
+                spawn = multiprocessing.get_context("spawn")
+                process = spawn.Process(target=_work_spawned, args=(there,), daemon=True)
+                with _one_thread_each(), _sigint_ignored(), main_without_file_not_imported():
+                    process.start()
+        if not CAN_FORK:
+            # Not as an argument of the process: multiprocessing holds both ends of the pipe for arguments,
+            # and waits forever where these are long and the process is killed before it has read them.
+            with contextlib.suppress(OSError):  # noticed by the listener
+                here.send(self._make_handler)
         self._workers.append(_Worker(process, here, self._meter, task))
 
-
-def leave_if_imported_by_a_worker() -> None:
-    """End this process if it is a worker that has only come here by importing the user's script.
-
-    Python imports the main script into each process that is started, so that a script which starts a run
-    without asking whether it is the main program would do so in every worker. The process that waits for the
-    worker says what to do.
-    """
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        os._exit(_UNGUARDED)
+    def _fork(self, connection: Connection) -> Forked:
+        """Return a new worker of the server, which is started if need be, or a server that becomes one."""
+        while True:
+            try:
+                if not self._forks:
+                    return ForkServer(work).become(connection, self._make_handler)
+                if self._server is None:
+                    self._server = ForkServer(work)
+                return self._server.fork(connection, self._make_handler)
+            except CannotForkError:
+                self._forks = False
+            except NotStartedError as failed:
+                self._raise_if_start_failed(failed.code)
 
 
 def run_tasks(
@@ -322,7 +358,9 @@ def _listen(worker: _Worker, limits: Limits) -> None:
                 raise ValueError(kind)
         except (EOFError, OSError):
             code = _exit_code(worker.process)
-            if worker.ready:
+            if worker.ready and isinstance(worker.process, Forked) and worker.process.orphaned:
+                worker.lost = True  # by nobody's fault that is known
+            elif worker.ready:
                 reason = f"the worker process ended with {_exit_text(code)}"
                 _lose(worker, Failure("crashed", reason, elapsed))
             else:
@@ -373,16 +411,16 @@ def _exit_text(code: int | None) -> str:
     return f"exit code {code}"
 
 
-def _descendants_of_children() -> dict[int, list[psutil.Process]]:
-    """Return by the id of each process that this one has started those that came of it."""
+def _descendants() -> dict[int, list[psutil.Process]]:
+    """Return by the id of each process that came of this one those that came of it."""
     descendants: dict[int, list[psutil.Process]] = {}
-    child_of: dict[int, int] = {}  # by which child a process is here
+    above: dict[int, tuple[int, ...]] = {}
     for process in psutil.Process().children(recursive=True):  # parents come before their children
         with contextlib.suppress(psutil.Error):  # it has ended meanwhile
-            child = child_of.get(process.ppid())
-            child_of[process.pid] = process.pid if child is None else child
-            if child is not None:
-                descendants.setdefault(child, []).append(process)
+            parent = process.ppid()
+            above[process.pid] = (*above.get(parent, ()), parent)
+            for ancestor in above[process.pid]:
+                descendants.setdefault(ancestor, []).append(process)
     return descendants
 
 
@@ -418,26 +456,11 @@ def _sigint_ignored() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _main_without_file_not_imported() -> Iterator[None]:
-    """Keep processes started inside from importing a main program that came from standard input."""
-    main = sys.modules["__main__"]
-    name = getattr(main, "__file__", None)
-    if name is None or Path(name).exists():
-        yield
-        return
-    del main.__file__  # "<stdin>"; without it, there is nothing to be imported
-    try:
-        yield
-    finally:
-        main.__file__ = name
-
-
-@contextlib.contextmanager
 def _one_thread_each() -> Iterator[None]:
     """Let processes started inside inherit one thread per library."""
     with _ENVIRONMENT:
-        before = {name: os.environ.get(name) for name in _THREAD_VARIABLES}
-        os.environ.update(dict.fromkeys(_THREAD_VARIABLES, "1"))
+        before = {name: os.environ.get(name) for name in ONE_THREAD}
+        os.environ.update(ONE_THREAD)
         try:
             yield
         finally:
@@ -448,13 +471,13 @@ def _one_thread_each() -> Iterator[None]:
                     os.environ[name] = value
 
 
-def _work(connection: Connection) -> None:
-    """Run in the worker: take what makes the handler, then tasks until the pipe ends."""
-    home = os.getpid()
+def _work_spawned(connection: Connection) -> None:
+    """Run in a worker that was not forked: take what makes the handler, make it, and work."""
     if hasattr(os, "setsid"):
         os.setsid()  # leads a group, so that whatever techniques start can be ended with it
-        os.register_at_fork(after_in_child=connection.close)  # else the pipe would not end with the worker
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    threading.Thread(target=end_with, args=([parent.sentinel],), daemon=True).start()
     room = _Room()
     try:
         make_handler: Callable[[], Handler] = connection.recv()
@@ -464,6 +487,15 @@ def _work(connection: Connection) -> None:
     except BetabenchError as error:  # it says what is wrong; any other goes to standard error
         connection.send(("refused", error))
         return
+    work(connection, handler, room)
+
+
+def work(connection: Connection, handler: Handler, room: _Room | None = None) -> None:
+    """Run in a worker: take tasks until the pipe ends."""
+    home = os.getpid()
+    if hasattr(os, "register_at_fork"):  # else the pipe would not end with the worker
+        os.register_at_fork(after_in_child=connection.close)
+    room = room or _Room()
     room.remember()
     connection.send(("ready", None))
     while True:
@@ -480,8 +512,8 @@ def _work(connection: Connection) -> None:
                 os._exit(1)
             leftovers = room.left_behind()
             connection.send(("result", (result, leftovers)))
-            if leftovers:
-                return
+            if leftovers:  # whose are known as long as this process lives, which is ended with them
+                threading.Event().wait()
 
 
 class _Room:
@@ -543,12 +575,3 @@ def _has_children() -> bool:
     except ChildProcessError:
         return False
     return True
-
-
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        if hasattr(os, "killpg"):
-            os.killpg(0, signal.SIGKILL)
-        os._exit(1)

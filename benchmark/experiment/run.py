@@ -109,6 +109,8 @@ def compute(
         for block, cells in planned
         if (left := tuple(c for c in cells if c.key in lost or _is_missing(stored.get(c.key), again, limit)))
     ]
+    # Repetition by repetition, so that every dataset has results early: an interrupted run answers, too.
+    missing.sort(key=lambda task: task.block.repetition)
     keys = [cell.key for _, cells in planned for cell in cells]
     plan = hashlib.sha256("".join(keys).encode()).hexdigest()
     total, to_do = len(keys), sum(len(task.cells) for task in missing)

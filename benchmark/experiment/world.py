@@ -21,8 +21,8 @@ from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import ExperimentError
 from benchmark.experiment.draws import draw_training_sample
+from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 from benchmark.experiment.plan import Block, DatasetEntry, Experiment
-from benchmark.experiment.pool import leave_if_imported_by_a_worker
 from benchmark.experiment.versions import harness_digest, source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network, merge_settings

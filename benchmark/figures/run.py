@@ -17,6 +17,9 @@ from benchmark.text.words import file_name
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Repetitions from which a technique has a figure of its own: fewer dots are as clear in a panel of all.
+_FEWEST_ALONE = 3
+
 Drawing = tuple[str, Callable[[], "Figure"]]
 
 
@@ -26,9 +29,9 @@ def run_figures(
     """Yield name and drawing function of each figure.
 
     They are ``auc/<dataset>__beta_<beta>`` if AUC by group was measured; of the headline metrics
-    ``network/<dataset>``, ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and
-    ``tradeoff/<dataset>/technique_<name>``; bias and classifier are part of the name where a dataset occurs
-    with several. Results and failures are checked by :mod:`benchmark.runs.frames`.
+    ``network/<dataset>``, ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and, with three repetitions or
+    more, ``tradeoff/<dataset>/technique_<name>``; bias and classifier are part of the name where a dataset
+    occurs with several. Results and failures are checked by :mod:`benchmark.runs.frames`.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.network import draw_network
@@ -79,7 +82,9 @@ def _tradeoff_figures(
     limits = tradeoff_limits(points, scenario.dataset.constant_accuracy)
     tried = frozenset(scenario.rows(summary)["technique"])
     techniques = [technique for technique in description.techniques if technique.name in tried]
-    chosen = {"all": techniques, **{f"technique_{file_name(t.name)}": [t] for t in techniques}}
+    chosen = {"all": techniques}
+    if description.repetitions >= _FEWEST_ALONE:
+        chosen |= {f"technique_{file_name(t.name)}": [t] for t in techniques}
     for name, own in chosen.items():
         draw = partial(draw_tradeoff, points, limits, own, failures, standing, scenario, description)
         yield f"tradeoff/{scenario.file_name}/{name}", draw

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-from scipy.stats import kendalltau
 
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import PublishedDataset, PublishedEntry
@@ -217,6 +216,8 @@ def rank_correlations(comparison: pd.DataFrame) -> pd.DataFrame:
     ----------
     M. G. Kendall (1945). The treatment of ties in ranking problems. Biometrika 33(3), 239-251.
     """
+    from scipy.stats import kendalltau
+
     rows = []
     for (dataset, beta, metric), part in comparison.groupby(["dataset", "beta", "metric"], sort=False):
         both = part[part["ours"].notna()]

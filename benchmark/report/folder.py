@@ -15,7 +15,7 @@ from benchmark.experiment.export import convergence_frame, failures_frame, metri
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.run import Outcome, headline_metrics
 from benchmark.experiment.world import World
-from benchmark.figures.world import draw_world
+from benchmark.figures.world import world_figures
 from benchmark.metrics import metric_names
 from benchmark.report.writer import write_report
 from benchmark.runs.descriptions import RunDescription
@@ -25,6 +25,8 @@ from benchmark.text.spreadsheet import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from benchmark.figures.files import MakePool
 
 # What other commands add to a folder: true of the results that it was made from, and of no others.
 _DRAWN_FROM_RESULTS = (
@@ -53,13 +55,14 @@ def write_run_folder(
     *,
     figures: bool = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
+    make_pool: MakePool | None = None,
 ) -> RunFolder:
     """Write results, failures, report and manifest of a run.
 
     Files that an earlier run wrote here and this one did not are removed, and so are comparison,
     statistics and page of other results, so that the folder never shows two runs at once; the store keeps
     their numbers. Files of others are left alone. Figures have the given
-    :data:`~benchmark.text.files.FORMATS`.
+    :data:`~benchmark.text.files.FORMATS`, and are drawn in the processes of ``make_pool`` if it is given.
     """
     metrics = metric_names(world.experiment.measured)
     main = metric_names((*headline_metrics(world.experiment), *ALWAYS_MEASURED))
@@ -78,12 +81,16 @@ def write_run_folder(
     written = [
         *_write_results(output / "results.csv", text),
         write_atomically(output / "failures.csv", csv_text(failures)),
-        *write_report(output, *reported, description, figures=figures, formats=formats),
+        *write_report(
+            output,
+            *reported,
+            description,
+            figures=figures,
+            formats=formats,
+            more_figures=world_figures(world, description),
+            make_pool=make_pool,
+        ),
     ]
-    if figures:
-        from benchmark.figures.files import write_figures
-
-        written += write_figures(output / "figures", draw_world(world, description), formats)
     more = {"metrics.csv": metrics_frame(outcome.cells, others)} if others else {}
     if len(convergence := convergence_frame(outcome.cells)):
         more["convergence.csv"] = convergence

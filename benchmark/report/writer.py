@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -17,6 +18,9 @@ from benchmark.tables.paper import build_tables
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 from benchmark.text.spreadsheet import csv_text
 
+if TYPE_CHECKING:
+    from benchmark.figures.files import Drawing, MakePool
+
 
 def write_report(
     output_dir: Path,
@@ -26,6 +30,8 @@ def write_report(
     *,
     figures: bool = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
+    more_figures: Iterable[Drawing] = (),
+    make_pool: MakePool | None = None,
 ) -> list[Path]:
     """Write summary, tables and figures.
 
@@ -47,6 +53,10 @@ def write_report(
         Whether to draw figures, which takes nearly all of the time.
     formats : sequence of str, optional
         Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
+    more_figures : iterable of (str, callable), optional
+        Names and drawing functions of figures to be drawn as well.
+    make_pool : callable, optional
+        Starts processes that draw; without it this process does.
 
     Returns
     -------
@@ -70,8 +80,8 @@ def write_report(
     written += write_tables(output_dir / "tables", build_tables(summary, results, failures, description))
     if figures:
         # matplotlib is loaded only when something is drawn.
-        from benchmark.figures.files import write_figures
+        from benchmark.figures.files import draw_figures
 
-        drawn = ((name, draw()) for name, draw in run_figures(summary, results, failures, description))
-        written += write_figures(output_dir / "figures", drawn, formats)
+        drawings = [*run_figures(summary, results, failures, description), *more_figures]
+        written += draw_figures(output_dir / "figures", drawings, formats, make_pool)
     return written

@@ -8,7 +8,6 @@ from dataclasses import astuple, dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from benchmark.errors import StatisticsError, UnknownNameError
 from benchmark.statistics.bayes import N_SAMPLES, PRIOR, ROPE, signed_rank_probabilities
@@ -54,6 +53,8 @@ class _Ranking:
     @property
     def mean_ranks(self) -> Array:
         """Mean over the blocks of each technique's rank, 1 for the nearest to the ideal."""
+        from scipy.stats import rankdata
+
         return rankdata(self.distances, axis=1).mean(axis=0) if self.techniques else np.empty(0)
 
     def p_values(self) -> tuple[Array, Array]:

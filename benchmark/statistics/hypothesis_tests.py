@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
-from scipy.stats import rankdata, wilcoxon
 
 from benchmark.seeding import generator
 from benchmark.statistics.frames import ROUNDING, Array, all_equal
@@ -56,6 +55,8 @@ def friedman(values: Array) -> Friedman:
     5.8; Demsar (2006), Statistical comparisons of classifiers over multiple data sets, section 3.2.2.
     """
     n, k = values.shape
+    from scipy.stats import rankdata  # loads for half a second
+
     centred = rankdata(values, axis=1) - (k + 1) / 2
     df, df_error = k - 1, (k - 1) * (n - 1)
     if not centred.any():
@@ -76,6 +77,8 @@ def wilcoxon_p_values(differences: Array, zeros: Literal["wilcox", "zsplit"] = "
     As :func:`scipy.stats.wilcoxon`, it is exact up to 50 differences without zeros and ties, and up to 13
     with them. NaN where all differences are zero. Wilcoxon (1945), Individual comparisons by ranking methods.
     """
+    from scipy.stats import wilcoxon
+
     sizes = np.sort(np.abs(differences), axis=1)
     clean = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
     p = np.full(len(differences), np.nan)
@@ -96,6 +99,8 @@ def _exact_with_ties(differences: Array, zeros: Literal["wilcox", "zsplit"]) -> 
 
     scipy tries them one by one, in seconds; counted by rank sum, that takes less than a millisecond.
     """
+    from scipy.stats import rankdata
+
     ranked = differences[differences != 0] if zeros == "wilcox" else differences
     signed = ranked != 0
     # Ranks that are shared end on one half: twice a rank is a whole number.
@@ -181,6 +186,8 @@ def rank_biserial(differences: Array) -> Array:
     Kerby (2014), The simple difference formula; King, Rosopa and Minium (2011), Statistical reasoning in the
     behavioral sciences.
     """
+    from scipy.stats import rankdata
+
     # Zeros rank below all others and take the same ranks from each, so they are subtracted.
     n_zeros = (differences == 0).sum(axis=1, keepdims=True)
     ranks = np.where(differences == 0, 0, rankdata(np.abs(differences), axis=1) - n_zeros)

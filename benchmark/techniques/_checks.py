@@ -36,7 +36,12 @@ def one_thread() -> Iterator[None]:
     More threads change the last digits of sums, and with them results; on small matrices they only wait for
     each other.
     """
-    with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):
+    controller = _controller(len(sys.modules))
+    # Asking costs a tenth of setting, and in workers there is one thread already.
+    if all(library.num_threads == 1 for library in controller.lib_controllers if library.user_api == "blas"):
+        yield
+        return
+    with controller.limit(limits=1, user_api="blas"):
         yield
 
 
@@ -110,6 +115,27 @@ def checked_value(technique: Technique, name: str, rule: Any) -> Value:
         f"The {name!r} parameter of {type(technique).__name__} must be {expected}. Got {value!r} instead",
         remedy=f"correct it, or leave it out for its default {default!r}",
     )
+
+
+class Once:
+    """A trained classifier that is asked once for the predictions and scores of the same features."""
+
+    def __init__(self, classifier: Any) -> None:
+        self.estimator = classifier
+        self._asked: tuple[Any, Any] = (None, None)
+
+    def predict(self, X: NDArray[np.int16]) -> Any:
+        """Return the predictions."""
+        return self._both(X)[0]
+
+    def predict_proba(self, X: NDArray[np.int16]) -> Any:
+        """Return the probabilities of the classes."""
+        return self._both(X)[1]
+
+    def _both(self, X: NDArray[np.int16]) -> Any:
+        if self._asked[0] is not X:
+            self._asked = X, self.estimator.predict_both(X)
+        return self._asked[1]
 
 
 def decider_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int16]], NDArray[np.bool_]]:

@@ -17,6 +17,7 @@ from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques._checks import (
     Array,
     Interval,
+    Once,
     Value,
     checked_value,
     decider_of,
@@ -310,12 +311,23 @@ class PreProcessing(Technique):
         else:
             classifier.fit(X, y, sample_weight=prepared.sample_weight)
 
-        def features(test: Table) -> NDArray[np.int16]:
-            return features_of(self._transformed(prepared, test), columns)
+        asked: tuple[Any, Any] = (None, None)
 
-        decide, scored = decider_of(classifier, self.name), None
-        if self.produces_scores and hasattr(classifier, "predict_proba"):
-            score = scorer_of(classifier, self.name)
+        def features(test: Table) -> NDArray[np.int16]:
+            # The same object for the same rows, whose codes never change: predictions and scores are both
+            # asked for.
+            nonlocal asked
+            if prepared.transform is not None:
+                return features_of(self._transformed(prepared, test), columns)
+            if asked[0] is not test.codes:
+                asked = test.codes, features_of(test, columns)
+            known: NDArray[np.int16] = asked[1]
+            return known
+
+        trained: Any = Once(classifier) if hasattr(classifier, "predict_both") else classifier
+        decide, scored = decider_of(trained, self.name), None
+        if self.produces_scores and hasattr(trained, "predict_proba"):
+            score = scorer_of(trained, self.name)
 
             def scored(test: Table) -> NDArray[np.float64]:
                 return score(features(test))

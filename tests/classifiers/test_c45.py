@@ -624,3 +624,26 @@ def test_same_bytes_in_any_process():
     }
     assert len(answers) == 1
     assert int(answers.pop().split()[0]) > 10
+
+
+@pytest.mark.parametrize("n_rows", [1, 30, 5000])
+@pytest.mark.parametrize("cardinality", [2, 40])
+def test_equal_rows_that_count_as_one_give_the_tree_of_all_rows(n_rows: int, cardinality: int) -> None:
+    rng = np.random.default_rng(n_rows)
+    X = rng.integers(0, cardinality, size=(n_rows, 3)).astype(np.int16)
+    y = (X.sum(axis=1) + rng.integers(0, 2, n_rows)) % 3
+    once = C45Classifier(categories=[cardinality] * 3).fit(X, y)
+    each = C45Classifier(categories=[cardinality] * 3).fit(
+        X.tolist(), y.tolist(), sample_weight=np.ones(n_rows)
+    )
+    assert once.export_text() == each.export_text()
+    np.testing.assert_array_equal(once.tree_.class_weights, each.tree_.class_weights)
+    np.testing.assert_array_equal(once.predict(X), each.predict(X.tolist()))
+
+
+def test_names_of_an_earlier_training_do_not_stay() -> None:
+    X, y = np.array([[0], [1]] * 4, dtype=np.int16), np.array([0, 1] * 4)
+    classifier = C45Classifier().fit(pd.DataFrame({"a": pd.Categorical(X[:, 0])}), y)
+    assert not hasattr(classifier.fit(X, y), "feature_names_in_")
+    with pytest.raises(ValueError, match="2 features"):
+        classifier.predict(np.zeros((3, 2), dtype=np.int16))

@@ -199,6 +199,7 @@ def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_cluster_the_engine_is_this_machine() -> None:
     with open_engine(workers=3) as engine:
-        assert engine == LocalEngine(3)
-    make: functools.partial[Handler] = functools.partial(Doubling)
-    assert by_block(engine.run([Task(0, (5,))], make, limits=Limits(30))) == {0: [10]}
+        assert isinstance(engine, LocalEngine)
+        assert engine.n_workers == 3
+        make: functools.partial[Handler] = functools.partial(Doubling)
+        assert by_block(engine.run([Task(0, (5,))], make, limits=Limits(30))) == {0: [10]}

@@ -2,7 +2,6 @@ import contextlib
 import functools
 import itertools
 import math
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -14,12 +13,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import psutil
 import pytest
 
 from benchmark.errors import ExperimentError
 from benchmark.experiment import pool
-from benchmark.experiment.pool import Failure, Finished, Limits, Task, run_tasks
+from benchmark.experiment.fork_server import CAN_FORK, ForkServer
+from benchmark.experiment.pool import Failure, Finished, Limits, Pool, Task, run_tasks
 
 SETTINGS: set[str] = set()
 """Stands for what cells change in the modules of their process."""
@@ -38,10 +39,13 @@ class Handler:
                 case "die":
                     os.kill(os.getpid(), signal.SIGKILL)
                 case "kill the parent":  # for the tests of Dask, whose workers are parents
-                    parent = multiprocessing.parent_process()
-                    assert parent is not None
-                    os.kill(parent.pid, signal.SIGKILL)
+                    the_run().kill()
                     time.sleep(600)
+                case "kill the server":
+                    os.kill(os.getppid(), signal.SIGKILL)
+                    time.sleep(600)
+                case "random":
+                    yield float(np.random.random())  # noqa: NPY002  # what a technique should not do
                 case "exit":
                     os._exit(3)
                 case "raise":
@@ -115,10 +119,9 @@ class Handler:
                     print("on standard error", file=sys.stderr)
                     yield "printed"
                 case "interrupt":  # once what it yields has arrived
-                    parent = os.getppid()
                     yield cell
                     time.sleep(0.2)
-                    os.kill(parent, signal.SIGINT)
+                    the_run().send_signal(signal.SIGINT)
                 case ("note", path, number):  # for the tests of Dask: says where that it was computed
                     time.sleep(0.3)
                     with Path(path).open("a") as file:
@@ -126,6 +129,20 @@ class Handler:
                     yield number
                 case _:
                     yield (block, cell)
+
+
+def the_run() -> psutil.Process:
+    """Return the process that runs tasks, asked in one of its workers."""
+    parent = psutil.Process().parent()
+    assert parent is not None
+    grandparent = parent.parent() if CAN_FORK else parent  # there is a server between them
+    assert grandparent is not None
+    return grandparent
+
+
+def nothing_is_left() -> bool:
+    """Return whether all processes that were started have ended and were waited for."""
+    return not psutil.Process().children(recursive=True)
 
 
 class Unstartable:
@@ -155,7 +172,7 @@ def test_every_task_comes_back_once_with_its_results_in_order(n_workers: int) ->
 
 def test_nothing_to_do_starts_nothing() -> None:
     assert run([]) == {}
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 def test_a_crash_costs_one_cell_and_says_how_the_process_ended() -> None:
@@ -179,7 +196,7 @@ def test_a_hanging_cell_is_cut_off_and_the_rest_goes_on() -> None:
     assert results[0][0] == (0, 1)
     assert results[0][2] == (0, 2)
     assert results[1] == [(1, 7)]
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 def test_workers_use_one_thread_and_the_parents_environment_is_left_alone() -> None:
@@ -195,14 +212,14 @@ def test_workers_that_cannot_start_are_an_error_not_a_thousand_crashes(
     with pytest.raises(ExperimentError, match="could not start"):
         list(run_tasks(tasks, functools.partial(Unstartable), n_workers=1, limits=Limits(5)))  # type: ignore[arg-type]
     assert "no such library" in capfd.readouterr().err
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 def test_leaving_early_ends_the_workers() -> None:
     running = run_tasks([Task(b, (1,)) for b in range(50)], Handler, n_workers=2, limits=Limits(30))
     next(iter(running))
     running.close()  # type: ignore[attr-defined]
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 def test_what_is_finished_is_delivered_while_a_later_cell_of_its_block_runs() -> None:
@@ -212,7 +229,7 @@ def test_what_is_finished_is_delivered_while_a_later_cell_of_its_block_runs() ->
         Finished(0, 2, (0, 2)),
     ]
     running.close()  # type: ignore[attr-defined]
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 @pytest.fixture
@@ -231,7 +248,7 @@ def test_what_is_finished_is_delivered_when_ctrl_c_comes_before_its_time() -> No
     with pytest.raises(KeyboardInterrupt):
         delivered.extend(finished.cell for batch in running for finished in batch)
     assert delivered == [1, 2, 3, "interrupt"]
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 @pytest.mark.parametrize("hoard", ["hoard", "let others hoard"])
@@ -269,7 +286,7 @@ def test_looking_who_started_whom_serves_all_workers_and_costs_a_hundredth_of_a_
         return {}
 
     clock = SimpleNamespace(monotonic=lambda: now, thread_time=lambda: spent)
-    monkeypatch.setattr(pool, "_descendants_of_children", look)
+    monkeypatch.setattr(pool, "_descendants", look)
     monkeypatch.setattr(pool, "time", clock)
     meter = pool._MemoryMeter()
     for now, expected in (  # noqa: B007  # the clock shows it
@@ -307,7 +324,7 @@ def test_folder_environment_streams_and_alarms_are_put_back(capfd: pytest.Captur
 def test_a_process_that_cannot_be_tidied_serves_no_other_cell(mess: str) -> None:
     (before, after, again) = run([Task(0, (mess, "process", "process"))], n_workers=1)[0]
     assert before != after == again
-    assert not multiprocessing.active_children()
+    assert nothing_is_left()
 
 
 @posix
@@ -367,3 +384,115 @@ def test_a_crash_in_a_used_process_convicts_nobody() -> None:
     assert isinstance(victim, int)
     assert victim != culprit
     assert other == (0, 1)
+
+
+def forks() -> list[psutil.Process]:
+    """Return the processes that workers are forked from."""
+    return [
+        one for one in psutil.Process().children() if any("fork_server" in word for word in one.cmdline())
+    ]
+
+
+forking = pytest.mark.skipif(not CAN_FORK, reason="workers are not forked here")
+
+
+class Dear(Handler):
+    """Costs more to make than a run of tests would take if each worker made its own."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        Dear.made += 1
+
+    def __call__(self, block: int, cells: tuple[object, ...]) -> Iterator[object]:
+        for _ in cells:
+            time.sleep(0.2)  # so that all workers have one
+            yield os.getpid(), os.getppid(), Dear.made
+
+
+@forking
+def test_workers_come_of_one_process_in_which_the_handler_is_made_once() -> None:
+    batches = run_tasks([Task(b, (1,)) for b in range(8)], Dear, n_workers=3, limits=Limits(60))
+    found = [finished.result for batch in batches for finished in batch]
+    assert len({pid for pid, _, _ in found}) > 1
+    assert len({parent for _, parent, _ in found}) == 1
+    assert {made for _, _, made in found} == {1}
+    assert nothing_is_left()
+
+
+@forking
+def test_what_workers_are_forked_from_may_be_killed_and_no_cell_is_to_blame() -> None:
+    running = run_tasks(
+        [Task(0, (1, "hold a little", 2, 3)), Task(1, (4,))], Handler, n_workers=1, limits=Limits(60)
+    )
+    found = list(next(iter(running)))
+    (server,) = forks()
+    server.kill()
+    found += [finished for batch in running for finished in batch]
+    assert by_block([found]) == {0: [(0, 1), 1, (0, 2), (0, 3)], 1: [(1, 4)]}
+    assert nothing_is_left()
+
+
+@forking
+def test_a_cell_that_ends_what_its_worker_comes_of_stops_the_run_after_a_while() -> None:
+    with pytest.raises(ExperimentError, match="was killed 3 times"):
+        run([Task(0, ("kill the server",))], n_workers=1)
+    assert nothing_is_left()
+
+
+class Threaded(Handler):
+    """Leaves a thread where it is made, as modules of plugins may when they are imported."""
+
+    def __init__(self) -> None:
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+
+
+@forking
+def test_a_process_with_threads_is_not_forked() -> None:
+    tasks = [Task(0, ("process", "die", 2))]
+    batches = run_tasks(tasks, Threaded, n_workers=1, limits=Limits(60))
+    (pid, failure, value) = by_block(batches)[0]
+    assert isinstance(failure, Failure)
+    assert value == (0, 2)
+    assert isinstance(pid, int)
+    assert not alive(pid)
+    assert nothing_is_left()
+
+
+@forking
+def test_several_pools_share_what_their_workers_come_of() -> None:
+    with contextlib.closing(ForkServer(pool.work)) as server:
+        parents = set()
+        for _ in range(2):
+            with Pool(Dear, n_workers=1, limits=Limits(60), server=server) as one:
+                ((result,),) = by_block(one.run([Task(0, (1,))])).values()
+                parents.add(result[1])  # type: ignore[index]
+            assert len(forks()) == 1
+        assert len(parents) == 1
+    assert nothing_is_left()
+
+
+@forking
+def test_a_server_without_work_ends_with_its_process() -> None:
+    code = (
+        "from benchmark.experiment.fork_server import ForkServer\n"
+        "from benchmark.experiment.pool import work\n"
+        "print(ForkServer(work)._process.pid, flush=True); input()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+        assert one.stdout is not None
+        pid = int(one.stdout.readline())
+        assert alive(pid)
+        one.kill()
+    deadline = time.monotonic() + 30
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(pid)
+
+
+@forking
+def test_workers_draw_different_random_numbers_where_nothing_is_seeded() -> None:
+    first, second = (run([Task(0, ("random",))], n_workers=1)[0] for _ in range(2))
+    tasks = [Task(b, ("random", "die")) for b in range(2)]
+    both = run(tasks, n_workers=1)
+    assert len({*first, *second, both[0][0], both[1][0]}) == 4

@@ -57,6 +57,7 @@ NOT_HARNESS = {
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
     "experiment/world.py": "makes the keys",
     "experiment/pool.py": "says in which processes cells are computed",
+    "experiment/main_script.py": "says which script starts them",
     "experiment/store": "keeps numbers as they are",
     "experiment/score.py": "computes metrics from predictions; its digest is stored with them",
     "metrics": "the same",

@@ -493,10 +493,10 @@ def kill_workers(bench: Bench, output: Path, rng: random.Random) -> Trial:
 
 
 def workers_of(pid: int) -> list[int]:
-    """Return the worker processes that a coordinator has just now."""
-    with contextlib.suppress(OSError):  # it has ended meanwhile
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return [int(c) for c in children if b"spawn_main" in Path(f"/proc/{c}/cmdline").read_bytes()]
+    """Return the worker processes that a coordinator has just now, with what they are forked from."""
+    with contextlib.suppress(OSError):  # one of them has just ended
+        lines = {one: Path(f"/proc/{one}/cmdline").read_bytes() for one in descendants(pid)}
+        return [one for one, line in lines.items() if b"fork_server" in line or b"spawn_main" in line]
     return []
 
 

@@ -45,7 +45,7 @@ _WATCHED: tuple[tuple[str, Any, str], ...] = (
     ("ranking", evaluate, "naive_bayes_ranker"),
     ("technique", PreProcessing, "prepare"),
     ("classifier", C45Classifier, "fit"),
-    ("prediction", C45Classifier, "predict"),
+    *(("prediction", C45Classifier, name) for name in ("predict", "predict_proba", "predict_both")),
     ("metrics", Scorer, "score"),
     ("metrics", evaluate, "metric_values"),
     ("store", Store, "write"),
