@@ -319,12 +319,12 @@ class Run:
         figures : bool, default False
             Write the statistics' figures as well.
         """
-        from benchmark.pages.run import write_page
+        from benchmark.pages.run import PAGE_NAME
         from benchmark.report.statistics_files import write_statistics
 
-        statistics = self.statistics()
-        write_statistics(self.folder / "statistics", statistics, figures=figures)
-        return write_page(self.folder, statistics)
+        output = self.folder / "statistics"
+        write_statistics(output, self.statistics(), figures=figures, page=self.folder)
+        return self.folder / PAGE_NAME
 
     def __repr__(self) -> str:
         return f"<Run of {self.finished.name!r} in {self.folder}>"

@@ -18,7 +18,7 @@ from benchmark.runs import standing_marks as marks
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.tables.answers import baseline_notes, mark, mark_notes
-from benchmark.tables.significance import data_notes, reach_notes, scenarios_of
+from benchmark.tables.significance import data_notes, reach_notes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
     own = _of_metric(statistics.intervals, metric)
     columns = [
         (scenario, float(beta))
-        for scenario in scenarios_of(statistics)
+        for scenario in statistics.scenarios
         for beta in np.unique(scenario.rows(own)["beta"])
     ]
     titles = _tried(statistics, own)
@@ -70,7 +70,7 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
             notes=[
                 *mark_notes(statistics.standing[statistics.standing["technique"].isin(names)]),
                 *(f"{s.heading}: {note}" for s in scenarios for note in _of_baseline(statistics, s)),
-                *reach_notes(_of_metric(statistics.out_of_reach(), metric), statistics.run),
+                *reach_notes(_of_metric(statistics.out_of_reach, metric), statistics.run),
                 *(note for scenario in scenarios for note in data_notes([scenario.dataset])),
             ],
             left=0.3 + labels.width,
@@ -173,7 +173,7 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
                 *marks.degenerate_notes(standing, titles, "Cross, not to be compared"),
                 *_of_baseline(statistics, scenario),
                 *marks.below_constant_notes(standing, baseline | titles),
-                *reach_notes(_of_metric(scenario.rows(statistics.out_of_reach()), metric), statistics.run),
+                *reach_notes(_of_metric(scenario.rows(statistics.out_of_reach), metric), statistics.run),
                 *data_notes([scenario.dataset]),
             ],
             left=0.3 + labels.width,

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import partial
 
 from benchmark.experiment.plan import Block
 from benchmark.experiment.world import World
+from benchmark.figures import Drawing
 from benchmark.runs.descriptions import RunDescription, bias_sentence
 from benchmark.text.embedded import NOT_LEARNED, NOT_REAL_LOUD
 from benchmark.text.words import file_name
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
+def world_figures(world: World, description: RunDescription) -> Iterator[Drawing]:
+    """Yield name and drawing function of ``label/<dataset>`` and ``fidelity/<dataset>``.
 
-def draw_world(world: World, description: RunDescription) -> Iterator[tuple[str, Figure]]:
-    """Yield name and figure: ``label/<dataset>`` and ``fidelity/<dataset>``, with the bias where several.
-
-    The label's table is drawn only for biases that edit the network: others leave it as it is. The
-    description's datasets are in the experiment's order.
+    The bias is part of the name where a dataset has several. The label's table is drawn only for biases that
+    edit the network: others leave it as it is. The description's datasets are in the experiment's order.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.fidelity import draw_fidelity
@@ -39,7 +37,7 @@ def draw_world(world: World, description: RunDescription) -> Iterator[tuple[str,
                 learned = (
                     f"{NOT_LEARNED}." if scene.embedded else "The network was learned from the real data."
                 )
-                yield f"label/{name}", draw_label_table(levels, betas, provenance=learned, **words)
+                yield f"label/{name}", partial(draw_label_table, levels, betas, provenance=learned, **words)
             samples = [
                 # The very sample that the techniques met in their first repetition.
                 (beta, world.training_sample(Block(name_there, bias, beta, repetition=0)))
@@ -54,4 +52,7 @@ def draw_world(world: World, description: RunDescription) -> Iterator[tuple[str,
                 f"{data} ({len(scene.test):,} rows) against the training samples of the first repetition "
                 f"({scene.n_train:,} rows)."
             )
-            yield f"fidelity/{name}", draw_fidelity(scene.test, samples, provenance=compared, **words)
+            yield (
+                f"fidelity/{name}",
+                partial(draw_fidelity, scene.test, samples, provenance=compared, **words),
+            )

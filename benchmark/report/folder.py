@@ -15,7 +15,7 @@ from benchmark.experiment.export import convergence_frame, failures_frame, metri
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.run import Outcome, headline_metrics
 from benchmark.experiment.world import World
-from benchmark.figures.world import draw_world
+from benchmark.figures.world import world_figures
 from benchmark.metrics import metric_names
 from benchmark.report.writer import write_report
 from benchmark.runs.descriptions import RunDescription
@@ -83,7 +83,7 @@ def write_run_folder(
     if figures:
         from benchmark.figures.files import write_figures
 
-        written += write_figures(output / "figures", draw_world(world, description), formats)
+        written += write_figures(output / "figures", world_figures(world, description), formats)
     more = {"metrics.csv": metrics_frame(outcome.cells, others)} if others else {}
     if len(convergence := convergence_frame(outcome.cells)):
         more["convergence.csv"] = convergence

@@ -72,6 +72,6 @@ def write_report(
         # matplotlib is loaded only when something is drawn.
         from benchmark.figures.files import write_figures
 
-        drawn = ((name, draw()) for name, draw in run_figures(summary, results, failures, description))
-        written += write_figures(output_dir / "figures", drawn, formats)
+        drawings = run_figures(summary, results, failures, description)
+        written += write_figures(output_dir / "figures", drawings, formats)
     return written

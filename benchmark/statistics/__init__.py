@@ -10,6 +10,7 @@ from benchmark.statistics.across import (
     friedman_tests,
     pairwise_tests,
     rank_groups,
+    rankings,
 )
 from benchmark.statistics.fairea import constant_accuracy, fairea_regions, mutation_baseline
 from benchmark.statistics.frames import Goal, distance
@@ -33,6 +34,7 @@ __all__ = [
     "pairwise_tests",
     "pareto_fronts",
     "rank_groups",
+    "rankings",
     "slopes_and_areas",
     "stopping_points",
 ]

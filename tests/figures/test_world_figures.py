@@ -15,7 +15,7 @@ from benchmark.experiment.plan import Block, load_experiment
 from benchmark.experiment.world import World, build_world
 from benchmark.figures.fidelity import draw_fidelity, mutual_information, shares
 from benchmark.figures.label_table import draw_label_table, label_table
-from benchmark.figures.world import draw_world
+from benchmark.figures.world import world_figures
 from benchmark.network.model import Network
 from benchmark.network.sample import sample
 from benchmark.runs.manifest import describe_run
@@ -187,7 +187,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 def test_a_run_draws_the_table_where_the_network_is_edited_and_fidelity_for_each_bias(world: World) -> None:
-    figures = dict(draw_world(world, describe_run(world)))
+    figures = {name: draw() for name, draw in world_figures(world, describe_run(world))}
     assert list(figures) == [
         "label/dutch_embedded__cpt",
         "fidelity/dutch_embedded__cpt",
@@ -202,6 +202,6 @@ def test_the_sample_is_the_one_that_techniques_met(world: World, tmp_path: Path)
     # What techniques meet is this very table: tests/experiment/test_evaluate.py
     table = world.training_sample(Block("dutch", "cpt", 1.0, repetition=0))
     expected = shares(table, world.scenes["dutch"].test.schema.names)
-    figure = dict(draw_world(world, describe_run(world)))["fidelity/dutch_embedded__cpt"]
+    figure = dict(world_figures(world, describe_run(world)))["fidelity/dutch_embedded__cpt"]()
     drawn = np.asarray(panels(figure)[1].collections[0].get_offsets())[:, 1]
     np.testing.assert_allclose(sorted(drawn), sorted(expected.values()))
