@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from benchmark.figures.heat_grid import short_number
@@ -230,16 +232,24 @@ def test_short_numbers(value: float, signed: bool, text: str) -> None:
     assert short_number(value, signed=signed) == text
 
 
+def effects(axes: Axes) -> dict[int, tuple[float, Line2D]]:
+    """Return the mark of each row: its place, and the line with its look."""
+    lines = [line for line in axes.lines if line.get_gid() == "effect"]
+    return {int(row): (value, line) for line in lines for value, row in zip(*line.get_data(), strict=True)}
+
+
 def test_forest_rows_are_the_paired_improvements() -> None:
     own = statistics(9, repetitions=12)
     scenario = own.scenarios[1]
     figure = draw_forest(own, scenario, "accuracy")
     rows = scenario.rows(own.comparisons)
     rows = rows[(rows["metric"] == "accuracy") & (rows["beta"] == 0.5)]
-    effects = [line for line in panels(figure)[1].lines if line.get_gid() == "effect"]
-    drawn = [(line.get_xdata()[0], line.get_ydata()[0]) for line in effects]
-    assert drawn == [(value, row) for row, value in enumerate(rows["improvement"])]
-    filled = [line.get_markerfacecolor() != "white" for line in effects]
+    drawn = effects(panels(figure)[1])
+    assert [drawn[row][0] for row in range(len(rows))] == list(rows["improvement"])
+    bars = [path.vertices.tolist() for path in panels(figure)[1].collections[-1].get_paths()]
+    ends = zip(rows["improvement_low"], rows["improvement_high"], strict=True)
+    assert bars == [[[low, row], [high, row]] for row, (low, high) in enumerate(ends)]
+    filled = [drawn[row][1].get_markerfacecolor() != "white" for row in range(len(rows))]
     assert filled == list(rows["p_permutation_holm"] <= 0.05)
     assert len(set(filled)) == 2, "some are significant and some are not"
     assert "Warning, two: beware." in texts_of(figure)
@@ -271,7 +281,7 @@ def test_a_technique_without_values_is_said_to_have_none() -> None:
     without = own.pareto.assign(
         first_distance=own.pareto["first_distance"].mask(gone), on_front=own.pareto["on_front"] & ~gone
     )
-    changed = RunStatistics(**{**vars(own), "pareto": without})
+    changed = replace(own, pareto=without)
     assert f"{own.run.titles['technique_4']} (no value)" in texts_of(draw_pareto(changed, own.scenarios[0]))
 
 
@@ -357,7 +367,7 @@ def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) 
         assert all(text.endswith("+†") for text in own) == (name == "poor")
     forest = draw_forest(planted, scenario, "discrimination")
     for axes in panels(forest):
-        marks = {int(m.get_ydata()[0]): m.get_marker() for m in axes.lines if m.get_gid() == "effect"}
+        marks = {row: line.get_marker() for row, (_, line) in effects(axes).items()}
         names = [name for name in PLANTED if name != "none"]
         assert {names[row] for row, marker in marks.items() if marker == "x"} == set(USELESS)
 
@@ -365,8 +375,7 @@ def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) 
 def test_nothing_is_drawn_against_a_mostly_constant_baseline(planted: RunStatistics) -> None:
     scenario = planted.scenarios[1]
     forest = draw_forest(planted, scenario, "discrimination")
-    effects = [sum(line.get_gid() == "effect" for line in axes.lines) for axes in panels(forest)]
-    assert effects == [7, 7, 0]
+    assert [len(effects(axes)) for axes in panels(forest)] == [7, 7, 0]
     heat = draw_heat(planted, "discrimination")
     texts = {tuple(text.get_position()): text.get_text() for text in heat.axes[0].texts}
     useful = list(PLANTED).index("useful")
