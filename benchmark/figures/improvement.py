@@ -205,7 +205,7 @@ def _draw_effects(
     axes.axvspan(-statistics.rope, statistics.rope, color="#ECECEC", lw=0, zorder=0.5)
     axes.axvline(0, **style.RULE)
     # Lines that lead the eye along the rows.
-    across = {"transform": axes.get_yaxis_transform(), "capstyle": "projecting"}
+    across: Look = {"transform": axes.get_yaxis_transform(), "capstyle": "projecting"}
     axes.hlines(range(len(names)), 0, 1, color="#EFEFEF", lw=0.6, zorder=0.4, **across)
     rows = rows[np.isfinite(rows["improvement"])]
     alike: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
