@@ -71,7 +71,7 @@ _MOST_RANKED = 3
 _MOST_ROWS = 8
 
 
-def survivors(statistics: RunStatistics) -> pd.DataFrame:
+def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Find the techniques of use that beat the baseline, and up to which level of bias.
 
     Returns
@@ -86,19 +86,10 @@ def survivors(statistics: RunStatistics) -> pd.DataFrame:
         is not better or of no use, and ``keeps_accuracy`` says that it is judged to be less accurate at none
         of those at which it is. Nothing is better where nothing is compared with the baseline
         (:func:`~benchmark.statistics.answers.incomparable`). The farthest first; metrics in the run's order.
+    DataFrame
+        Columns :data:`~benchmark.statistics.paired.FAMILY` and ``technique``: those that would hold up, or
+        farther, if all repetitions up to there had a value.
     """
-    return _held(statistics)[0]
-
-
-def incomplete_survivors(statistics: RunStatistics) -> pd.DataFrame:
-    """Return the techniques that would hold up, or farther, if all repetitions up to there had a value.
-
-    The columns are :data:`~benchmark.statistics.paired.FAMILY` and ``technique``.
-    """
-    return _held(statistics)[1]
-
-
-def _held(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     where = list(WHERE)
     table = statistics.compared.join(of_use(statistics.standing).set_index(where)["of_use"], on=where)
     table["better"] &= table["of_use"].eq(True)
@@ -137,6 +128,7 @@ def is_compared(statistics: RunStatistics, scenario: Scenario, metric: str) -> b
 def left_out_notes(statistics: RunStatistics) -> list[str]:
     """Count what is better nowhere, because it is degenerate, and say of which baselines that is true."""
     degenerate = statistics.standing[statistics.standing["n_degenerate"] > 0]
+    degenerate = degenerate[~repeated_levels(statistics.run, degenerate)]
     counts, baselines = [], []
     for scenario in statistics.scenarios:
         baseline = statistics.baselines[scenario.dataset.name]
@@ -266,7 +258,7 @@ def _planted_note(scenario: Scenario) -> str:
 
 
 def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
-    found, incomplete = _held(statistics)
+    found, incomplete = survivors(statistics)
     untested = statistics.out_of_reach
     if len(untested) < len(statistics.comparisons[list(FAMILY)].drop_duplicates()):
         yield (

@@ -12,7 +12,7 @@ from benchmark.statistics.across import (
     rank_groups,
     rankings,
 )
-from benchmark.statistics.fairea import constant_accuracy, fairea_regions, mutation_baseline
+from benchmark.statistics.fairea import fairea_regions
 from benchmark.statistics.frames import Goal, distance
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
@@ -24,12 +24,10 @@ __all__ = [
     "average_ranks",
     "bayesian_comparisons",
     "cell_intervals",
-    "constant_accuracy",
     "distance",
     "fairea_regions",
     "friedman_tests",
     "hypervolumes",
-    "mutation_baseline",
     "paired_comparisons",
     "pairwise_tests",
     "pareto_fronts",

@@ -7,10 +7,9 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from benchmark.errors import StatisticsError, UnknownNameError
-from benchmark.metrics import GroupCounts, one_value_each
+from benchmark.errors import UnknownNameError
 from benchmark.statistics.frames import Cells, first_true, require_known, to_cells
 
 Region = Literal["win_win", "good", "bad", "inverted", "lose_lose", "unchanged"]
@@ -23,100 +22,6 @@ FAIREA_COLUMNS = (
     *("n", "missing", *REGIONS, "reason"),
 )
 """Columns of :func:`fairea_regions`."""
-
-SHARES = tuple(float(share) for share in np.linspace(0, 1, 11))
-"""Shares of predictions that are overwritten, by default."""
-
-
-def constant_accuracy(counts: ArrayLike) -> float:
-    """Return the accuracy of predicting everybody the class that is more common among the labels.
-
-    Parameters
-    ----------
-    counts : array_like, shape (n_groups, 2, 2)
-        Test rows by [group][favorable label][favorable prediction], as the store has them.
-
-    Returns
-    -------
-    float
-    """
-    by_label = _checked(counts).sum(axis=(0, 2))
-    return float(by_label.max() / by_label.sum())
-
-
-def mutation_baseline(
-    counts: ArrayLike,
-    deprived: int,
-    metrics: Sequence[str] = ("accuracy", "discrimination", "overestimation", "underestimation"),
-    *,
-    shares: Sequence[float] = SHARES,
-) -> pd.DataFrame:
-    r"""Return what metrics are expected to be when predictions are overwritten at random.
-
-    Of all predictions, a share s chosen at random is replaced by the constant class that is the more
-    accurate, the unfavorable one where both are alike. With :math:`n_{gy\hat y}` the counts of the original
-    predictions, those of the mutated ones are on average :math:`(1 - s) n_{gy\hat y}` for the other class,
-    and what is missing for the constant one. No model is asked again.
-
-    Accuracy, and every difference between two groups' shares of rows with given labels, is linear in the
-    counts, so that its expected value is exactly what is returned. It lies on a straight line:
-    :math:`(1 - s) a + s a_c` for the accuracies :math:`a` and :math:`a_c` of the original and the constant
-    predictions, and :math:`(1 - s) d` for a difference :math:`d`. Of other metrics, this is their value at
-    the expected counts.
-
-    Parameters
-    ----------
-    counts : array_like, shape (n_groups, 2, 2)
-        Test rows by [group][favorable label][favorable prediction], as the store has them.
-    deprived : int
-        Position of the deprived group; all others together are the favored one.
-    metrics : sequence of str
-        Names of metrics that need nothing but counts; by default those of the main paper.
-    shares : sequence of float, default 0 to 1 by 0.1
-        Shares of the predictions that are overwritten.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``share`` and the metrics' names; NaN where a metric is undefined.
-
-    Raises
-    ------
-    StatisticsError
-        If the counts or a share make no sense.
-    UnknownNameError
-        If a metric is unknown.
-
-    References
-    ----------
-    Hort, Zhang, Sarro and Harman (2021), Fairea: a model behaviour mutation approach to benchmarking bias
-    mitigation methods, ESEC/FSE. There, predictions are overwritten at random, many times.
-    """
-    table = _checked(counts)
-    if not 0 <= deprived < len(table):
-        raise StatisticsError(
-            "The deprived group is not among the counts",
-            expected=f"a position from 0 to {len(table) - 1}",
-            got=f"{deprived}",
-            remedy="give the position of the group on the first axis of the counts",
-        )
-    if not all(0 <= share <= 1 for share in shares):
-        raise StatisticsError(
-            "A share of predictions cannot be overwritten",
-            expected="numbers from 0 to 1",
-            got=f"{shares}",
-            remedy="give shares, not percentages",
-        )
-    names = tuple("deprived" if code == deprived else f"other {code}" for code in range(len(table)))
-    by_label = table.sum(axis=(0, 2))
-    constant = int(by_label[1] > by_label[0])
-    rows = []
-    for share in shares:
-        mutated = (1 - share) * table
-        mutated[:, :, constant] += share * table.sum(axis=2)
-        found = one_value_each(GroupCounts(names, mutated, table.astype(np.int64)), deprived, metrics)
-        rows.append({"share": share, **found.values})
-    return pd.DataFrame(rows)
 
 
 def regions(
@@ -137,9 +42,11 @@ def regions(
     ``unchanged``  as accurate and as biased as the original
     =============  ================================================================
 
-    The baseline is the straight line of :func:`mutation_baseline`, from the original accuracy :math:`a` and
-    bias :math:`b` to the accuracy :math:`a_c` of a constant prediction, which has no bias: at bias
-    :math:`x` it is at :math:`a_c + (a - a_c) x / b`.
+    The mutation baseline is what overwriting predictions at random with the better constant one gives on
+    average: accuracy, and every difference between two groups' shares of rows with given labels, is linear in
+    the counts of predictions. It is the straight line from the original accuracy :math:`a` and bias :math:`b`
+    to the accuracy :math:`a_c` of the constant prediction, which has no bias: at bias :math:`x` it is at
+    :math:`a_c + (a - a_c) x / b`.
 
     ``bias`` is the absolute difference between the groups, ``constant`` the accuracy of the constant
     prediction. Each is one of :data:`REGIONS`; empty where a number is NaN.
@@ -182,7 +89,7 @@ def fairea_regions(
     original : str
         Technique whose predictions are the original ones, on the same repetition.
     constant_accuracies : mapping of str to float
-        :func:`constant_accuracy` of each dataset.
+        Accuracy, on each dataset, of the better of the two constant predictions.
     metrics : sequence of str
         Names of metrics that measure bias. Each must be a difference between two groups' shares of rows with
         given labels, 0 being ideal: only then is the mutation baseline a straight line.
@@ -234,15 +141,3 @@ def fairea_regions(
         table[region] = np.where(n > 0, (found == region).sum(axis=1) / np.maximum(n, 1), np.nan)
     table["reason"] = np.where(n > 0, "", "no repetition has all values of technique and original")
     return table[list(FAIREA_COLUMNS)]
-
-
-def _checked(counts: ArrayLike) -> NDArray[np.float64]:
-    table = np.asarray(counts, dtype=float)
-    if table.ndim != 3 or table.shape[1:] != (2, 2) or not (table >= 0).all() or not table.sum() > 0:
-        raise StatisticsError(
-            "The counts of predictions cannot be used",
-            expected="numbers of rows, shape (n_groups, 2, 2), not all 0",
-            got=f"shape {table.shape}",
-            remedy="pass the counts of a cell whose status is ok",
-        )
-    return table
