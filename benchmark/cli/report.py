@@ -46,6 +46,8 @@ def add(commands: Any) -> None:
 
 
 def _report(options: argparse.Namespace) -> int:
+    import gc
+
     from rich.console import Console
 
     from benchmark.pages.index import refresh_index
@@ -60,6 +62,7 @@ def _report(options: argparse.Namespace) -> int:
     with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
         for plugin in options.plugins:
             load_plugin(plugin)
+    gc.freeze()  # what is loaded stays, and need not be looked through again and again
     formats = figure_formats(options.formats)
     warning = unfinished_run(options.folder)
     console = Console(emoji=False)

@@ -72,12 +72,14 @@ class _Processes:
                 self._processes.append(process)
 
     def _work(self, connection: Connection, parent: int) -> None:
-        gc.freeze()  # what was there before is not looked through again and again
+        gc.freeze()  # what was there before is not looked through again and again, nor is a figure half drawn
+        gc.disable()
         # An interrupt reaches this process as well as the other, which says so. It ends with the other one.
         with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
             while os.getppid() == parent and (i := self._take()) < self._n:
                 with contextlib.suppress(Exception):
                     connection.send((i, self._write(i)))
+                gc.collect()
 
     def _take(self) -> int:
         with self._next.get_lock():
