@@ -207,8 +207,7 @@ def run(
         if shard is not None:
             write_shard_folder(folder, world, outcome)
             return Run(folder, outcome)
-        make_pool = getattr(engine, "pool", None)  # a cluster draws nothing
-        made = write_run_folder(folder, world, outcome, figures=figures, formats=formats, make_pool=make_pool)
+        made = write_run_folder(folder, world, outcome, figures=figures, formats=formats)
         return Run(folder, outcome, made)
 
 
@@ -319,12 +318,12 @@ class Run:
 
     def report(self, *, figures: bool = False) -> Path:
         """Write the statistics, with their figures or without, and the interactive page; return its path."""
-        from benchmark.pages.run import write_page
+        from benchmark.pages.run import PAGE_NAME
         from benchmark.report.statistics_files import write_statistics
 
-        statistics = self.statistics()
-        write_statistics(self.folder / "statistics", statistics, figures=figures)
-        return write_page(self.folder, statistics)
+        output = self.folder / "statistics"
+        write_statistics(output, self.statistics(), figures=figures, page=self.folder)
+        return self.folder / PAGE_NAME
 
     def __repr__(self) -> str:
         return f"<Run of {self.finished.name!r} in {self.folder}>"

@@ -52,10 +52,10 @@ def _alternation(options: argparse.Namespace) -> int:
         write_json(output / "manifest.json", facts),
     ]
     if options.figures:
-        from benchmark.figures.alternation import draw_figures
+        from benchmark.figures.alternation import alternation_figures
         from benchmark.figures.files import write_figures
 
-        written += write_figures(output / "figures", draw_figures(experiment, outcome), formats)
+        written += write_figures(output / "figures", alternation_figures(experiment, outcome), formats)
     print(experiment.title)
     for row in outcome.summary.to_dict("records"):
         other = row["second"] if row["group"] == row["first"] else row["first"]

@@ -47,7 +47,8 @@ def _compare(options: argparse.Namespace) -> int:
 
     from benchmark.experiment.plan import load_experiment
     from benchmark.published.files import compare_folder, print_comparison, write_comparison
-    from benchmark.runs.comparison import compare_runs, print_runs
+    from benchmark.report.runs_console import print_runs
+    from benchmark.runs.comparison import compare_runs
     from benchmark.text.files import figure_formats
 
     if options.other is not None:

@@ -46,10 +46,12 @@ def add(commands: Any) -> None:
 
 
 def _report(options: argparse.Namespace) -> int:
+    import gc
+
     from rich.console import Console
 
     from benchmark.pages.index import refresh_index
-    from benchmark.pages.run import write_page
+    from benchmark.pages.run import PAGE_NAME
     from benchmark.report.statistics_files import print_statistics, write_statistics
     from benchmark.runs.analysis import folder_statistics
     from benchmark.runs.manifests import unfinished_run
@@ -60,6 +62,7 @@ def _report(options: argparse.Namespace) -> int:
     with contextlib.chdir(Path.cwd()):  # other paths are relative to here, wherever a plugin goes
         for plugin in options.plugins:
             load_plugin(plugin)
+    gc.freeze()  # what is loaded stays, and need not be looked through again and again
     formats = figure_formats(options.formats)
     warning = unfinished_run(options.folder)
     console = Console(emoji=False)
@@ -70,10 +73,9 @@ def _report(options: argparse.Namespace) -> int:
     asked = {name: getattr(options, name) for name in ("baseline", "metrics", "alpha", "rope")}
     statistics = folder_statistics(options.folder, **asked, say=step)
     output = options.output or options.folder / "statistics"
-    written = write_statistics(output, statistics, figures=options.figures, formats=formats, say=step)
-    step("writing the page")
-    # The page comes last, because it links what lies beside it.
-    page = write_page(options.output or options.folder, statistics)
+    page = (options.output or options.folder) / PAGE_NAME
+    how = {"figures": options.figures, "formats": formats, "say": step}
+    written = write_statistics(output, statistics, page=page.parent, **how)
     print_statistics(console, statistics, output=output, written=written)
     if warning:
         say(console, warning, "yellow")

@@ -73,12 +73,8 @@ class LocalEngine:
         self, tasks: Sequence[Task], make_handler: Callable[[], Handler], limits: Limits
     ) -> Iterator[list[Finished]]:
         """Run tasks in processes that end with the last one; see :class:`Engine`."""
-        with self.pool(make_handler, limits) as pool:
+        with Pool(make_handler, n_workers=self.n_workers, limits=limits, server=self.server) as pool:
             yield from pool.run(tasks)
-
-    def pool(self, make_handler: Callable[[], Handler], limits: Limits) -> Pool:
-        """Return processes for whatever else is to be done."""
-        return Pool(make_handler, n_workers=self.n_workers, limits=limits, server=self.server)
 
 
 @contextlib.contextmanager

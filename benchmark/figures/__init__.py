@@ -1,1 +1,12 @@
 """Figures: functions from a run's numbers to a matplotlib figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Drawing: TypeAlias = "tuple[str, Callable[[], Figure]]"
+"""Name of a figure, as its files have it, and what draws it."""

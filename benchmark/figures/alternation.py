@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
 
 from benchmark.audit.alternation.exchange import Variant
 from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
+from benchmark.figures import Drawing
 from benchmark.figures.style import Page, line_style, set_ticks, styled, widest
 from benchmark.text.words import file_name
 
@@ -27,10 +29,8 @@ _LOG_FROM = 100.0
 """Divergences whose greatest is so many times the smallest need a logarithmic axis."""
 
 
-def draw_figures(
-    experiment: AlternationExperiment, outcome: AlternationOutcome
-) -> Iterator[tuple[str, Figure]]:
-    """Yield name and figure of the means and the divergences of each attribute.
+def alternation_figures(experiment: AlternationExperiment, outcome: AlternationOutcome) -> Iterator[Drawing]:
+    """Yield name and drawing function of the means and the divergences of each attribute.
 
     They show the first case of the experiment, in the first of its variants.
     """
@@ -44,8 +44,8 @@ def draw_figures(
         rows = own[own["attribute"] == attribute]
         name = file_name(attribute)
         what = f"mean predicted {experiment.target}{unit}"
-        yield f"means_{name}", draw_means(rows, f"{attribute} exchanged: {what}", subtitle)
-        yield f"kl_{name}", draw_divergences(rows, f"{attribute} exchanged: divergence", subtitle)
+        yield f"means_{name}", partial(draw_means, rows, f"{attribute} exchanged: {what}", subtitle)
+        yield f"kl_{name}", partial(draw_divergences, rows, f"{attribute} exchanged: divergence", subtitle)
 
 
 def draw_means(results: pd.DataFrame, title: str, subtitle: str) -> Figure:

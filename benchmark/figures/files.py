@@ -1,76 +1,107 @@
-"""Figures as files, in one format or several."""
+"""Figures as files, in one format or several, drawn by as many processes as there are cores."""
 
 from __future__ import annotations
 
-import functools
-import math
-import tempfile
+import contextlib
+import gc
+import itertools
+import multiprocessing
+import os
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import Any
 
-from matplotlib.figure import Figure
-
-from benchmark.experiment.pool import Handler, Limits, Pool, Task
-from benchmark.figures.fonts import keep_font_in
+from benchmark.figures import Drawing
+from benchmark.figures.fonts import font_family
 from benchmark.figures.style import render
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 
-Drawing = tuple[str, Callable[[], Figure]]
-"""Name of a figure, which may begin with folders, and what draws it."""
-
-MakePool = Callable[[Callable[[], Handler], Limits], Pool]
-"""Returns new processes for a handler."""
-
 
 def write_figures(
-    folder: Path, figures: Iterable[tuple[str, Figure]], formats: Sequence[str] = FORMATS_WRITTEN
+    folder: Path, drawings: Iterable[Drawing], formats: Sequence[str] = FORMATS_WRITTEN
 ) -> Iterator[Path]:
-    """Write figures as they are drawn, each in some formats, and yield the path of each file.
+    """Begin to draw figures and write each in some formats; the paths come in order, as they are written.
 
-    Names may begin with folders, and get the ending of each format.
-    """
-    for name, figure in figures:
-        for file_format in formats:
-            yield write_atomically(folder / f"{name}.{file_format}", render(figure, file_format))
-
-
-def draw_figures(
-    folder: Path,
-    drawings: Iterable[Drawing],
-    formats: Sequence[str] = FORMATS_WRITTEN,
-    make_pool: MakePool | None = None,
-) -> Iterator[Path]:
-    """Draw and write figures as :func:`write_figures` does, in processes if there are some to be had.
-
-    What draws has to be picklable then. The files come in the order of the drawings.
+    Names may begin with folders, and get the ending of each format. Leaving the iterator before its end ends
+    the processes that draw.
     """
     drawings = list(drawings)
-    found: dict[int, list[bytes]] = {}
-    if make_pool is not None and len(drawings) > 1:
-        with tempfile.TemporaryDirectory(prefix="betabench-font-") as font:
-            make = functools.partial(_Draw, [draw for _, draw in drawings], tuple(formats), Path(font))
-            with make_pool(make, Limits(math.inf)) as pool:
-                tasks = [Task(None, (number,)) for number in range(len(drawings))]
-                for finished in pool.run(tasks):
-                    found |= {number: drawn for _, number, drawn in finished if isinstance(drawn, list)}
-    for number, (name, draw) in enumerate(drawings):
-        if number not in found:  # also where it could not be drawn, so that the error is raised here
-            yield from write_figures(folder, [(name, draw())], formats)
-        for content, file_format in zip(found.get(number, ()), formats, strict=False):
-            yield write_atomically(folder / f"{name}.{file_format}", content)
+
+    def write(i: int) -> list[Path]:
+        name, draw = drawings[i]
+        figure = draw()
+        return [write_atomically(folder / f"{name}.{end}", render(figure, end)) for end in formats]
+
+    n, n_processes = len(drawings), min(_n_cores(), len(drawings))
+    each = map(write, range(n)) if n_processes < 2 else _Processes(write, n, n_processes).results()
+    return itertools.chain.from_iterable(each)
 
 
-class _Draw:
-    """Draws in the processes of a pool: figures by their numbers; None for one that cannot be drawn."""
+def _n_cores() -> int:
+    """Return how many processes may draw: one where they could not begin with what this one has in memory."""
+    if sys.platform != "linux" or multiprocessing.current_process().daemon:
+        return 1
+    return len(os.sched_getaffinity(0))
 
-    def __init__(self, drawings: Sequence[Callable[[], Figure]], formats: Sequence[str], font: Path) -> None:
-        self.drawings, self.formats = drawings, formats
-        keep_font_in(font)
 
-    def __call__(self, _: object, numbers: tuple[int, ...]) -> Iterator[list[bytes] | None]:
-        for number in numbers:
+class _Processes:
+    """Forked processes that write figures, the next one each as soon as it has done with another.
+
+    What they do not deliver, whatever the reason, is written here, so that errors are raised here as well.
+    """
+
+    def __init__(self, write: Callable[[int], list[Path]], n: int, n_processes: int) -> None:
+        font_family()  # made once for all of them
+        context = multiprocessing.get_context("fork")
+        self._write, self._n = write, n
+        self._next = context.Value("l", 0)
+        self._connections: list[Any] = []
+        self._processes = []
+        with warnings.catch_warnings():
+            # The threads of linear algebra, of which Python 3.12 and later warn, draw nothing.
+            warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+            for _ in range(n_processes):
+                ours, theirs = context.Pipe(duplex=False)
+                process = context.Process(target=self._work, args=(theirs, os.getpid()), daemon=True)
+                process.start()
+                theirs.close()
+                self._connections.append(ours)
+                self._processes.append(process)
+
+    def _work(self, connection: Connection, parent: int) -> None:
+        gc.freeze()  # what was there before is not looked through again and again, nor is a figure half drawn
+        gc.disable()
+        # An interrupt reaches this process as well as the other, which says so. It ends with the other one.
+        with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+            while os.getppid() == parent and (i := self._take()) < self._n:
+                with contextlib.suppress(Exception):
+                    connection.send((i, self._write(i)))
+                gc.collect()
+
+    def _take(self) -> int:
+        with self._next.get_lock():
+            self._next.value += 1
+            return int(self._next.value) - 1
+
+    def results(self) -> Iterator[list[Path]]:
+        found: dict[int, list[Path]] = {}
+        try:
+            for i in range(self._n):
+                while i not in found and self._connections:
+                    self._receive(found)
+                yield found.pop(i) if i in found else self._write(i)
+        finally:
+            self._next.value = self._n  # nothing more is begun
+            for process in self._processes:
+                process.join()
+
+    def _receive(self, found: dict[int, list[Path]]) -> None:
+        ready: list[Any] = wait(self._connections)
+        for connection in ready:
             try:
-                figure = self.drawings[number]()
-                yield [render(figure, file_format) for file_format in self.formats]
-            except Exception:
-                yield None
+                found.update([connection.recv()])
+            except EOFError:
+                self._connections.remove(connection)

@@ -18,8 +18,6 @@ _FAMILY = "Betabench Sans"
 _CHARACTERS = [*range(0x20, 0x250), *range(0x370, 0x400), *range(0x2000, 0x2070), *range(0x2190, 0x2270)]
 _FAMILY_IDS, _FULL_NAME_ID, _POSTSCRIPT_ID = (1, 16), 4, 6  # of the name table
 
-_kept: list[Path] = []
-
 
 @cache
 def font_family() -> tuple[str, ...]:
@@ -29,21 +27,12 @@ def font_family() -> tuple[str, ...]:
     and ligature the font has. Cutting the font down once makes a PDF three times as fast. Characters outside
     the cut come from the whole font.
     """
-    if _kept:
-        (folder,) = _kept
-    else:
-        folder = Path(tempfile.mkdtemp(prefix="betabench-font-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix="betabench-font-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for name in _SOURCES:
         _cut(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name, folder / name)
         fontManager.addfont(folder / name)
     return _FAMILY, "DejaVu Sans"
-
-
-def keep_font_in(folder: Path) -> None:
-    """Keep the font in a folder of the caller's, for processes that end without removing anything."""
-    _kept[:] = [folder]
-    font_family()
 
 
 def _cut(source: Path, target: Path) -> None:

@@ -18,7 +18,7 @@ from benchmark.runs import standing_marks as marks
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.tables.answers import baseline_notes, mark, mark_notes
-from benchmark.tables.significance import data_notes, reach_notes, scenarios_of
+from benchmark.tables.significance import data_notes, reach_notes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +31,7 @@ _STEPS = (1, 3, 10, 30)  # times the region of practical equivalence
 _DEFAULT_STEP = 0.01
 _MOST_BETAS = 5
 _ROW = 0.19
+_EFFECT = ["technique", "beta", "p_permutation_holm", "improvement", "improvement_low", "improvement_high"]
 _ENDS = ["improvement", "improvement_low", "improvement_high"]
 _USELESS = (0.88, 0.88, 0.88, 1.0)
 
@@ -46,7 +47,7 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
     own = _of_metric(statistics.intervals, metric)
     columns = [
         (scenario, float(beta))
-        for scenario in scenarios_of(statistics)
+        for scenario in statistics.scenarios
         for beta in np.unique(scenario.rows(own)["beta"])
     ]
     titles = _tried(statistics, own)
@@ -70,7 +71,7 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
             notes=[
                 *mark_notes(statistics.standing[statistics.standing["technique"].isin(names)]),
                 *(f"{s.heading}: {note}" for s in scenarios for note in _of_baseline(statistics, s)),
-                *reach_notes(_of_metric(statistics.out_of_reach(), metric), statistics.run),
+                *reach_notes(_of_metric(statistics.out_of_reach, metric), statistics.run),
                 *(note for scenario in scenarios for note in data_notes([scenario.dataset])),
             ],
             left=0.3 + labels.width,
@@ -173,21 +174,21 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
                 *marks.degenerate_notes(standing, titles, "Cross, not to be compared"),
                 *_of_baseline(statistics, scenario),
                 *marks.below_constant_notes(standing, baseline | titles),
-                *reach_notes(_of_metric(scenario.rows(statistics.out_of_reach()), metric), statistics.run),
+                *reach_notes(_of_metric(scenario.rows(statistics.out_of_reach), metric), statistics.run),
                 *data_notes([scenario.dataset]),
             ],
             left=0.3 + labels.width,
             gap=(0.16, 0.0),
             below=0.86,
             panel_titles=[f"β = {beta:g}" for beta in betas],
+            titles_stay=True,
         )
         limits = style.padded([*rows[_ENDS].to_numpy(dtype=float).ravel(), 0.0], 0.06, 0.005)
         useless = marks.degenerate_cells(standing)
         for i, (beta, axes) in enumerate(zip(betas, page.axes, strict=True)):
             _draw_effects(axes, rows[rows["beta"] == beta], names, useless, statistics)
             axes.set_xlim(*limits)
-            labels.write(axes)
-            axes.tick_params(axis="y", labelleft=page.first_in_row(i))
+            labels.write(axes, named=page.first_in_row(i))
             axes.grid(visible=False, axis="y")
             style.set_ticks(axes, x=3)
         _add_legend(page, crosses=bool(useless & set(itertools.product(names, betas))))
@@ -203,17 +204,26 @@ def _draw_effects(
 ) -> None:
     axes.axvspan(-statistics.rope, statistics.rope, color="#ECECEC", lw=0, zorder=0.5)
     axes.axvline(0, **style.RULE)
-    for line in range(len(names)):
-        axes.axhline(line, color="#EFEFEF", lw=0.6, zorder=0.4)  # leads the eye along the rows
-    for row in rows[np.isfinite(rows["improvement"])].to_dict("records"):
-        value, low, high = (row[end] for end in _ENDS)
-        is_useless = (row["technique"], row["beta"]) in useless
+    # Lines that lead the eye along the rows.
+    across: Look = {"transform": axes.get_yaxis_transform(), "capstyle": "projecting"}
+    axes.hlines(range(len(names)), 0, 1, color="#EFEFEF", lw=0.6, zorder=0.4, **across)
+    rows = rows[np.isfinite(rows["improvement"])]
+    alike: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
+    bars: list[tuple[int, float, float, str]] = []
+    for technique, beta, p, value, low, high in rows[_EFFECT].itertuples(index=False, name=None):
+        is_useless = (technique, beta) in useless
         color = GREY if is_useless else BLUE if value > 0 else ORANGE
-        y = names.index(str(row["technique"]))
-        axes.plot([low, high], [y, y], color=color, lw=1.3, zorder=2)
         marker = "x" if is_useless else "o" if value > 0 else "s"
-        face = color if row["p_permutation_holm"] <= statistics.alpha else "white"
-        axes.plot([value], [y], marker, mfc=face, mec=color, mew=1.1, ms=4.6, zorder=3, gid="effect")
+        face = color if p <= statistics.alpha else "white"
+        y = names.index(technique)
+        bars.append((y, low, high, color))
+        alike.setdefault((marker, face, color), []).append((value, y))
+    if bars:
+        ys, lows, highs, colors = zip(*bars, strict=True)
+        axes.hlines(ys, lows, highs, colors=colors, lw=1.3, zorder=2, capstyle="projecting")
+    for (marker, face, color), points in alike.items():
+        x, y_of = zip(*points, strict=True)
+        axes.plot(x, y_of, marker, mfc=face, mec=color, mew=1.1, ms=4.6, zorder=3, gid="effect")
 
 
 def _add_legend(page: Page, *, crosses: bool) -> None:

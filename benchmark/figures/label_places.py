@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 _NEAREST, _STEP = 0.055, 0.045  # inches
 _ANGLES = np.deg2rad([45, 135, -45, -135, 0, 180, 90, -90, 22, 158, -22, -158, 68, 112, -68, -112])
+_RINGS = 4  # looked at together
 _MARKER, _AIR = 0.04, 0.012  # inches
 
 
@@ -20,16 +21,27 @@ def place_labels(
     shape (m, 2), are the names' centers; NaN for one that there is no room for.
     """
     radii = np.arange(_NEAREST, max(area), _STEP)
+    # Most names find room near their points: the places farther off are looked at only where there is none.
+    rings = [radii[i : i + _RINGS, None, None] for i in range(0, len(radii), _RINGS)]
     directions = np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
     places = np.full((len(sizes), 2), np.nan)
     for i, half in enumerate(sizes / 2 + _AIR):
-        # The name's edge, not its centre, keeps the distance: wide names stand farther to the side.
-        steps = radii[:, None, None] * directions + directions * half
-        centres = (points[i] + steps).reshape(-1, 2)
-        inside = ((centres - half >= 0) & (centres + half <= area)).all(axis=1)
-        on_point = (np.abs(centres[:, None] - points) < half + _MARKER).all(axis=2).any(axis=1)
         others = sizes[:i] / 2 + half
-        on_name = (np.abs(centres[:, None] - places[:i]) < others).all(axis=2).any(axis=1)
-        if len(free := np.flatnonzero(inside & ~on_point & ~on_name)):
-            places[i] = centres[free[0]]
+        for ring in rings:
+            # The name's edge, not its centre, keeps the distance: wide names stand farther to the side.
+            centres = (points[i] + (ring * directions + directions * half)).reshape(-1, 2)
+            centres = centres[((centres - half >= 0) & (centres + half <= area)).all(axis=1)]
+            taken = _meet(centres, points, half + _MARKER) | _meet(centres, places[:i], others)
+            if len(free := np.flatnonzero(~taken)):
+                places[i] = centres[free[0]]
+                break
     return places
+
+
+def _meet(
+    centres: NDArray[np.float64], others: NDArray[np.float64], room: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Return which centers are nearer to any of the others than some room, across and upwards."""
+    across, up = (np.abs(centres[:, None, i] - others[:, i]) < room[..., i] for i in (0, 1))
+    met: NDArray[np.bool_] = np.logical_or.reduce(across & up, axis=1)
+    return met

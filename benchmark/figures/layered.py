@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
-from sklearn.isotonic import isotonic_regression
+from scipy.optimize import isotonic_regression
 
 from benchmark.errors import ReportError
 
@@ -206,7 +206,7 @@ def _place(
             # Long edges should be straight, so waypoints pull harder than nodes.
             weights = np.array([4.0 if isinstance(node, tuple) else 1.0 for node in layer])
             # The nearest positions in order and with room are an isotonic regression after the offsets.
-            fitted = isotonic_regression(np.array(wanted) - offset, sample_weight=weights) + offset
+            fitted = isotonic_regression(np.array(wanted) - offset, weights=weights).x + offset
             x.update(zip(layer, map(float, fitted), strict=True))
     return x
 

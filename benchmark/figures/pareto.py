@@ -89,6 +89,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
             below=0.66 + style.list_room(listed, page_width),
             gap=(_GAP, 0.5),
             panel_titles=[_title(own, float(beta)) for beta, own, *_ in panels],
+            titles_stay=True,
         )
         page.name_axes("", "accuracy")
         for axes, (beta, own, useless, metric) in zip(page.axes, panels, strict=True):

@@ -134,10 +134,11 @@ def _notes(statistics: RunStatistics, ranks: pd.DataFrame, standing: pd.DataFram
         notes.append(f"{where}: {', '.join(left_out)}.")
     by_dataset = list(standing.groupby("dataset", sort=False))
     for dataset, own in by_dataset:
-        where = f"Not ranked on {statistics.run.headings(str(dataset))}, nor over all β"
+        where = f"Not ranked on {statistics.run.dataset(str(dataset)).heading}, nor over all β"
         notes += degenerate_notes(own, degenerate, where)
     for dataset, own in by_dataset:
-        notes += [f"{dataset}: {note}" for note in below_constant_notes(own, statistics.run.titles)]
+        heading = statistics.run.dataset(str(dataset)).heading
+        notes += [f"{heading}: {note}" for note in below_constant_notes(own, statistics.run.titles)]
     return notes
 
 

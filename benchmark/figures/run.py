@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from benchmark.figures import Drawing
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario, only_described_metrics, scenarios
 from benchmark.statistics.answers import standings
 from benchmark.text.words import file_name
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 # Repetitions from which a technique has a figure of its own: fewer dots are as clear in a panel of all.
 _FEWEST_ALONE = 3
-
-Drawing = tuple[str, Callable[[], "Figure"]]
 
 
 def run_figures(

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
+from benchmark.figures import Drawing
 from benchmark.runs.analysis import RunStatistics
-from benchmark.tables.significance import compared_metrics, scenarios_of
+from benchmark.tables.significance import compared_metrics
 from benchmark.text.words import file_name
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-
-def draw_statistics(statistics: RunStatistics) -> Iterator[tuple[str, Figure]]:
-    """Yield name and figure of all that :func:`statistics_figures` names."""
-    return ((name, draw()) for name, draw in statistics_figures(statistics))
-
-
-def statistics_figures(statistics: RunStatistics) -> Iterator[tuple[str, Callable[[], Figure]]]:
+def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     """Yield name and drawing function: heat maps, forest plots, Pareto fronts, ranks.
 
     The names are ``heat_<metric>``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and
@@ -40,7 +32,7 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[tuple[str, Callabl
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
             name = f"forest_{scenario.file_name}__{file_name(metric)}"
             yield name, functools.partial(draw_forest, statistics, scenario, metric)
-    for scenario in scenarios_of(statistics):
+    for scenario in statistics.scenarios:
         if len(scenario.rows(statistics.pareto)):
             yield f"pareto_{scenario.file_name}", functools.partial(draw_pareto, statistics, scenario)
     ranks = statistics.ranks

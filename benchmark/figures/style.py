@@ -191,10 +191,13 @@ class RowLabels:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def write(self, axes: Axes, n_rows: int | None = None) -> None:
-        """Write them at a panel's rows, of which the first is on top and there may be more than labels."""
+    def write(self, axes: Axes, n_rows: int | None = None, *, named: bool = True) -> None:
+        """Write them at a panel's rows, of which the first is on top and there may be more than labels.
+
+        Without ``named`` the rows have the same places, but no labels: those of a panel to the left.
+        """
         axes.set_ylim((n_rows or len(self)) - 0.5, -0.5)
-        axes.set_yticks(range(len(self)), labels=self.texts)
+        axes.set_yticks(range(len(self)) if named else [], labels=self.texts if named else [])
         axes.tick_params(axis="y", length=0)
 
 
@@ -217,6 +220,8 @@ class Page:
         Room between panels, across and down.
     panel_titles : sequence of str, optional
         One title per panel; wrapped to the panel's width.
+    titles_stay : bool, default False
+        Whether no panel can have a factor above its axis, for which titles make room: to see that takes long.
     """
 
     edge = 0.14
@@ -235,6 +240,7 @@ class Page:
         below: float = 0.56,
         gap: tuple[float, float] = (0.2, 0.26),
         panel_titles: Sequence[str] = (),
+        titles_stay: bool = False,
     ) -> None:
         self.columns, self.n_panels = columns, n_panels
         self.n_rows = math.ceil(n_panels / columns)
@@ -267,7 +273,7 @@ class Page:
             y = self.height - header_room - (row + 1) * (panel_height + title_room) - row * down
             axes = self.figure.add_axes(self.place(x, y, panel_width, panel_height))
             if titles:
-                axes.set_title("\n".join(titles[i]), loc="left", pad=4)
+                axes.set_title("\n".join(titles[i]), loc="left", pad=4, y=1.0 if titles_stay else None)
             self.axes.append(axes)
         self.grid_left, self.grid_right = left, self.width - right
         self.grid_bottom = footer_room + below

@@ -108,6 +108,7 @@ def draw_tradeoff(
             panel_titles=[]
             if single
             else [_panel_title(t.title, missing[t.name], len(description.betas)) for t in techniques],
+            titles_stay=True,
         )
         for i, (technique, axes) in enumerate(zip(techniques, page.axes, strict=True)):
             own = points[points["technique"] == technique.name]

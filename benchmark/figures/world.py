@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from benchmark.experiment.plan import Block
 from benchmark.experiment.world import World
+from benchmark.figures import Drawing
 from benchmark.runs.descriptions import RunDescription, bias_sentence
 from benchmark.text.embedded import NOT_LEARNED, NOT_REAL_LOUD
 from benchmark.text.words import file_name
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
+def world_figures(world: World, description: RunDescription) -> Iterator[Drawing]:
+    """Yield name and drawing function of ``label/<dataset>`` and ``fidelity/<dataset>``.
 
-def world_figures(world: World, description: RunDescription) -> Iterator[tuple[str, Callable[[], Figure]]]:
-    """Yield name and drawing function of each figure.
-
-    They are ``label/<dataset>`` and ``fidelity/<dataset>``, with the bias where there are several. The
-    label's table is drawn only for biases that edit the network: others leave it as it is. The
-    description's datasets are in the experiment's order.
+    The bias is part of the name where a dataset has several. The label's table is drawn only for biases that
+    edit the network: others leave it as it is. The description's datasets are in the experiment's order.
     """
     # matplotlib is loaded only when something is drawn.
+    from benchmark.figures.fidelity import draw_fidelity
     from benchmark.figures.label_table import draw_label_table
 
     betas = world.experiment.betas
@@ -41,8 +38,11 @@ def world_figures(world: World, description: RunDescription) -> Iterator[tuple[s
                     f"{NOT_LEARNED}." if scene.embedded else "The network was learned from the real data."
                 )
                 yield f"label/{name}", partial(draw_label_table, levels, betas, provenance=learned, **words)
-            # The very samples that the techniques met in their first repetition.
-            blocks = [Block(name_there, bias, beta, 0) for beta in dict.fromkeys((betas[0], betas[-1]))]
+            samples = [
+                # The very sample that the techniques met in their first repetition.
+                (beta, world.training_sample(Block(name_there, bias, beta, repetition=0)))
+                for beta in dict.fromkeys((betas[0], betas[-1]))
+            ]
             data = (
                 f"{NOT_REAL_LOUD}: a sample of the network stands in for the data"
                 if scene.embedded
@@ -52,13 +52,7 @@ def world_figures(world: World, description: RunDescription) -> Iterator[tuple[s
                 f"{data} ({len(scene.test):,} rows) against the training samples of the first repetition "
                 f"({scene.n_train:,} rows)."
             )
-            yield f"fidelity/{name}", partial(_draw_fidelity, world, blocks, compared, words)
-
-
-def _draw_fidelity(
-    world: World, blocks: Sequence[Block], provenance: str, words: Mapping[str, str]
-) -> Figure:
-    from benchmark.figures.fidelity import draw_fidelity
-
-    samples = [(block.beta, world.training_sample(block)) for block in blocks]
-    return draw_fidelity(world.scenes[blocks[0].dataset].test, samples, provenance=provenance, **words)
+            yield (
+                f"fidelity/{name}",
+                partial(draw_fidelity, scene.test, samples, provenance=compared, **words),
+            )

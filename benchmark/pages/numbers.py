@@ -32,7 +32,6 @@ from benchmark.tables.answers import (
     choice_title,
     scenario_notes,
 )
-from benchmark.tables.significance import scenarios_of
 
 UNTREATED = "none"
 """The technique that every dataset is compared with besides its own baseline, where the run has it."""
@@ -144,7 +143,7 @@ def _scenarios(statistics: RunStatistics) -> list[Scenario]:
         classifier = run.classifiers.index(scenario.classifier)
         return run.datasets.index(scenario.dataset), biases.index(scenario.bias), classifier
 
-    return sorted(scenarios_of(statistics), key=place)
+    return sorted(statistics.scenarios, key=place)
 
 
 def _scenario(

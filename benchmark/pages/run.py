@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -20,7 +21,7 @@ from benchmark.pages.sections import data_section, failures_section, methods_sec
 from benchmark.runs.analysis import RunStatistics
 from benchmark.text.files import write_atomically
 
-__all__ = ["PAGE_NAME", "write_page"]
+__all__ = ["PAGE_NAME", "prepare_page", "write_page"]
 
 PAGE_NAME = "report.html"
 """Name of the page in a run's folder."""
@@ -42,7 +43,15 @@ _FOLDERS = ("comparison", "figures", "statistics", "tables")
 
 
 def write_page(folder: Path, statistics: RunStatistics) -> Path:
-    """Write a finished run as one interactive page.
+    """Write a finished run as one interactive page, ``report.html``, and return its path.
+
+    :func:`prepare_page` says more.
+    """
+    return prepare_page(statistics)(folder)
+
+
+def prepare_page(statistics: RunStatistics) -> Callable[[Path], Path]:
+    """Put together the interactive page of a finished run, but for the links to what lies beside it.
 
     The page holds the numbers, its scripts and its drawings, and loads nothing: it works from a disk, from an
     attachment and without a network. It links the files that lie in its folder when it is written. The same
@@ -50,15 +59,14 @@ def write_page(folder: Path, statistics: RunStatistics) -> Path:
 
     Parameters
     ----------
-    folder : Path
-        Where to, such as the folder of the run.
     statistics : RunStatistics
         From :func:`~benchmark.runs.analysis.folder_statistics`.
 
     Returns
     -------
-    Path
-        ``report.html`` in that folder, about 5 megabytes, nearly all of which is the plotting library.
+    callable
+        Writes ``report.html`` to a folder, such as that of the run, and returns its path. The page has about
+        5 megabytes, nearly all of which is the plotting library.
 
     Raises
     ------
@@ -66,7 +74,7 @@ def write_page(folder: Path, statistics: RunStatistics) -> Path:
         If the manifest of the run lacks what the page shows.
     """
     try:
-        page = _page(statistics, folder / PAGE_NAME)
+        values = _values(statistics)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # It shows a good deal of the manifest, which another version may have written.
         raise ReportError(
@@ -75,31 +83,39 @@ def write_page(folder: Path, statistics: RunStatistics) -> Path:
             got=f"no {error}" if isinstance(error, KeyError) else str(error),
             remedy="run the experiment again: what is stored is not computed again",
         ) from error
-    return write_atomically(folder / PAGE_NAME, page)
+
+    def write(folder: Path) -> Path:
+        path = folder / PAGE_NAME
+        below = {name: _files(path, (folder / name).rglob("*")) for name in _FOLDERS}
+        page = render(
+            "run.html",
+            **values,
+            # Not all that is below: other things may lie in a folder that was named for the page.
+            beside=_files(path, folder.glob("*")),
+            below={name: names for name, names in below.items() if names},
+        )
+        return write_atomically(path, page)
+
+    return write
 
 
-def _page(statistics: RunStatistics, path: Path) -> str:
+def _values(statistics: RunStatistics) -> dict[str, Any]:
     run, own = statistics.run, files("benchmark.pages").joinpath("static")
     scripts = [*((own / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
     version = run.versions.get("betabench", "?")
-    below = {name: _files(path, (path.parent / name).rglob("*")) for name in _FOLDERS}
-    return render(
-        "run.html",
-        title=run.title,
-        facts=(run.name, run.repetitions_text, f"seed {run.seed}", f"betabench {version}"),
-        embedded=[dataset.heading for dataset in run.datasets if dataset.embedded],
-        parts=_PARTS,
-        datasets=data_section(run),
-        methods=methods_section(statistics),
-        failures=failures_section(run),
-        regeneration=regeneration_section(statistics),
-        # Not all that is below: other things may lie in a folder that was named for the page.
-        beside=_files(path, path.parent.glob("*")),
-        below={name: names for name, names in below.items() if names},
-        numbers=Markup(as_script(page_numbers(statistics))),
-        scripts=[*map(Markup, scripts)],
-        digests=[*map(_digest, scripts)],
-    )
+    return {
+        "title": run.title,
+        "facts": (run.name, run.repetitions_text, f"seed {run.seed}", f"betabench {version}"),
+        "embedded": [dataset.heading for dataset in run.datasets if dataset.embedded],
+        "parts": _PARTS,
+        "datasets": data_section(run),
+        "methods": methods_section(statistics),
+        "failures": failures_section(run),
+        "regeneration": regeneration_section(statistics),
+        "numbers": Markup(as_script(page_numbers(statistics))),
+        "scripts": [*map(Markup, scripts)],
+        "digests": [*map(_digest, scripts)],
+    }
 
 
 def _files(page: Path, paths: Iterable[Path]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -154,7 +155,7 @@ def write_comparison(
         from benchmark.figures.files import write_figures
         from benchmark.published.figure import draw_differences
 
-        drawing = [("differences", draw_differences(comparison))]
+        drawing = [("differences", functools.partial(draw_differences, comparison))]
         drawn = list(write_figures(folder / "comparison", drawing, formats))
     # The summary links to everything else, so it comes last.
     picture = next((f"comparison/{path.name}" for path in drawn if path.suffix == ".png"), None)

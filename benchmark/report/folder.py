@@ -26,8 +26,6 @@ from benchmark.text.spreadsheet import csv_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from benchmark.figures.files import MakePool
-
 # What other commands add to a folder: true of the results that it was made from, and of no others.
 _DRAWN_FROM_RESULTS = (
     *("comparison.md", "comparison*.csv", "comparison/*"),
@@ -55,14 +53,13 @@ def write_run_folder(
     *,
     figures: bool = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
-    make_pool: MakePool | None = None,
 ) -> RunFolder:
     """Write results, failures, report and manifest of a run.
 
     Files that an earlier run wrote here and this one did not are removed, and so are comparison,
     statistics and page of other results, so that the folder never shows two runs at once; the store keeps
     their numbers. Files of others are left alone. Figures have the given
-    :data:`~benchmark.text.files.FORMATS`, and are drawn in the processes of ``make_pool`` if it is given.
+    :data:`~benchmark.text.files.FORMATS`.
     """
     metrics = metric_names(world.experiment.measured)
     main = metric_names((*headline_metrics(world.experiment), *ALWAYS_MEASURED))
@@ -88,7 +85,6 @@ def write_run_folder(
             figures=figures,
             formats=formats,
             more_figures=world_figures(world, description),
-            make_pool=make_pool,
         ),
     ]
     more = {"metrics.csv": metrics_frame(outcome.cells, others)} if others else {}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
-from benchmark.figures.statistics import draw_statistics
+from benchmark.figures.statistics import statistics_figures
+from benchmark.pages.run import prepare_page
 from benchmark.report.answers_console import print_all_answers
 from benchmark.report.statistics_text import ANSWERS_PAGE, answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics
 from benchmark.tables.markup import write_tables
-from benchmark.tables.significance import scenarios_of, statistics_tables
+from benchmark.tables.significance import statistics_tables
 from benchmark.text.embedded import NOT_REAL_LOUD
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 from benchmark.text.spreadsheet import csv_text
@@ -25,7 +26,7 @@ _EARLIER = (
     *("figures/heat_*", "figures/forest_*", "figures/pareto_*", "figures/ranks_*"),
 )
 _DIGITS = "%.6g"  # more than resampling tells
-_FILES_A_LINE = 15
+_FIGURES_A_LINE = 10
 
 
 def write_statistics(
@@ -34,14 +35,15 @@ def write_statistics(
     *,
     figures: bool = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
+    page: Path | None = None,
     say: Callable[[str], None] = lambda _step: None,
 ) -> list[Path]:
     """Write a CSV file for each frame, ``tables/``, ``figures/`` and ``README.md``; return what was written.
 
-    The same statistics give the same bytes, and each file appears whole; the page comes last. Tables and
-    figures of earlier statistics that are not among these are removed. Of the
-    :data:`~benchmark.text.files.FORMATS` of figures, the page shows PNG alone. ``say`` is called with the
-    name of each step before it is taken.
+    The same statistics give the same bytes, and each file appears whole; the interactive page, for which
+    ``page`` is the folder, comes last and is not among them. Tables and figures of earlier statistics that
+    are not among these are removed. Of the :data:`~benchmark.text.files.FORMATS` of figures, pages show PNG
+    alone. ``say`` is called with the name of each step before it is taken.
     """
     say("writing tables")
     written = [
@@ -50,23 +52,30 @@ def write_statistics(
     ]
     tables = statistics_tables(statistics)
     written += write_tables(output / "tables", tables)
-    drawn: list[Path] = []
-    if figures:
+    drawings = list(statistics_figures(statistics)) if figures else []
+    drawing: Iterator[Path] = iter(())
+    if drawings:
         from benchmark.figures.files import write_figures
 
-        say("drawing figures")
-        for path in write_figures(output / "figures", draw_statistics(statistics), formats):
-            drawn.append(path)
-            if len(drawn) % _FILES_A_LINE == 0:
-                say(f"drawing figures: {len(drawn)} files written")
-    written += drawn
-    images = [path.relative_to(output).as_posix() for path in drawn if path.suffix == ".png"]
+        say(f"drawing {len(drawings)} figures")
+        drawing = write_figures(output / "figures", drawings, formats)
+    # While other processes draw, this one writes the pages.
     written.append(write_atomically(output / ANSWERS_PAGE, answers_page(statistics)))
-    page = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables], images)
-    written.append(write_atomically(output / PAGE, page))
+    images = [f"figures/{name}.png" for name, _ in drawings if "png" in formats]
+    text = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables], images)
+    say("making the page")
+    finish_page = prepare_page(statistics) if page is not None else None
+    drawn = []
+    for path in drawing:
+        drawn.append(path)
+        if len(drawn) % (_FIGURES_A_LINE * len(formats)) == 0:
+            say(f"{len(drawn) // len(formats)} of {len(drawings)} figures are drawn")
+    written += [*drawn, write_atomically(output / PAGE, text)]
     for pattern in _EARLIER:
         for path in set(output.glob(pattern)) - set(written):
             path.unlink()
+    if page is not None and finish_page is not None:
+        finish_page(page)  # last, because it links what lies beside it
     return written
 
 
@@ -79,6 +88,6 @@ def print_statistics(
         if dataset.embedded:
             text = f"{escape(dataset.heading)}: {NOT_REAL_LOUD}"
             console.print(text, style="bold red", highlight=False)
-    print_all_answers(console, scenarios_of(statistics), statistics.answers, run.titles, rope=statistics.rope)
+    print_all_answers(console, statistics.scenarios, statistics.answers, run.titles, rope=statistics.rope)
     text = f"{len(written)} files written to {escape(str(output))}; begin with {PAGE}"
     console.print(text, highlight=False, soft_wrap=True)

@@ -29,7 +29,7 @@ from benchmark.tables.answers import (
     scenario_notes,
     spots,
 )
-from benchmark.tables.significance import compared_metrics, data_notes, method_notes, pair_notes, scenarios_of
+from benchmark.tables.significance import compared_metrics, data_notes, method_notes, pair_notes
 from benchmark.text import markdown
 from benchmark.text.words import number
 
@@ -71,7 +71,7 @@ _MOST_RANKED = 3
 _MOST_ROWS = 8
 
 
-def survivors(statistics: RunStatistics) -> pd.DataFrame:
+def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Find the techniques of use that beat the baseline, and up to which level of bias.
 
     Returns
@@ -86,19 +86,10 @@ def survivors(statistics: RunStatistics) -> pd.DataFrame:
         is not better or of no use, and ``keeps_accuracy`` says that it is judged to be less accurate at none
         of those at which it is. Nothing is better where nothing is compared with the baseline
         (:func:`~benchmark.statistics.answers.incomparable`). The farthest first; metrics in the run's order.
+    DataFrame
+        Columns :data:`~benchmark.statistics.paired.FAMILY` and ``technique``: those that would hold up, or
+        farther, if all repetitions up to there had a value.
     """
-    return _held(statistics)[0]
-
-
-def incomplete_survivors(statistics: RunStatistics) -> pd.DataFrame:
-    """Return the techniques that would hold up, or farther, if all repetitions up to there had a value.
-
-    The columns are :data:`~benchmark.statistics.paired.FAMILY` and ``technique``.
-    """
-    return _held(statistics)[1]
-
-
-def _held(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     where = list(WHERE)
     table = statistics.compared.join(of_use(statistics.standing).set_index(where)["of_use"], on=where)
     table["better"] &= table["of_use"].eq(True)
@@ -137,8 +128,9 @@ def is_compared(statistics: RunStatistics, scenario: Scenario, metric: str) -> b
 def left_out_notes(statistics: RunStatistics) -> list[str]:
     """Count what is better nowhere, because it is degenerate, and say of which baselines that is true."""
     degenerate = statistics.standing[statistics.standing["n_degenerate"] > 0]
+    degenerate = degenerate[~repeated_levels(statistics.run, degenerate)]
     counts, baselines = [], []
-    for scenario in scenarios_of(statistics):
+    for scenario in statistics.scenarios:
         baseline = statistics.baselines[scenario.dataset.name]
         own = scenario.rows(degenerate)
         for beta, rows in own[own["technique"] != baseline].groupby("beta"):
@@ -171,7 +163,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
 
 
 def _links(statistics: RunStatistics) -> Iterator[str]:
-    names = [scenario.heading for scenario in scenarios_of(statistics)] if len(statistics.answers) else []
+    names = [scenario.heading for scenario in statistics.scenarios] if len(statistics.answers) else []
     for name in (*names, _HOLDS_UP, _CERTAINTY, _NUMBERS):
         # As GitHub makes anchors of headings.
         anchor = re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
@@ -210,7 +202,7 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
     cut_from = math.inf if most is None else most
     if any(len(rows) + rows["constant_answer"].ne("").any() > cut_from for rows in of.values()):
         yield f"- Long tables are cut here; [{ANSWERS_PAGE}]({ANSWERS_PAGE}) has all techniques."
-    for scenario in scenarios_of(statistics):
+    for scenario in statistics.scenarios:
         yield ""
         yield f"{'#' * level} {markdown.plain(scenario.heading)}"
         yield ""
@@ -239,7 +231,7 @@ def _overview(
 ) -> Iterator[str]:
     """Yield the choices at every level of bias, a table for each scenario."""
     run = statistics.run
-    for scenario in scenarios_of(statistics):
+    for scenario in statistics.scenarios:
         levels = [beta for beta in scenario.telling_levels(run.betas) if (scenario.key, beta) in of]
         rows = [choice_row(beta, of[scenario.key, beta], run.titles) for beta in levels]
         notes = "; ".join(scenario_notes(scenario))
@@ -266,8 +258,8 @@ def _planted_note(scenario: Scenario) -> str:
 
 
 def _survivors_section(statistics: RunStatistics) -> Iterator[str]:
-    found, incomplete = _held(statistics)
-    untested = statistics.out_of_reach()
+    found, incomplete = survivors(statistics)
+    untested = statistics.out_of_reach
     if len(untested) < len(statistics.comparisons[list(FAMILY)].drop_duplicates()):
         yield (
             "Techniques that are significantly better than the baseline and of use, by the greatest β at "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from benchmark.experiment.plan import ALWAYS_MEASURED
+from benchmark.figures import Drawing
 from benchmark.figures.run import run_figures
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import check_failures, check_results
@@ -17,9 +17,6 @@ from benchmark.tables.markup import write_tables
 from benchmark.tables.paper import build_tables
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 from benchmark.text.spreadsheet import csv_text
-
-if TYPE_CHECKING:
-    from benchmark.figures.files import Drawing, MakePool
 
 
 def write_report(
@@ -31,7 +28,6 @@ def write_report(
     figures: bool = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
     more_figures: Iterable[Drawing] = (),
-    make_pool: MakePool | None = None,
 ) -> list[Path]:
     """Write summary, tables and figures.
 
@@ -55,8 +51,6 @@ def write_report(
         Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
     more_figures : iterable of (str, callable), optional
         Names and drawing functions of figures to be drawn as well.
-    make_pool : callable, optional
-        Starts processes that draw; without it this process does.
 
     Returns
     -------
@@ -80,8 +74,8 @@ def write_report(
     written += write_tables(output_dir / "tables", build_tables(summary, results, failures, description))
     if figures:
         # matplotlib is loaded only when something is drawn.
-        from benchmark.figures.files import draw_figures
+        from benchmark.figures.files import write_figures
 
         drawings = [*run_figures(summary, results, failures, description), *more_figures]
-        written += draw_figures(output_dir / "figures", drawings, formats, make_pool)
+        written += write_figures(output_dir / "figures", drawings, formats)
     return written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pandas as pd
 from benchmark.errors import ReportError, StatisticsError, UnknownNameError
 from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.runs.frames import Scenario, described_scenarios
 from benchmark.statistics import (
     Goal,
     average_ranks,
@@ -26,10 +28,11 @@ from benchmark.statistics import (
     pairwise_tests,
     pareto_fronts,
     rank_groups,
+    rankings,
     slopes_and_areas,
     stopping_points,
 )
-from benchmark.statistics.across import ALPHA
+from benchmark.statistics.across import ALPHA, Rankings
 from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
@@ -140,7 +143,7 @@ class RunStatistics:
         names = ("answers", "intervals", "comparisons", "ranks", "pairs", "pareto", "hypervolume", "fairea")
         return {name: getattr(self, name) for name in (*names, "robustness")}
 
-    @property
+    @cached_property
     def warnings(self) -> list[str]:
         """Sentences on what too few datasets cannot carry, one for each set of datasets."""
         ranked = self.ranks[(self.ranks["over"] == "dataset") & (self.ranks["warning"] != "")]
@@ -151,17 +154,22 @@ class RunStatistics:
             f"{self.run.headings(datasets)}: {warned[datasets]}" for datasets in ranked["datasets"].unique()
         ]
 
+    @cached_property
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """What was tried, in the run's order."""
+        return described_scenarios(self.intervals, self.run)
+
     def title(self, metric: str) -> str:
         """Return a metric's name for readers, with the group that it is of, if any."""
         declared = self.metrics[metric]
         return declared.title + metric.removeprefix(declared.name)
 
-    @property
+    @cached_property
     def goals(self) -> dict[str, Metric | Undeclared]:
         """The declaration of each metric by its own name, without a group's."""
         return {metric.name: metric for metric in self.metrics.values()}
 
-    @property
+    @cached_property
     def compared(self) -> pd.DataFrame:
         """The judged comparisons with baselines that can be compared with; no differences to the others."""
         gone = incomparable(self.judged, self.standing)
@@ -173,19 +181,20 @@ class RunStatistics:
             table[flag] &= ~gone
         return table
 
-    @property
+    @cached_property
     def unpaired(self) -> dict[str, int]:
         """Sets of datasets with so many techniques that pairs are left out, and the number of these."""
         tried = self.ranks.groupby("datasets", sort=False)["technique"].nunique()
         return {str(datasets): int(n) for datasets, n in tried.items() if n > MOST_PAIRED}
 
-    @property
+    @cached_property
     def n_flips(self) -> int:
         """Number of sign flips that a test draws where it does not try all of them."""
         return flips_needed(max(self.comparisons.groupby(list(FAMILY)).size(), default=0), self.alpha)
 
+    @cached_property
     def out_of_reach(self) -> pd.DataFrame:
-        """Return the families of tests of which none can be significant, whatever the results."""
+        """The families of tests of which none can be significant, whatever the results."""
         return underpowered_families(self.comparisons, self.alpha)
 
 
@@ -278,9 +287,12 @@ def run_statistics(
     say("ranking techniques and comparing pairs of them")
     # A mean over some of the repetitions is not ranked beside means over all of them.
     whole = (useful.n == useful.n_expected)[:, None]
-    panels = list(_panels(replace(useful, values=np.where(whole, useful.values, np.nan)), run))
-    ranks = pd.concat([_ranks(panel, over, goals, alpha) for over, panel in panels], ignore_index=True)
-    pairs = [_pairs(panel, over, goals, alpha, rope) for over, panel in panels]
+    panels = [
+        (panel, over, rankings(panel, goals, over=over))
+        for over, panel in _panels(replace(useful, values=np.where(whole, useful.values, np.nan)), run)
+    ]
+    ranks = pd.concat([_ranks(*panel, alpha) for panel in panels], ignore_index=True)
+    pairs = [_pairs(*panel, alpha, rope) for panel in panels]
     say("weighing each metric against accuracy")
     worst = _trade_offs(declared)
     fronts = _in_order([pareto_fronts(useful, pair, goals) for pair in worst], run, PARETO_COLUMNS)
@@ -459,12 +471,11 @@ def _panels(cells: Cells, run: FinishedRun) -> Iterator[tuple[tuple[str, ...], C
         yield ("dataset", "beta"), cells.take(~repeats).where(**within)
 
 
-def _ranks(panel: Cells, over: Sequence[str], goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
-    ranks = average_ranks(panel, goals, over=over)
-    tests = friedman_tests(panel, goals, over=over, alpha=alpha)
-    groups = rank_groups(panel, goals, over=over, alpha=alpha)
-    where = [name for name in ("bias", "beta", "classifier", "metric") if name in ranks.columns]
-    numbers = groups.astype({"group": str}).groupby([*where, "technique"], sort=False)["group"].agg(" ".join)
+def _ranks(panel: Cells, over: Sequence[str], ranked: Rankings, alpha: float) -> pd.DataFrame:
+    ranks, tests = average_ranks(ranked), friedman_tests(ranked, alpha=alpha)
+    where = ranked.fixed
+    of_groups = rank_groups(ranked, alpha=alpha).astype({"group": str})
+    numbers = of_groups.groupby([*where, "technique"], sort=False)["group"].agg(" ".join)
     table = ranks.join(numbers.rename("groups"), on=[*where, "technique"])
     # Where the techniques are not ranked over several blocks, no two of them are in a group.
     table["groups"] = table["groups"].astype(object).fillna("")
@@ -472,13 +483,11 @@ def _ranks(panel: Cells, over: Sequence[str], goals: Mapping[str, Goal], alpha: 
     return _labelled(table.merge(tests, how="left", on=where), panel, over)
 
 
-def _pairs(
-    panel: Cells, over: Sequence[str], goals: Mapping[str, Goal], alpha: float, rope: float
-) -> pd.DataFrame:
+def _pairs(panel: Cells, over: Sequence[str], ranked: Rankings, alpha: float, rope: float) -> pd.DataFrame:
     if panel.keys["technique"].nunique() > MOST_PAIRED:
-        panel = panel.where(technique=[])
-    tests = pairwise_tests(panel, goals, over=over, alpha=alpha)
-    found = bayesian_comparisons(panel, goals, over=over, rope=rope, n_samples=N_POSTERIOR)
+        panel, ranked = panel.where(technique=[]), replace(ranked, each=[])
+    tests = pairwise_tests(ranked, alpha=alpha)
+    found = bayesian_comparisons(ranked, rope=rope, n_samples=N_POSTERIOR)
     # The warnings are those of ranks.csv: thousands of pairs need not repeat them.
     table = tests.drop(columns="warning").join(found[["p_first", "p_rope", "p_second"]])
     return _labelled(table, panel, over)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, MANIFEST_NAME, METRIC_COLUMNS, RESULT_COLUMNS
@@ -133,22 +134,23 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
     always = [name for name in ALWAYS_MEASURED if name in known]
     kept = list(dict.fromkeys((*(metrics or known), *always)))
     whole = with_failed_cells(results[results["metric"].isin(kept)], run.failures, kept)
-    orders: dict[str, Sequence[object]] = {
+    described = {
         "dataset": [dataset.name for dataset in run.datasets],
         "technique": list(run.titles),
         "metric": kept,
     }
+    orders = {column: {name: i for i, name in enumerate(names)} for column, names in described.items()}
     for column, names in orders.items():
-        if unknown := sorted(set(whole[column]) - set(map(str, names))):
+        if unknown := sorted(set(whole[column].unique()) - set(names)):
             raise ReportError(
                 f"The results in {folder} name a {column} that the manifest lacks",
-                expected="one of " + ", ".join(map(str, names)),
+                expected="one of " + ", ".join(names),
                 got=", ".join(unknown),
                 remedy=again,
             )
     return whole.sort_values(
         ["dataset", "bias", "classifier", "beta", "technique", "metric", "repetition"],
-        key=lambda column: column.map(orders[str(column.name)].index) if column.name in orders else column,
+        key=lambda column: column.map(orders[str(column.name)]) if column.name in orders else column,
         kind="stable",
         ignore_index=True,
     )
@@ -162,8 +164,9 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
     """
     path = plain_or_packed(path)
     try:
-        # Names stay text whatever they look like.
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        # Names stay text whatever they look like. What repeats is read, and converted, once.
+        kinds = {column: "category" if column in _TEXTS else object for column in columns}
+        frame = pd.read_csv(path, dtype=kinds, keep_default_na=False)
     except OSError as error:
         raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
     except (ValueError, EOFError, LZMAError) as error:
@@ -172,10 +175,13 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
         got = ", ".join(map(str, frame.columns))
         raise ReportError(f"{path} has other columns", expected=", ".join(columns), got=got, remedy=remedy)
     for column in columns:
-        is_text, is_whole = column in _TEXTS, column in _WHOLE
-        read = from_cell if is_text else int if is_whole else _number
+        if column in _TEXTS:
+            texts = np.array(list(map(from_cell, frame[column].cat.categories)), dtype=object)
+            frame[column] = pd.Series(texts[frame[column].cat.codes], index=frame.index, dtype=object)
+            continue
+        is_whole = column in _WHOLE
         try:
-            values = [read(text) for text in frame[column]]
+            values = list(map(int if is_whole else _number, frame[column]))
         except ValueError as error:
             raise ReportError(
                 f"{path} has text in the column {column}",
@@ -183,8 +189,7 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
                 got=str(error),
                 remedy=remedy,
             ) from error
-        kind = "object" if is_text else "int64" if is_whole else "float64"
-        frame[column] = pd.Series(values, index=frame.index, dtype=kind)
+        frame[column] = pd.Series(values, index=frame.index, dtype="int64" if is_whole else "float64")
     return frame
 
 

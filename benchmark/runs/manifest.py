@@ -8,7 +8,7 @@ import os
 import platform
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from pydantic import BaseModel, ValidationError, model_serializer, model_validator
@@ -17,11 +17,7 @@ from benchmark.bias import list_bias_kinds
 from benchmark.bias.base import NOTHING_ACTS
 from benchmark.data.card import Card, load_card
 from benchmark.errors import CardError, ReportError, UnknownNameError
-from benchmark.experiment.evaluate import configured_techniques, describe_classifier, describe_technique
 from benchmark.experiment.plan import PAPER_METRICS, Experiment, PublishedEntry
-from benchmark.experiment.run import Outcome, headline_metrics
-from benchmark.experiment.versions import harness_digest, package_versions
-from benchmark.experiment.world import Scene, World, network_digest
 from benchmark.metrics import get_metric, list_metrics, metric_names
 from benchmark.runs.descriptions import (
     DatasetDescription,
@@ -32,6 +28,11 @@ from benchmark.runs.descriptions import (
     TechniqueDescription,
 )
 from benchmark.techniques import list_techniques
+
+# What computes a run takes half a second to load, and readers of manifests need none of it.
+if TYPE_CHECKING:
+    from benchmark.experiment.run import Outcome
+    from benchmark.experiment.world import Scene, World
 
 _ARROW = " -> "
 
@@ -178,6 +179,8 @@ class _DatasetFacts(BaseModel):
 
     @classmethod
     def of(cls, world: World, scene: Scene) -> Self:
+        from benchmark.experiment.world import network_digest
+
         test, schema, network = scene.test, scene.test.schema, scene.network
         sensitive = schema.columns[schema.sensitive_index]
         rows = np.bincount(test.codes[:, schema.sensitive_index], minlength=sensitive.cardinality)
@@ -305,8 +308,10 @@ class Manifest(BaseModel):
     @classmethod
     def of(cls, world: World, outcome: Outcome | None = None, files: Iterable[str] = ()) -> Self:
         """Return the manifest of a run; without what computing gave, it says nothing of cells."""
+        from benchmark.experiment import evaluate, run, versions
+
         experiment = world.experiment
-        techniques = configured_techniques(experiment)
+        techniques = evaluate.configured_techniques(experiment)
         computed: dict[str, Any] = {}
         if outcome is not None:
             computed = {
@@ -327,20 +332,20 @@ class Manifest(BaseModel):
         return cls(
             experiment=_ExperimentFacts.of(experiment),
             code=_CodeFacts(
-                harness=harness_digest(),
+                harness=versions.harness_digest(),
                 techniques={
-                    f"{technique} on {dataset}": describe_technique(configured)
+                    f"{technique} on {dataset}": evaluate.describe_technique(configured)
                     for (dataset, technique), configured in techniques.items()
                 },
-                classifiers={c.name: describe_classifier(c) for c in experiment.classifiers},
+                classifiers={c.name: evaluate.describe_classifier(c) for c in experiment.classifiers},
                 plugins=tuple(Path(plugin).name for plugin in world.plugins),
             ),
             real_data={scene.name: not scene.embedded for scene in world.scenes.values()},
             datasets={scene.name: _DatasetFacts.of(world, scene) for scene in world.scenes.values()},
             stages={t.name: list_techniques()[t.technique].stage for t in experiment.techniques},
             metrics=tuple(_metrics(world)),
-            headline=headline_metrics(experiment),
-            versions=package_versions(),
+            headline=run.headline_metrics(experiment),
+            versions=versions.package_versions(),
             platform={
                 "system": platform.platform(),
                 "cores": os.cpu_count(),

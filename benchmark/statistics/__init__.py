@@ -16,6 +16,7 @@ from benchmark.statistics.across import (
     friedman_tests,
     pairwise_tests,
     rank_groups,
+    rankings,
 )
 from benchmark.statistics.fairea import fairea_regions
 from benchmark.statistics.frames import Goal, distance
@@ -37,6 +38,7 @@ __all__ = [
     "pairwise_tests",
     "pareto_fronts",
     "rank_groups",
+    "rankings",
     "slopes_and_areas",
     "stopping_points",
 ]

@@ -4,24 +4,15 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.errors import StatisticsError, UnknownNameError
-from benchmark.statistics.bayes import N_SAMPLES, PRIOR, ROPE, signed_rank_probabilities
-from benchmark.statistics.frames import (
-    AXES,
-    DECIMALS,
-    Array,
-    Cells,
-    Goal,
-    goal_of,
-    require_known,
-    row_means,
-    to_cells,
-)
+from benchmark.statistics.bayes import N_SAMPLES, ROPE, signed_rank_probabilities
+from benchmark.statistics.frames import AXES, DECIMALS, Array, Cells, Goal, goal_of, row_means, to_cells
 from benchmark.statistics.hypothesis_tests import friedman, holm, wilcoxon_p_values
 
 ALPHA = 0.05
@@ -41,25 +32,30 @@ class _Ranking:
     left_out: dict[str, str]  # technique: reason
 
     @property
-    def pairs(self) -> list[tuple[str, str]]:
-        return list(itertools.combinations(self.techniques, 2))
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        return itertools.combinations(self.techniques, 2)
 
     @property
+    def n_pairs(self) -> int:
+        return math.comb(len(self.techniques), 2)
+
+    @cached_property
     def improvements(self) -> Array:
         """By how much the first technique of each pair is better, shape (n_pairs, n_blocks)."""
         first, second = np.triu_indices(len(self.techniques), 1)
         return np.asarray(self.distances.T[second] - self.distances.T[first])
 
-    @property
+    @cached_property
     def mean_ranks(self) -> Array:
         """Mean over the blocks of each technique's rank, 1 for the nearest to the ideal."""
         from scipy.stats import rankdata
 
         return rankdata(self.distances, axis=1).mean(axis=0) if self.techniques else np.empty(0)
 
+    @cached_property
     def p_values(self) -> tuple[Array, Array]:
-        """Return the p-value of each pair, as it is and with Holm's correction."""
-        raw = wilcoxon_p_values(self.improvements, "zsplit") if self.pairs else np.empty(0)
+        """The p-value of each pair, as it is and with Holm's correction."""
+        raw = wilcoxon_p_values(self.improvements, "zsplit") if self.n_pairs else np.empty(0)
         return raw, holm(raw)
 
     def warning(self, n_tests: int, alpha: float) -> str:
@@ -71,27 +67,90 @@ class _Ranking:
         return [{**head, **dict(zip(columns, own, strict=True))} for own in values]
 
 
-def average_ranks(
-    results: pd.DataFrame | Cells,
-    goals: Mapping[str, Goal],
-    *,
-    over: Sequence[str] = ("dataset",),
-    techniques: Sequence[str] | None = None,
-) -> pd.DataFrame:
-    """Rank the techniques within each block and average over the blocks.
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """What the functions below start from: the mean distances to the ideals of all techniques, by block.
 
-    A block is one dataset, or whatever combination of axes ``over`` names. What is ranked is the mean over
-    the repetitions of the :func:`~benchmark.statistics.frames.distance` to the metric's ideal; rank 1 is the
-    best, ties share their average. Metrics without better or worse values are left out.
+    A block is one dataset, or whatever combination of axes :func:`rankings` was given; each combination of
+    the axes in ``fixed`` is compared by itself.
+    """
+
+    fixed: list[str]
+    each: list[_Ranking]
+
+    def table(self, rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> pd.DataFrame:
+        """Return rows as a frame whose first columns say which combination they are about."""
+        return pd.DataFrame(list(rows), columns=[*self.fixed, *columns])
+
+
+def rankings(
+    results: pd.DataFrame | Cells, goals: Mapping[str, Goal], *, over: Sequence[str] = ("dataset",)
+) -> Rankings:
+    """Put together the blocks over which techniques are compared.
+
+    What is compared is the mean over the repetitions of the :func:`~benchmark.statistics.frames.distance` to
+    the metric's ideal, of all techniques with a value in every block. Metrics without better or worse values
+    are left out.
 
     Parameters
     ----------
     over : sequence of str, default ("dataset",)
-        Axes that blocks are made of: ``"dataset"`` and any of ``"bias"``, ``"beta"``, ``"classifier"``. Each
-        combination of the others is ranked by itself.
-    techniques : sequence of str, optional
-        Techniques to rank; blocks in which one of them has no value are left out. By default, all techniques
-        with a value in every block.
+        Axes that blocks are made of: ``"dataset"`` and any of ``"bias"``, ``"beta"``, ``"classifier"``.
+
+    Raises
+    ------
+    StatisticsError
+        If the results are malformed, or the blocks' axes are.
+    UnknownNameError
+        If a metric has no goal.
+    """
+    for axis in over:
+        if axis not in AXES:
+            raise UnknownNameError("axis", axis, AXES)
+    if "dataset" not in over:
+        raise StatisticsError(
+            "Techniques are compared over no datasets",
+            expected="'dataset' among the axes that blocks are made of",
+            got=", ".join(over) or "none",
+            remedy="add 'dataset' to them",
+        )
+    cells = to_cells(results)
+    # Equal means whose sums were rounded otherwise share a rank.
+    means = cells.keys.assign(distance=np.round(row_means(cells.distances(goals)), DECIMALS))
+    undirected = [name for name in means["metric"].unique() if goal_of(goals, name).direction == "none"]
+    means = means[~means["metric"].isin(undirected)]
+    fixed = [*(axis for axis in AXES if axis not in over), "metric"]
+    each = []
+    for names, own in means.groupby(fixed, sort=False):
+        wide = own.pivot(index=list(over), columns="technique", values="distance")
+        wide = wide[own["technique"].unique()]
+        gaps = wide.isna()
+        left_out = {
+            str(technique): "no value for " + _block_name(over, wide.index[gaps[technique]][0])
+            for technique in wide.columns[gaps.any()]
+        }
+        wide = wide.drop(columns=list(left_out))
+        each.append(
+            _Ranking(
+                dict(zip(fixed, names, strict=True)),
+                [str(technique) for technique in wide.columns],
+                wide.to_numpy(),
+                wide.index.get_level_values("dataset").nunique(),
+                left_out,
+            )
+        )
+    return Rankings(fixed, each)
+
+
+def _block_name(over: Sequence[str], block: object) -> str:
+    values = block if isinstance(block, tuple) else (block,)
+    return ", ".join(f"{axis} {value}" for axis, value in zip(over, values, strict=True))
+
+
+def average_ranks(rankings: Rankings) -> pd.DataFrame:
+    """Rank the techniques within each block and average over the blocks.
+
+    Rank 1 is the best, ties share their average.
 
     Returns
     -------
@@ -106,28 +165,20 @@ def average_ranks(
     """
     columns = ("technique", "mean_rank", "mean_distance", "reason")
     rows: list[dict[str, object]] = []
-    for ranking in _rankings(results, goals, over, techniques):
+    for ranking in rankings.each:
         ranks, means = ranking.mean_ranks, row_means(ranking.distances.T)
         best_first = np.argsort(ranks, kind="stable")
         rows += ranking.rows(columns, [(ranking.techniques[i], ranks[i], means[i], "") for i in best_first])
         rows += ranking.rows(
             columns, [(name, math.nan, math.nan, reason) for name, reason in ranking.left_out.items()]
         )
-    return pd.DataFrame(rows, columns=[*_fixed(over), *columns[:-1], "n_blocks", "n_datasets", "reason"])
+    return rankings.table(rows, [*columns[:-1], "n_blocks", "n_datasets", "reason"])
 
 
-def friedman_tests(
-    results: pd.DataFrame | Cells,
-    goals: Mapping[str, Goal],
-    *,
-    over: Sequence[str] = ("dataset",),
-    techniques: Sequence[str] | None = None,
-    alpha: float = ALPHA,
-) -> pd.DataFrame:
+def friedman_tests(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
     """Test whether the techniques of :func:`average_ranks` have the same ranks.
 
-    Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
-    ``warning`` speaks.
+    ``alpha`` is the level of which ``warning`` speaks.
 
     The axes that are not pooled and ``metric``; ``n_blocks``, ``n_datasets``, ``n_techniques``; ``chi2``,
     ``p_chi2``, ``df``, ``f``, ``p_f``, ``df_error`` as in
@@ -136,29 +187,21 @@ def friedman_tests(
     """
     columns = ("n_techniques", "chi2", "p_chi2", "df", "f", "p_f", "df_error", "reason", "warning")
     rows: list[dict[str, object]] = []
-    for ranking in _rankings(results, goals, over, techniques):
+    for ranking in rankings.each:
         n_blocks, k = ranking.distances.shape
         reason = "fewer than two blocks" if n_blocks < 2 else "fewer than two techniques" if k < 2 else ""
         found = [math.nan] * 6 if reason else astuple(friedman(ranking.distances))
         if not reason and math.isnan(found[0]):
             reason = "all techniques are equal"
-        warning = ranking.warning(max(1, len(ranking.pairs)), alpha)
+        warning = ranking.warning(max(1, ranking.n_pairs), alpha)
         rows += ranking.rows(columns, [(k, *found, reason, warning)])
-    return pd.DataFrame(rows, columns=[*_fixed(over), "n_blocks", "n_datasets", *columns])
+    return rankings.table(rows, ["n_blocks", "n_datasets", *columns])
 
 
-def pairwise_tests(
-    results: pd.DataFrame | Cells,
-    goals: Mapping[str, Goal],
-    *,
-    over: Sequence[str] = ("dataset",),
-    techniques: Sequence[str] | None = None,
-    alpha: float = ALPHA,
-) -> pd.DataFrame:
+def pairwise_tests(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
     """Test each pair of techniques by Wilcoxon's signed-rank test over the blocks.
 
-    Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level of which
-    ``warning`` speaks.
+    ``alpha`` is the level of which ``warning`` speaks.
 
     The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
     ``n_datasets``; ``improvement``, the mean by which the first is nearer to the ideal; ``p_wilcoxon``,
@@ -172,61 +215,44 @@ def pairwise_tests(
     """
     columns = ("improvement", "p_wilcoxon", "p_wilcoxon_holm", "reason", "warning")
     rows: list[dict[str, object]] = []
-    for ranking in _rankings(results, goals, over, techniques):
-        means, (raw, corrected) = row_means(ranking.improvements), ranking.p_values()
+    for ranking in rankings.each:
+        means, (raw, corrected) = row_means(ranking.improvements), ranking.p_values
         reasons = np.where(np.isnan(raw), "all differences are zero", "")
-        warning = ranking.warning(len(ranking.pairs), alpha)
+        warning = ranking.warning(ranking.n_pairs, alpha)
         found = zip(ranking.pairs, means, raw, corrected, reasons, strict=True)
         rows += ranking.rows((*_PAIR, *columns), [(*pair, *own, warning) for pair, *own in found])
-    return pd.DataFrame(rows, columns=[*_fixed(over), *_PAIR, "n_blocks", "n_datasets", *columns])
+    return rankings.table(rows, [*_PAIR, "n_blocks", "n_datasets", *columns])
 
 
-def rank_groups(
-    results: pd.DataFrame | Cells,
-    goals: Mapping[str, Goal],
-    *,
-    over: Sequence[str] = ("dataset",),
-    techniques: Sequence[str] | None = None,
-    alpha: float = ALPHA,
-) -> pd.DataFrame:
+def rank_groups(rankings: Rankings, *, alpha: float = ALPHA) -> pd.DataFrame:
     """Find the techniques that a rank diagram joins by bars: neighbours in rank that do not differ.
 
-    Parameters and blocks are those of :func:`average_ranks`; ``alpha`` is the level at which two
-    techniques of :func:`pairwise_tests` differ, with Holm's correction.
+    ``alpha`` is the level at which two techniques of :func:`pairwise_tests` differ, with Holm's correction.
 
     The axes that are not pooled and ``metric``; ``group``, numbered from 1, best first; ``technique``,
     ``mean_rank`` and ``warning``. A technique is in several groups or in none; see :func:`unbroken_groups`.
     """
     columns = ("group", "technique", "mean_rank", "warning")
     rows: list[dict[str, object]] = []
-    for ranking in _rankings(results, goals, over, techniques):
+    for ranking in rankings.each:
         k, ranks = len(ranking.techniques), ranking.mean_ranks
         order = np.argsort(ranks, kind="stable")
         differ = np.zeros((k, k), dtype=bool)
-        differ[np.triu_indices(k, 1)] = ranking.p_values()[1] <= alpha  # False for NaN: nothing differs
+        differ[np.triu_indices(k, 1)] = ranking.p_values[1] <= alpha  # False for NaN: nothing differs
         differ |= differ.T
-        warning = ranking.warning(len(ranking.pairs), alpha)
+        warning = ranking.warning(ranking.n_pairs, alpha)
         for number, group in enumerate(unbroken_groups(differ[np.ix_(order, order)]), start=1):
             members = [(number, ranking.techniques[i], ranks[i], warning) for i in order[group]]
             rows += ranking.rows(columns, members)
-    return pd.DataFrame(rows, columns=[*_fixed(over), *columns])
+    return rankings.table(rows, columns)
 
 
 def bayesian_comparisons(
-    results: pd.DataFrame | Cells,
-    goals: Mapping[str, Goal],
-    *,
-    over: Sequence[str] = ("dataset",),
-    techniques: Sequence[str] | None = None,
-    rope: float = ROPE,
-    prior: float = PRIOR,
-    n_samples: int = N_SAMPLES,
-    seed: int = 0,
+    rankings: Rankings, *, rope: float = ROPE, n_samples: int = N_SAMPLES
 ) -> pd.DataFrame:
     """Compare each pair of techniques by the Bayesian signed-rank test over the blocks.
 
-    Parameters and blocks are those of :func:`average_ranks`, and those of
-    :func:`~benchmark.statistics.bayes.signed_rank_probabilities`.
+    Settings and their errors are those of :func:`~benchmark.statistics.bayes.signed_rank_probabilities`.
 
     The axes that are not pooled and ``metric``; ``first`` and ``second`` technique; ``n_blocks``,
     ``n_datasets``; ``improvement`` as in :func:`pairwise_tests`; ``p_first``, ``p_rope`` and ``p_second``,
@@ -240,21 +266,18 @@ def bayesian_comparisons(
     """
     columns = ("improvement", "p_first", "p_rope", "p_second", "warning")
     rows: list[dict[str, object]] = []
-    for ranking in _rankings(results, goals, over, techniques):
-        improvements, warning = ranking.improvements, ranking.warning(1, ALPHA)
-        found = signed_rank_probabilities(
-            improvements, rope=rope, prior=prior, n_samples=n_samples, seed=seed
-        )
+    for ranking in rankings.each:
+        warning = ranking.warning(1, ALPHA)
+        found = signed_rank_probabilities(ranking.improvements, rope=rope, n_samples=n_samples)
+        each = zip(ranking.pairs, ranking.improvements, found, strict=True)
         rows += ranking.rows(
             (*_PAIR, *columns),
             [
                 (*pair, own.mean(), first, neither, second, warning)
-                for pair, own, (second, neither, first) in zip(
-                    ranking.pairs, improvements, found, strict=True
-                )
+                for pair, own, (second, neither, first) in each
             ],
         )
-    return pd.DataFrame(rows, columns=[*_fixed(over), *_PAIR, "n_blocks", "n_datasets", *columns])
+    return rankings.table(rows, [*_PAIR, "n_blocks", "n_datasets", *columns])
 
 
 def unbroken_groups(differ: NDArray[np.bool_]) -> list[range]:
@@ -310,57 +333,3 @@ def too_few_datasets(n_datasets: int, n_blocks: int, n_tests: int, alpha: float 
             "independent and p-values are too small."
         )
     return " ".join(sentences)
-
-
-def _fixed(over: Sequence[str]) -> list[str]:
-    return [*(axis for axis in AXES if axis not in over), "metric"]
-
-
-def _rankings(
-    results: pd.DataFrame | Cells,
-    goals: Mapping[str, Goal],
-    over: Sequence[str],
-    techniques: Sequence[str] | None,
-) -> Iterator[_Ranking]:
-    for axis in over:
-        if axis not in AXES:
-            raise UnknownNameError("axis", axis, AXES)
-    if "dataset" not in over:
-        raise StatisticsError(
-            "Techniques are compared over no datasets",
-            expected="'dataset' among the axes that blocks are made of",
-            got=", ".join(over) or "none",
-            remedy="add 'dataset' to them",
-        )
-    cells = to_cells(results)
-    if techniques is not None:
-        require_known("technique", techniques, cells.keys["technique"])
-    # Equal means whose sums were rounded otherwise share a rank.
-    means = cells.keys.assign(distance=np.round(row_means(cells.distances(goals)), DECIMALS))
-    undirected = [name for name in means["metric"].unique() if goal_of(goals, name).direction == "none"]
-    means = means[~means["metric"].isin(undirected)]
-    for names, own in means.groupby(_fixed(over), sort=False):
-        wide = own.pivot(index=list(over), columns="technique", values="distance")
-        if techniques is None:
-            wide = wide[own["technique"].unique()]
-            gaps = wide.isna()
-            left_out = {
-                str(technique): "no value for " + _block_name(over, wide.index[gaps[technique]][0])
-                for technique in wide.columns[gaps.any()]
-            }
-        else:
-            wide = wide.reindex(columns=list(techniques)).dropna()
-            left_out = {} if len(wide) else dict.fromkeys(techniques, "no block has values of all techniques")
-        wide = wide.drop(columns=list(left_out))
-        yield _Ranking(
-            dict(zip(_fixed(over), names, strict=True)),
-            [str(technique) for technique in wide.columns],
-            wide.to_numpy(),
-            wide.index.get_level_values("dataset").nunique(),
-            left_out,
-        )
-
-
-def _block_name(over: Sequence[str], block: object) -> str:
-    values = block if isinstance(block, tuple) else (block,)
-    return ", ".join(f"{axis} {value}" for axis, value in zip(over, values, strict=True))

@@ -1,5 +1,7 @@
 """Bayesian signed-rank test with a region of practical equivalence."""
 
+import functools
+
 import numpy as np
 
 from benchmark.errors import StatisticsError
@@ -49,18 +51,23 @@ def signed_rank_probabilities(
             got=f"rope {rope}, prior {prior}, n_samples {n_samples}",
             remedy="leave out what need not differ from the default",
         )
-    n = differences.shape[1]
-    rng = generator(seed, purpose="signed-rank posterior", n=n)
     wins = np.zeros((len(differences), 3))
-    for start in range(0, n_samples, _SAMPLES_AT_ONCE):
-        size = min(_SAMPLES_AT_ONCE, n_samples - start)
-        weights = rng.dirichlet([prior] + [1.0] * n, size=size)
+    for weights in _posterior(differences.shape[1], prior, n_samples, seed):
         negative, positive = posterior_shares(differences, weights, rope)
         negligible = 1 - negative - positive
         wins[:, 0] += ((negative > negligible) & (negative > positive)).sum(axis=0)
         wins[:, 2] += ((positive > negligible) & (positive > negative)).sum(axis=0)
     wins[:, 1] = n_samples - wins[:, 0] - wins[:, 2]
     return wins / n_samples
+
+
+# The comparisons of a run ask for the same samples, one after the other.
+@functools.lru_cache(maxsize=1)
+def _posterior(n: int, prior: float, n_samples: int, seed: int) -> list[Array]:
+    """Draw the weights of a pseudo-observation and n observations, in parts of some thousand samples."""
+    rng = generator(seed, purpose="signed-rank posterior", n=n)
+    sizes = [min(_SAMPLES_AT_ONCE, n_samples - start) for start in range(0, n_samples, _SAMPLES_AT_ONCE)]
+    return [rng.dirichlet([prior] + [1.0] * n, size=size) for size in sizes]
 
 
 def posterior_shares(differences: Array, weights: Array, rope: float) -> tuple[Array, Array]:

@@ -37,9 +37,10 @@ def regions(
     ``unchanged``  as accurate and as biased as the original
     =============  ================================================================
 
-    The mutation baseline is what is expected when a growing share of the predictions, chosen at random, is
-    replaced by the more accurate constant one: the straight line from the original accuracy :math:`a` and
-    bias :math:`b` to the accuracy :math:`a_c` of that constant, which has no bias. At bias :math:`x` it is at
+    The mutation baseline is what overwriting predictions at random with the better constant one gives on
+    average: accuracy, and every difference between two groups' shares of rows with given labels, is linear in
+    the counts of predictions. It is the straight line from the original accuracy :math:`a` and bias :math:`b`
+    to the accuracy :math:`a_c` of the constant prediction, which has no bias: at bias :math:`x` it is at
     :math:`a_c + (a - a_c) x / b`.
 
     ``bias`` is the absolute difference between the groups, ``constant`` the accuracy of the constant

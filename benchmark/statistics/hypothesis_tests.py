@@ -84,13 +84,12 @@ def wilcoxon_p_values(differences: Array, zeros: Literal["wilcox", "zsplit"] = "
     p = np.full(len(differences), np.nan)
     if clean.any():
         p[clean] = wilcoxon(differences[clean], axis=1).pvalue
-    # Together with others, one row with ties would cost all of them the exact distribution.
-    for row in np.flatnonzero(~clean & (sizes[:, -1] > 0)):
-        p[row] = (
-            _exact_with_ties(differences[row], zeros)
-            if differences.shape[1] <= _MOST_ENUMERATED
-            else wilcoxon(differences[row], zero_method=zeros).pvalue
-        )
+    # Together with others, rows with ties would cost all of them the exact distribution.
+    tied = ~clean & (sizes[:, -1] > 0)
+    if differences.shape[1] <= _MOST_ENUMERATED:
+        p[tied] = [_exact_with_ties(row, zeros) for row in differences[tied]]
+    elif tied.any():
+        p[tied] = wilcoxon(differences[tied], zero_method=zeros, axis=1).pvalue
     return p
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from benchmark.runs.analysis import MOST_PAIRED, RunStatistics
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
-from benchmark.runs.frames import Scenario, described_scenarios
+from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import metric_description
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION
@@ -58,14 +58,9 @@ _OF_USE = f", of what is marked neither {DEGENERATE} nor {BELOW_CONSTANT}"
 _KEY = (*WHERE, "metric")
 
 
-def scenarios_of(statistics: RunStatistics) -> tuple[Scenario, ...]:
-    """Return the scenarios of a run, in its order."""
-    return described_scenarios(statistics.intervals, statistics.run)
-
-
 def compared_metrics(statistics: RunStatistics) -> Iterator[tuple[Scenario, str]]:
     """Yield each scenario with each metric that it has and of which some values are better than others."""
-    for scenario in scenarios_of(statistics):
+    for scenario in statistics.scenarios:
         own = set(scenario.rows(statistics.intervals)["metric"])
         for metric, declared in statistics.metrics.items():
             if metric in own and declared.direction != "none":
@@ -104,7 +99,7 @@ def method_notes(statistics: RunStatistics) -> list[str]:
         "and metric.",
         "Intervals (95 %, Student's) and p-values reflect variation between training samples only; the test "
         "set and the learned network are fixed.",
-        *reach_notes(statistics.out_of_reach(), run),
+        *reach_notes(statistics.out_of_reach, run),
     ]
 
 
@@ -152,7 +147,7 @@ class _Builder:
         self.statistics = statistics
         self.run = statistics.run
         self.extent = extent(dataset.embedded for dataset in self.run.datasets)
-        self.scenarios = scenarios_of(statistics)
+        self.scenarios = statistics.scenarios
         self.means = look_up(statistics.intervals, _KEY, ("mean", "n", "missing"))
         tried = statistics.intervals["technique"].unique()
         self.techniques = [name for name in self.run.titles if name in tried]

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from benchmark.audit.alternation import ALTERNATION_COLUMNS
 from benchmark.audit.alternation.experiment import AlternationExperiment, AlternationOutcome
-from benchmark.figures.alternation import draw_divergences, draw_figures, draw_means
+from benchmark.figures.alternation import alternation_figures, draw_divergences, draw_means
 from benchmark.figures.style import render
 from tests.figures.figure_checks import cut_off, legend_overlaps_panels, overlapping, panels, texts_of
 
@@ -120,13 +120,13 @@ def test_figures_show_the_first_variant_of_the_first_case() -> None:
     shown = both.assign(case="second", variant="train")
     frame = pd.concat([both.assign(case="first", mean=-1.0), shown, both.assign(case="second", mean=-1.0)])
     outcome = AlternationOutcome(frame, pd.DataFrame(), {"first": 7, "second": 1234}, "")
-    figures = dict(draw_figures(experiment, outcome))
+    figures = {name: draw() for name, draw in alternation_figures(experiment, outcome)}
     assert list(figures) == ["means_sex", "kl_sex", "means_race", "kl_race"]
     own = shown[(shown["attribute"] == "sex") & (shown["group"] == "f")]
     assert lines(figures["means_sex"], 0)[0] == own["mean"].tolist()
     text = texts_of(figures["means_race"])
     assert "race exchanged: mean predicted pay (cents)" in text
     assert "Second: 1,234 rows in 3 folds. Models of the rows as they are, and of exchanged rows" in text
-    again = dict(draw_figures(experiment, outcome))
+    again = {name: draw() for name, draw in alternation_figures(experiment, outcome)}
     for file_format in ("png", "pdf"):
         assert render(figures["kl_sex"], file_format) == render(again["kl_sex"], file_format)

@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from benchmark.figures.heat_grid import short_number
@@ -19,7 +21,7 @@ from benchmark.figures.improvement import draw_forest, draw_heat
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.ranks import draw_ranks
-from benchmark.figures.statistics import draw_statistics
+from benchmark.figures.statistics import statistics_figures
 from benchmark.figures.style import render
 from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
@@ -28,7 +30,6 @@ from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
-from benchmark.tables.significance import scenarios_of
 from tests.figures.figure_checks import flaws, grey_levels, panels, texts_of
 from tests.report.made_up_runs import HOSTILE_TITLES
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
@@ -139,7 +140,7 @@ def made_up_ranks(names: list[str]) -> pd.DataFrame:
 
 def figures_of(n_techniques: int) -> dict[str, Figure]:
     own = statistics(n_techniques)
-    scenario = scenarios_of(own)[0]
+    scenario = own.scenarios[0]
     drawn = {
         "heat": draw_heat(own, "discrimination"),
         "pareto": draw_pareto(own, scenario),
@@ -166,7 +167,7 @@ def test_every_technique_is_named_once_in_each_list() -> None:
 
 
 def test_all_figures_are_drawn_by_their_names() -> None:
-    assert [name for name, _ in draw_statistics(statistics(2))] == [
+    assert [name for name, _ in statistics_figures(statistics(2))] == [
         *("heat_discrimination", "heat_accuracy"),
         *(f"forest_{dataset}__{metric}" for dataset in ("one", "two") for metric in METRICS),
         *("pareto_one", "pareto_two", "ranks_one__two"),
@@ -231,16 +232,24 @@ def test_short_numbers(value: float, signed: bool, text: str) -> None:
     assert short_number(value, signed=signed) == text
 
 
+def effects(axes: Axes) -> dict[int, tuple[float, Line2D]]:
+    """Return the mark of each row: its place, and the line with its look."""
+    lines = [line for line in axes.lines if line.get_gid() == "effect"]
+    return {int(row): (value, line) for line in lines for value, row in zip(*line.get_data(), strict=True)}
+
+
 def test_forest_rows_are_the_paired_improvements() -> None:
     own = statistics(9, repetitions=12)
-    scenario = scenarios_of(own)[1]
+    scenario = own.scenarios[1]
     figure = draw_forest(own, scenario, "accuracy")
     rows = scenario.rows(own.comparisons)
     rows = rows[(rows["metric"] == "accuracy") & (rows["beta"] == 0.5)]
-    effects = [line for line in panels(figure)[1].lines if line.get_gid() == "effect"]
-    drawn = [(line.get_xdata()[0], line.get_ydata()[0]) for line in effects]
-    assert drawn == [(value, row) for row, value in enumerate(rows["improvement"])]
-    filled = [line.get_markerfacecolor() != "white" for line in effects]
+    drawn = effects(panels(figure)[1])
+    assert [drawn[row][0] for row in range(len(rows))] == list(rows["improvement"])
+    bars = [path.vertices.tolist() for path in panels(figure)[1].collections[-1].get_paths()]
+    ends = zip(rows["improvement_low"], rows["improvement_high"], strict=True)
+    assert bars == [[[low, row], [high, row]] for row, (low, high) in enumerate(ends)]
+    filled = [drawn[row][1].get_markerfacecolor() != "white" for row in range(len(rows))]
     assert filled == list(rows["p_permutation_holm"] <= 0.05)
     assert len(set(filled)) == 2, "some are significant and some are not"
     assert "Warning, two: beware." in texts_of(figure)
@@ -248,7 +257,7 @@ def test_forest_rows_are_the_paired_improvements() -> None:
 
 def test_too_few_repetitions_are_said_to_be_too_few() -> None:
     own = statistics(9)
-    for figure in (draw_forest(own, scenarios_of(own)[0], "accuracy"), draw_heat(own, "accuracy")):
+    for figure in (draw_forest(own, own.scenarios[0], "accuracy"), draw_heat(own, "accuracy")):
         assert "No difference can be significant" in texts_of(figure)
     enough = statistics(9, repetitions=12)
     assert "No difference can be" not in texts_of(draw_heat(enough, "accuracy"))
@@ -256,7 +265,7 @@ def test_too_few_repetitions_are_said_to_be_too_few() -> None:
 
 def test_pareto_fronts_are_the_points_that_the_frame_names() -> None:
     own = statistics(9)
-    scenario = scenarios_of(own)[0]
+    scenario = own.scenarios[0]
     axes = panels(draw_pareto(own, scenario))[0]
     rows = scenario.rows(own.pareto).query("beta == 0 and on_front").sort_values("first_distance")
     (front,) = [line for line in axes.lines if line.get_gid() == "front"]
@@ -272,10 +281,8 @@ def test_a_technique_without_values_is_said_to_have_none() -> None:
     without = own.pareto.assign(
         first_distance=own.pareto["first_distance"].mask(gone), on_front=own.pareto["on_front"] & ~gone
     )
-    changed = RunStatistics(**{**vars(own), "pareto": without})
-    assert f"{own.run.titles['technique_4']} (no value)" in texts_of(
-        draw_pareto(changed, scenarios_of(own)[0])
-    )
+    changed = replace(own, pareto=without)
+    assert f"{own.run.titles['technique_4']} (no value)" in texts_of(draw_pareto(changed, own.scenarios[0]))
 
 
 def test_a_rank_diagram_of_few_blocks_says_that_no_test_can_find_anything() -> None:
@@ -318,7 +325,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
 
 @pytest.mark.slow
 def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatistics) -> None:
-    drawn = dict(draw_statistics(planted))
+    drawn = {name: draw() for name, draw in statistics_figures(planted)}
     for name, figure in drawn.items():
         assert flaws(figure) == [], name
         said = texts_of(figure)
@@ -332,7 +339,7 @@ def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatisti
 
 
 def test_what_is_degenerate_is_on_no_front_and_the_rest_is_marked(planted: RunStatistics) -> None:
-    scenario = scenarios_of(planted)[0]
+    scenario = planted.scenarios[0]
     figure = draw_pareto(planted, scenario)
     for axes in panels(figure):
         (crosses,) = [line for line in axes.lines if line.get_gid() == "degenerate"]
@@ -350,7 +357,7 @@ def test_what_is_degenerate_is_on_no_front_and_the_rest_is_marked(planted: RunSt
 
 
 def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) -> None:
-    scenario = scenarios_of(planted)[0]
+    scenario = planted.scenarios[0]
     heat = draw_heat(planted, "discrimination").axes[0]
     texts = {tuple(text.get_position()): text.get_text() for text in heat.texts}
     for name, row in ((name, list(PLANTED).index(name)) for name in (*USELESS, "poor")):
@@ -360,16 +367,15 @@ def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) 
         assert all(text.endswith("+†") for text in own) == (name == "poor")
     forest = draw_forest(planted, scenario, "discrimination")
     for axes in panels(forest):
-        marks = {int(m.get_ydata()[0]): m.get_marker() for m in axes.lines if m.get_gid() == "effect"}
+        marks = {row: line.get_marker() for row, (_, line) in effects(axes).items()}
         names = [name for name in PLANTED if name != "none"]
         assert {names[row] for row, marker in marks.items() if marker == "x"} == set(USELESS)
 
 
 def test_nothing_is_drawn_against_a_mostly_constant_baseline(planted: RunStatistics) -> None:
-    scenario = scenarios_of(planted)[1]
+    scenario = planted.scenarios[1]
     forest = draw_forest(planted, scenario, "discrimination")
-    effects = [sum(line.get_gid() == "effect" for line in axes.lines) for axes in panels(forest)]
-    assert effects == [7, 7, 0]
+    assert [len(effects(axes)) for axes in panels(forest)] == [7, 7, 0]
     heat = draw_heat(planted, "discrimination")
     texts = {tuple(text.get_position()): text.get_text() for text in heat.axes[0].texts}
     useful = list(PLANTED).index("useful")
@@ -424,7 +430,7 @@ def test_bias_is_part_of_names_where_a_dataset_has_several() -> None:
     own = statistics(2)
     noise = own.intervals[own.intervals["dataset"] == "two"].assign(bias="noise")
     several = replace(own, intervals=pd.concat([own.intervals, noise]))
-    assert [(s.file_name, s.heading) for s in scenarios_of(several)] == [
+    assert [(s.file_name, s.heading) for s in several.scenarios] == [
         ("one", "one"),
         ("two__cpt", "two, cpt"),
         ("two__noise", "two, noise"),

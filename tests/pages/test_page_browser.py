@@ -21,7 +21,7 @@ import pytest
 from benchmark.metrics import list_metrics
 from benchmark.pages.index import refresh_index
 from benchmark.pages.run import write_page
-from benchmark.report.statistics_text import incomplete_survivors, survivors
+from benchmark.report.statistics_text import survivors
 from benchmark.runs.analysis import (
     Undeclared,
     folder_statistics,
@@ -392,7 +392,7 @@ def test_those_that_hold_up_are_those_of_the_statistics(visit: Visits, made_up: 
         columns = ["dataset", "metric", "technique", "up_to", "not_at", "tested", "keeps_accuracy"]
         decided = judged(statistics.comparisons, alpha=alpha, rope=rope)
         strict = replace(statistics, alpha=alpha, rope=rope, judged=decided)
-        expected = survivors(strict)[columns].values.tolist()
+        expected = survivors(strict)[0][columns].values.tolist()
         assert sorted(found) == sorted(expected)
         assert len(expected) == (8 if alpha == 0.3 else 4)
         assert {row[5] for row in expected} == {alpha == 0.3}
@@ -402,7 +402,7 @@ def test_those_that_hold_up_are_those_of_the_statistics(visit: Visits, made_up: 
         ".filter(t => t.incomplete).map(t => [s.dataset, m.name, t.technique.name])))"
     )
     columns = ["dataset", "metric", "technique"]
-    assert sorted(incomplete) == sorted(incomplete_survivors(statistics)[columns].values.tolist())
+    assert sorted(incomplete) == sorted(survivors(statistics)[1][columns].values.tolist())
     assert ["adult", "accuracy", "plain"] in incomplete
 
 
@@ -635,7 +635,7 @@ def test_nothing_is_compared_with_a_useless_baseline(visit: Visits, planted: Pat
 
 def test_those_that_hold_up_are_never_degenerate(visit: Visits, planted: Path) -> None:
     page = visit(planted)
-    expected = survivors(folder_statistics(planted.parent))
+    expected = survivors(folder_statistics(planted.parent))[0]
     found = page.evaluate(
         "run.scenarios.flatMap(s => run.metrics.flatMap(m =>"
         " holdingUp(s, s.baseline, m).techniques.filter(t => t.upTo !== null).map(t => [s.dataset, m.name,"

@@ -23,7 +23,6 @@ from benchmark.errors import BetabenchError, ReportError, StatisticsError, Unkno
 from benchmark.experiment.plan import PublishedEntry
 from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.report.statistics_text import (
-    incomplete_survivors,
     left_out_notes,
     statistics_page,
     survivors,
@@ -171,7 +170,7 @@ def only(frame: pd.DataFrame, **names: object) -> pd.Series:
 
 
 def test_who_survives_which_bias_is_what_was_planted(statistics: RunStatistics) -> None:
-    found = survivors(statistics)
+    found = survivors(statistics)[0]
     found = found[(found["dataset"] == "one") & (found["metric"] == "discrimination")]
     rows = found[["technique", "up_to", "not_at", "tested", "keeps_accuracy"]]
     assert sorted(rows.itertuples(index=False, name=None)) == [
@@ -179,7 +178,7 @@ def test_who_survives_which_bias_is_what_was_planted(statistics: RunStatistics) 
         ("reweighing", 1.0, "0", True, True),
     ]
     # Repair is better at all levels, but has no value in two samples at the smallest one.
-    incomplete = incomplete_survivors(statistics)
+    incomplete = survivors(statistics)[1]
     own = incomplete[(incomplete["dataset"] == "one") & (incomplete["metric"] == "discrimination")]
     assert own["technique"].tolist() == ["repair_0.5"]
 
@@ -194,8 +193,8 @@ def test_a_technique_holds_up_as_far_as_its_values_are_complete(tmp_path: Path) 
         (path / f"{name}.csv").write_text(csv_text(table.assign(beta=swapped)))
     found = folder_statistics(path)
     key = {"dataset": "one", "metric": "discrimination", "technique": "repair_0.5"}
-    assert only(survivors(found), **key)["up_to"] == 0.5
-    assert only(incomplete_survivors(found), **key)["technique"] == "repair_0.5"
+    assert only(survivors(found)[0], **key)["up_to"] == 0.5
+    assert only(survivors(found)[1], **key)["technique"] == "repair_0.5"
 
 
 def useless_baseline(folder: Path, accepted: dict[str, float], share: float) -> RunStatistics:
@@ -226,7 +225,7 @@ def test_a_baseline_that_is_seldom_constant_is_compared_with(
     found = useless_baseline(tmp_path / "run", accepted, share)
     assert not found.answers["baseline_degenerate"].any()
     assert ("reweighing", 1.0) in set(
-        survivors(found)[["technique", "up_to"]].itertuples(index=False, name=None)
+        survivors(found)[0][["technique", "up_to"]].itertuples(index=False, name=None)
     )
     assert left_out_notes(found) == [
         f"one: ‡ The baseline, None, {words} at β = 1; techniques are compared with it nevertheless."
@@ -246,7 +245,7 @@ def test_nothing_is_compared_with_a_mostly_constant_baseline(tmp_path: Path) -> 
     found = useless_baseline(tmp_path / "run", EVERYBODY, 0.6)
     at_one = found.answers["beta"] == 1
     assert (found.answers["baseline_degenerate"] == at_one).all()
-    assert (survivors(found)["up_to"] < 1).all()
+    assert (survivors(found)[0]["up_to"] < 1).all()
     words = "accepts more than 99 % of everybody in 6 of 10 samples"
     assert left_out_notes(found) == [
         f"one: At β = 1 nothing is compared with the baseline, None: it {words}."
@@ -633,7 +632,7 @@ def test_the_page_answers_in_order(statistics: RunStatistics) -> None:
 
 def test_too_few_repetitions_are_no_evidence(tmp_path: Path) -> None:
     statistics = folder_statistics(write_folder(tmp_path, repetitions=4))
-    assert not survivors(statistics)["tested"].any()
+    assert not survivors(statistics)[0]["tested"].any()
     assert not (statistics.comparisons["p_permutation_holm"] <= 0.05).any()
     page = statistics_page(statistics, [])
     # Seven tests of two in sixteen.

@@ -1,0 +1,83 @@
+"""Figures as files: whoever draws them, the bytes are the same, and nothing is left behind."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from functools import partial
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from benchmark.errors import ReportError
+from benchmark.figures import Drawing, files
+from benchmark.figures.files import write_figures
+from benchmark.figures.style import Page, styled
+
+
+def draw(title: str) -> Figure:
+    with styled():
+        return Page(1, 1, panel=(1.5, 1.0), title=title, subtitle="").figure
+
+
+def drawings(n: int) -> list[Drawing]:
+    return [(f"folder/{i}", partial(draw, f"Figure {i}")) for i in range(n)]
+
+
+@pytest.fixture(params=[1, 3])
+def n_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(files, "_n_cores", lambda: request.param)
+    return int(request.param)
+
+
+def test_any_number_of_processes_writes_the_same_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = {}
+    for n in (1, 2, 5):
+        monkeypatch.setattr(files, "_n_cores", lambda n=n: n)
+        paths = list(write_figures(tmp_path / str(n), drawings(7), ("png", "svg")))
+        names = [f"folder/{i}.{end}" for i in range(7) for end in ("png", "svg")]
+        assert [path.relative_to(tmp_path / str(n)).as_posix() for path in paths] == names
+        written[n] = [path.read_bytes() for path in paths]
+        assert not multiprocessing.active_children()
+        assert sorted(path for path in (tmp_path / str(n)).rglob("*") if path.is_file()) == sorted(paths)
+    assert written[1] == written[2] == written[5]
+
+
+def test_an_error_of_a_drawing_is_raised_here(tmp_path: Path, n_processes: int) -> None:
+    def fail() -> Figure:
+        raise ReportError("This cannot be drawn", remedy="draw something else")
+
+    every = drawings(6)
+    every[4] = ("broken", fail)
+    paths = write_figures(tmp_path, every)
+    with pytest.raises(ReportError, match="This cannot be drawn"):
+        list(paths)
+    assert not multiprocessing.active_children()
+
+
+def test_what_a_killed_process_leaves_is_drawn_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_n_cores", lambda: 2)
+    here = os.getpid()
+
+    def ends_others(title: str) -> Figure:
+        if os.getpid() != here:
+            os._exit(1)
+        return draw(title)
+
+    every = drawings(5)
+    every[0], every[2] = ("first", partial(ends_others, "first")), ("third", partial(ends_others, "third"))
+    paths = list(write_figures(tmp_path, every))
+    assert [path.stem for path in paths] == ["first", "1", "third", "3", "4"]
+    assert all(path.stat().st_size > 1000 for path in paths)
+    assert not multiprocessing.active_children()
+
+
+def test_who_stops_asking_has_no_processes_left(tmp_path: Path, n_processes: int) -> None:
+    paths = write_figures(tmp_path, drawings(40))
+    next(paths)
+    del paths
+    assert not multiprocessing.active_children()
+    assert len(list(tmp_path.rglob("*.png"))) < 40
