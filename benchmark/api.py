@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from benchmark.bias import Bias
+from benchmark.bias.cpt import CptBias
 from benchmark.data.card import Card, load_card
 from benchmark.data.source import Sources
 from benchmark.errors import UnknownNameError
 from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.foreseen import foreseen
-from benchmark.experiment.plan import WHOLE, Experiment, Shard, default_edits, narrow, plan_blocks
+from benchmark.experiment.plan import WHOLE, Experiment, Shard, default_edits, load_bias, narrow, plan_blocks
 from benchmark.experiment.plan import lite as small
 from benchmark.experiment.run import STORE_NAME, Outcome, compute
 from benchmark.experiment.sample_files import draw_sample, parse_edit
@@ -352,6 +354,7 @@ def sample(
     rows: int | None = None,
     seed: int = 0,
     edits: Sequence[str] = (),
+    bias: str | Bias | None = None,
     experiment: str | None = None,
     data_dir: str | Path | None = None,
     offline: bool = False,
@@ -370,6 +373,9 @@ def sample(
         Seed of the sample: the same one gives the same rows.
     edits : sequence of str, default ()
         Bias edits such as ``"race=Black"`` or ``"sex=Male:favor"``; by default those of the experiment.
+    bias : str or Bias, optional
+        What to plant in place of edits: a kind of bias, a TOML file with steps, or
+        :func:`benchmark.bias.make_bias`.
     experiment : str, optional
         Whose bias edits to use; by default the paper's, or the card's deprived group.
     data_dir : str or Path, optional
@@ -384,10 +390,14 @@ def sample(
         feature and deprived group.
     """
     card = dataset if isinstance(dataset, Card) else load_card(str(dataset))
-    acting = tuple(map(parse_edit, edits)) or default_edits(card, experiment)
+    if bias is None:
+        acting = tuple(map(parse_edit, edits)) or default_edits(card, experiment)
+        bias = Bias((CptBias(edits=acting),))
+    planted = load_bias(bias) if isinstance(bias, str) else bias
     network, real_rows, _ = learned_network(card, Sources(data_dir, offline))
     wanted = rows if rows is not None else real_rows or 0
-    frame = draw_sample(card, network, edits=acting, beta=beta, rows=wanted, seed=seed).to_frame()
+    table, _ = draw_sample(card, network, bias=planted, beta=beta, rows=wanted, seed=seed)
+    frame = table.to_frame()
     frame.attrs.update(card.roles)
     return frame
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -212,6 +213,8 @@ def _locate(model: type[BaseModel], location: tuple[int | str, ...]) -> tuple[st
             owner = annotation
             known = owner.model_fields.get(str(step))
             annotation = known.annotation if known else None
+        elif is_dataclass(annotation):
+            annotation = next((own.type for own in fields(annotation) if own.name == step), None)
         elif get_origin(annotation) is dict:
             annotation = arguments[1]
         elif get_origin(annotation) is tuple:

@@ -230,9 +230,9 @@ def test_bias_is_shared_by_datasets_without_their_own() -> None:
     both = benchmark.Experiment.model_validate(
         {"datasets": ["compas", "dutch"], "techniques": ["none"], "betas": [0], "bias": ["label"]}
     )
-    assert [dataset.bias[0].kind for dataset in both.datasets] == ["label", "label"]
+    assert [dataset.bias[0].steps[0].kind for dataset in both.datasets] == ["label", "label"]
     paper = benchmark.Experiment.model_validate({"datasets": ["adult"], "techniques": ["none"], "betas": [0]})
-    assert [edit.group for edit in paper.datasets[0].bias[0].edits] == ["Wife", "Husband"]
+    assert [edit.group for edit in paper.datasets[0].bias[0].to_bias().edits] == ["Wife", "Husband"]
 
 
 def test_a_sample_is_the_command_s(here: Path) -> None:
@@ -253,9 +253,11 @@ def test_names_and_the_default_bias_in_a_file(here: Path) -> None:
     (folder / "file.toml").write_text(head + entries)
     courts, adult = benchmark.load_experiment(folder / "file.toml").datasets
     assert (courts.name, adult.name) == ("courts", "adult")
-    assert [(edit.attribute, edit.group) for edit in courts.bias[0].edits] == [("race", "African-American")]
-    assert [edit.group for edit in adult.bias[0].edits] == ["Wife", "Husband"]
+    assert [(edit.attribute, edit.group) for edit in courts.bias[0].to_bias().edits] == [
+        ("race", "African-American")
+    ]
+    assert [edit.group for edit in adult.bias[0].to_bias().edits] == ["Wife", "Husband"]
     (folder / "file.toml").write_text(f'{head}{entries}bias = ["label"]\n')
-    assert [own.bias[0].kind for own in benchmark.load_experiment(folder / "file.toml").datasets] == [
-        "label"
-    ] * 2
+    assert [
+        own.bias[0].steps[0].kind for own in benchmark.load_experiment(folder / "file.toml").datasets
+    ] == ["label"] * 2

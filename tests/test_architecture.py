@@ -125,7 +125,7 @@ HEAVY = (
         ("--help", set()),
         ("list datasets", set()),
         ("list experiments", set()),
-        ("list bias-kinds", {"numpy"}),
+        ("list bias-kinds", {"numpy", "pydantic"}),
         ("list metrics", {"numpy"}),
         ("list techniques", {"numpy"}),
     ],

@@ -113,7 +113,7 @@ def test_a_sample_is_written_with_how_it_was_made(ending: str, tmp_path: Path) -
     assert facts["beta"] == 0.5
     assert facts["rows"] == 3000
     assert len(facts["acting_edits"]) == 2
-    assert facts["network_discrimination"] == pytest.approx(0.36, abs=0.01)
+    assert facts["expected"]["discrimination"] == pytest.approx(0.36, abs=0.01)
     first = out.read_bytes()
     assert main(words) == 0
     if ending != "parquet":
@@ -143,7 +143,7 @@ def test_a_sample_without_bias_is_that_of_the_learned_network(tmp_path: Path) ->
     assert main(["sample", "--dataset", "dutch", "--out", str(tmp_path / "plain.csv")]) == 0
     facts = json.loads((tmp_path / "plain.csv.json").read_text())
     assert facts["rows"] == 60420
-    assert facts["network_discrimination"] == pytest.approx(0.2985, abs=5e-5)
+    assert facts["expected"]["discrimination"] == pytest.approx(0.2985, abs=5e-5)
 
 
 def test_a_bias_edit_can_be_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmark.audit.alternation.experiment import KIND, load_alternation
-from benchmark.bias import make_bias
+from benchmark.bias import Bias
 from benchmark.data.card import load_card
 from benchmark.declarations import list_declarations, read_declaration
 from benchmark.experiment.plan import BiasEntry, DatasetEntry, Experiment, load_experiment, plan_blocks
@@ -128,8 +128,8 @@ def _dataset(entry: DatasetEntry) -> tuple[str, ...]:
 
 
 def _bias(bias: BiasEntry) -> str:
-    edits = [edit.to_edit() for edit in bias.edits]
-    return plain(", ".join(map(str, edits)) or make_bias(bias.kind).summary)
+    made = [Bias((step,)) for step in bias.to_bias().steps]
+    return plain("; then ".join(", ".join(map(str, own.edits)) or own.steps[0].summary for own in made))
 
 
 def _declared(kind: str, name: str) -> str:

@@ -14,6 +14,7 @@ from benchmark.published.files import compare_folder
 from benchmark.published.text import table_markdown
 from benchmark.techniques import list_techniques
 from benchmark.text.files import write_atomically
+from website.bias_pages import bias_pages
 from website.dataset_pages import dataset_figures, dataset_pages
 from website.experiment_pages import experiment_pages
 from website.formulas import math_font, with_mathml
@@ -42,6 +43,7 @@ _FOLDERS = {
     **{f"benchmark/{name}": f"reference/{name}.md" for name in REFERENCE},
     "benchmark/techniques": "techniques/README.md",
     "benchmark/metrics": "metrics/README.md",
+    "benchmark/bias": "biases/README.md",
 }
 """What links lead to on the site that have another aim in the repository."""
 
@@ -112,6 +114,7 @@ def _generated(root: Path) -> tuple[dict[str, str], dict[str, bytes]]:
     kinds = {
         "techniques": technique_pages(docs / "techniques", root, shown),
         "metrics": metric_pages(),
+        "biases": bias_pages(),
         "datasets": dataset_pages(docs / "datasets", root),
         "experiments": experiment_pages(docs / "experiments", root),
         "reference": reference_pages(),

@@ -13,7 +13,7 @@ REFERENCE: dict[str, tuple[str, str]] = {
         "learning, sampling, inference",
         "network.model network.learn network.sample network.inference network.bif",
     ),
-    "bias": ("kinds of planted bias", "bias bias.edits"),
+    "bias": ("kinds of planted bias", "bias bias.edits bias.planting"),
     "classifiers": ("classifiers by name", "classifiers"),
     "techniques": ("the contract of a technique", "techniques"),
     "metrics": ("measuring predictions", "metrics"),

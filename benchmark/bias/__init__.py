@@ -1,6 +1,28 @@
-"""Kinds of planted bias: from a learned network to biased training samples."""
+"""Kinds of planted bias, and what comes of them in samples of a network or in real rows.
 
-from benchmark.bias.base import BiasKind, Planted
-from benchmark.bias.registry import list_bias_kinds, make_bias, register
+A kind is one file. A bias is a sequence of steps, each a kind with parameters (:class:`Bias`).
+"""
 
-__all__ = ["BiasKind", "Planted", "list_bias_kinds", "make_bias", "register"]
+from benchmark.bias.base import BiasKind, Chances, Rows, Score, by_label
+from benchmark.bias.group import Group
+from benchmark.bias.level import Level, Rate
+from benchmark.bias.planting import Bias, Expected, Planted
+from benchmark.bias.registry import list_bias_kinds, make_bias, make_step, register
+
+__all__ = [
+    "Bias",
+    "BiasKind",
+    "Chances",
+    "Expected",
+    "Group",
+    "Level",
+    "Planted",
+    "Rate",
+    "Rows",
+    "Score",
+    "by_label",
+    "list_bias_kinds",
+    "make_bias",
+    "make_step",
+    "register",
+]

@@ -1,56 +1,107 @@
 """The contract of every kind of planted bias."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import ClassVar
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel
 
-from benchmark.bias.edits import BiasEdit, check_beta
-from benchmark.data.table import Table
+from benchmark.bias.edits import BiasEdit
+from benchmark.data.table import Schema, Table
 from benchmark.errors import BiasError
+from benchmark.models import STRICT
 from benchmark.network.model import Network
+from benchmark.registry import class_flaws
 
+Array: TypeAlias = NDArray[np.float64]
 AKPINAR = (
     "Akpinar, Nagireddy, Stapleton, Cheng, Zhu, Wu and Heidari (2022), A sandbox tool to bias(stress)-test "
     "fairness algorithms, arXiv:2204.10233"
 )
-NOTHING_ACTS = "none, because no edited attribute is a parent of the label"
-"""Description of a bias whose edits have no effect in a network."""
 
 
 @dataclass(frozen=True, eq=False)
-class Planted:
-    """A network with bias of one level planted.
+class Score:
+    """The number behind the label, which no technique sees: favorable is what reaches the threshold.
 
     Parameters
     ----------
-    network : Network
-        What rows are drawn from; the learned one itself where bias acts on the drawn rows.
-    draw : callable(n_rows, rng) -> Table
-        Draws a biased sample of ``n_rows`` rows.
-    discrimination : float
-        P(y+ | favored) - P(y+ | deprived) in such samples, in expectation.
-    observe : callable(Table, rng) -> Table, optional
-        What becomes of the rows that techniques are tested on, where bias acts on what is known of people:
-        the same rows with the same labels and groups, in the schema of the training rows. Else they stay as
-        they are.
+    values : ndarray of float, shape (n_rows,)
+        The number of each row.
+    threshold : float
+        The smallest favorable number.
+    half_range : float
+        Half of the distance between the smallest and the greatest number that there are.
     """
 
-    network: Network
-    draw: Callable[[int, np.random.Generator], Table]
-    discrimination: float
-    observe: Callable[[Table, np.random.Generator], Table] | None = None
+    values: Array
+    threshold: float
+    half_range: float
 
 
-class BiasKind(ABC):
-    """A way of planting a known amount of bias.
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows on their way through the steps of a bias.
 
     Parameters
     ----------
-    edits : tuple of BiasEdit
-        Which probabilities to scale, for kinds that edit the network; all others take none.
+    table : Table
+        What is recorded so far.
+    deprived : ndarray of bool, shape (n_rows,)
+        Who belongs to the deprived group in truth, whatever is recorded.
+    score : Score, optional
+        The number behind the label, where there is one.
+    """
+
+    table: Table
+    deprived: NDArray[np.bool_]
+    score: Score | None = None
+
+    @classmethod
+    def of(cls, table: Table, score: Score | None = None) -> Rows:
+        """Return rows in which all that is recorded is true."""
+        return cls(table, table.deprived, score)
+
+    def take(self, kept: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Rows:
+        """Return the rows of a mask, or of positions (repeats allowed)."""
+        score = None if self.score is None else replace(self.score, values=self.score.values[kept])
+        return Rows(self.table.take(kept), self.deprived[kept], score)
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """How probably a step turns the label of each row, and leaves the row out, by the label that it has.
+
+    Parameters
+    ----------
+    turned, left_out : ndarray of float, shape (n_rows, 2), optional
+        Probabilities; the first column is for unfavorable labels, the second for favorable ones. Where one is
+        left out, nothing of the sort happens.
+    """
+
+    turned: Array | None = None
+    left_out: Array | None = None
+
+
+def by_label(members: NDArray[np.bool_], *, unfavorable: float = 0.0, favorable: float = 0.0) -> Array:
+    """Return probabilities of a group's members by their label, 0 for all others: shape (n_rows, 2)."""
+    return np.outer(members, [unfavorable, favorable])
+
+
+class BiasKind(BaseModel, ABC):
+    """A way of planting a known amount of bias: one step of what is planted.
+
+    Annotated fields are its parameters, each with a default; what depends on the level of bias is a
+    :class:`~benchmark.bias.level.Rate` or :class:`~benchmark.bias.level.Level`, a number or an expression of
+    beta. A kind implements one of the following: ``edited`` for another world, ``chances`` for labels that
+    are wrong and rows that are missing, ``recorded`` for features that say something else. From the chances
+    both the samples and the exact discrimination in them are computed.
+
+    At beta = 0 nothing is planted, whatever the parameters say.
 
     Attributes
     ----------
@@ -60,49 +111,121 @@ class BiasKind(ABC):
         One line for lists, and where it comes from.
     version : str
         Changed whenever the same input and seed would give other samples.
-    takes_edits : bool
-        Whether it edits the network.
-
-    Raises
-    ------
-    BiasError
-        If edits are missing, or given to a kind that takes none.
+    edits_network : bool
+        Whether it edits the network where rows are drawn from one; on real rows its chances act.
+    widens : bool
+        Whether it adds columns, which it does at beta = 0 as well: they carry nothing then.
+    acts_beyond_group : bool
+        Whether it acts on others than the members of its ``group``, too.
+    monotone : bool
+        Whether, with its default levels, a greater beta turns and leaves out as many rows or more.
     """
+
+    model_config = STRICT
 
     name: ClassVar[str]
     summary: ClassVar[str]
     reference: ClassVar[str]
     version: ClassVar[str]
-    takes_edits: ClassVar[bool] = False
+    edits_network: ClassVar[bool] = False
+    widens: ClassVar[bool] = False
+    acts_beyond_group: ClassVar[bool] = False
+    monotone: ClassVar[bool] = True
 
-    def __init__(self, edits: tuple[BiasEdit, ...] = ()) -> None:
-        if bool(edits) != self.takes_edits:
-            raise BiasError(
-                f"The bias kind {self.name!r} " + ("needs edits" if self.takes_edits else "takes no edits"),
-                expected="at least one edit" if self.takes_edits else "none",
-                got=", ".join(map(str, edits)) or "none",
-                remedy="docs/adding/experiment.md shows some" if self.takes_edits else "leave 'edits' out",
-            )
-        self.edits = edits
+    @classmethod
+    def example(cls, schema: Schema) -> Self:  # noqa: ARG003
+        """Return one with the parameters that have to be given, for checks: here with the defaults."""
+        return cls()
 
-    def plant(self, network: Network, beta: float) -> Planted:
-        """Plant bias of level ``beta``, from 0 (none) to 1.
+    def check(self, schema: Schema, *, has_score: bool = False) -> None:
+        """Raise an error if it cannot act on rows of this schema: BiasError or UnknownNameError."""
+        for value in self.parameters.values():
+            if hasattr(value, "check"):  # groups
+                value.check(schema)
 
-        Raises
-        ------
-        BiasError
-            If beta is out of range, or the network has nothing that the kind could act on.
+    def edited(self, network: Network, beta: float) -> Network:
+        """Return the network that rows are drawn from."""
+        return network
+
+    def chances(self, rows: Rows, beta: float) -> Chances | None:
+        """Return what becomes of the rows, or None if their labels and number stay as they are."""
+        return None
+
+    def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
+        """Return what is recorded of people, of training rows and of those to be tested on alike.
+
+        Rows, their order, labels and the roles of columns stay as they are.
         """
-        return self._plant(network, check_beta(beta))
+        return table
 
-    @abstractmethod
-    def _plant(self, network: Network, beta: float) -> Planted:
-        """Plant bias; beta is already checked."""
+    def looks_at(self, schema: Schema) -> tuple[str, ...] | None:
+        """Return the columns besides the label on which the chances depend; None if on something else."""
+        found = [value.columns(schema) for value in self.parameters.values() if hasattr(value, "columns")]
+        return tuple(name for names in found for name in names)
 
     def acting_edits(self, network: Network) -> tuple[BiasEdit, ...]:
-        """Return the edits that act on this network."""
+        """Return those of its edits that have an effect in a network."""
         return ()
 
     def description(self, network: Network) -> str:
-        """Say in words what is planted in this network."""
-        return self.summary
+        """Say in words what it does to rows of a network, with parameters that are not the default ones."""
+        given = [f"{name} = {value}" for name, value in self.parameters.items() if name in self.given]
+        return self.summary + (f" ({', '.join(given)})" if given else "")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Values of all parameters by name, defaults included."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    @property
+    def given(self) -> frozenset[str]:
+        """Names of the parameters that differ from their defaults."""
+        fields = type(self).model_fields
+        return frozenset(name for name, value in self.parameters.items() if value != fields[name].default)
+
+
+def require_feature(schema: Schema, column: str, kind: str, *, or_sensitive: bool = False) -> None:
+    """Raise an error unless a column is a feature: BiasError or UnknownNameError."""
+    roles = {schema.label: "the label", "": "no column"}
+    if not or_sensitive:
+        roles[schema.sensitive_feature] = "the sensitive feature"
+    if column in roles:
+        raise BiasError(
+            f"The bias kind {kind!r} acts on a feature",
+            expected="one of " + ", ".join(name for name in schema.names if name not in roles),
+            got=f"{column!r}, {roles[column]}",
+            remedy="correct 'column' of the step",
+        )
+    schema.column(column)
+
+
+def some_feature(schema: Schema) -> str:
+    """Return the name of a feature, an ordered one if there is one."""
+    names = [c.name for c in schema.columns if c.name not in (schema.label, schema.sensitive_feature)]
+    return next((name for name in names if schema.column(name).ordered), names[0])
+
+
+def overrides(kind: BiasKind, method: str) -> bool:
+    """Return whether a kind has a method of its own in place of the contract's."""
+    return getattr(type(kind), method) is not getattr(BiasKind, method)
+
+
+def declaration_flaws(kind: type[BiasKind]) -> list[str]:
+    """Say what a class lacks to be registered as a kind of bias, one sentence each."""
+    flaws = class_flaws(kind, BiasKind, "summary", "reference", "version")
+    if flaws and not issubclass(kind, BiasKind):
+        return flaws
+    if not any(getattr(kind, m) is not getattr(BiasKind, m) for m in ("edited", "chances", "recorded")):
+        flaws.insert(0, "it implements none of edited, chances and recorded")
+    required = [name for name, own in kind.model_fields.items() if own.is_required()]
+    return [*flaws, *(f"its parameter {name!r} has no default" for name in required)]
+
+
+def no_score(kind: str) -> BiasError:
+    """Return the error that rows have no number behind their label."""
+    return BiasError(
+        f"The bias kind {kind!r} needs the number behind the label",
+        expected="real rows with a Score",
+        got="rows without one, as those drawn from a network are",
+        remedy="use another kind, or plant it in rows: benchmark.bias.Bias.plant_in_rows",
+    )

@@ -1,13 +1,18 @@
 """The paper's bias: a changed world."""
 
-from functools import partial
+from typing import Self
 
-from benchmark.bias.base import NOTHING_ACTS, BiasKind, Planted
-from benchmark.bias.edits import BiasEdit, active_edits, apply_bias
+import numpy as np
+
+from benchmark.bias.base import BiasKind, Chances, Rows
+from benchmark.bias.edits import BiasEdit, active_edits, apply_bias, check_edits
 from benchmark.bias.registry import register
-from benchmark.network.inference import discrimination
+from benchmark.data.table import Schema
+from benchmark.errors import BiasError
 from benchmark.network.model import Network
-from benchmark.network.sample import sample
+
+NOTHING_ACTS = "none, because no edited attribute is a parent of the label"
+"""Description of a bias whose edits have no effect in a network."""
 
 
 @register
@@ -15,18 +20,59 @@ class CptBias(BiasKind):
     """Scale the outcome's conditional probabilities in the network by (1 - beta).
 
     The outcome's descendants are drawn from the changed outcome: a world in which things are so, rather
-    than records that say so. See :func:`benchmark.bias.edits.apply_bias`.
+    than records that say so. See :func:`benchmark.bias.edits.apply_bias`. On real rows, each label that an
+    edit acts on is turned with probability beta, and the features stay as they are.
+
+    Parameters
+    ----------
+    edits : tuple of BiasEdit
+        Which probabilities to scale; at least one.
     """
 
     name = "cpt"
     summary = "the outcome's conditional probabilities scaled by 1 - β"
     reference = "Cardoso, Meira, Almeida and Zaki (2019), equation 4"
     version = "1"
-    takes_edits = True
+    edits_network = True
 
-    def _plant(self, network: Network, beta: float) -> Planted:
-        biased = apply_bias(network, self.edits, beta)
-        return Planted(biased, partial(sample, biased), discrimination(biased))
+    edits: tuple[BiasEdit, ...] = ()
+
+    @classmethod
+    def example(cls, schema: Schema) -> Self:
+        """Return the paper's: the deprived group's probability of the favorable label."""
+        return cls(edits=(BiasEdit(schema.sensitive_feature, schema.deprived_group),))
+
+    def check(self, schema: Schema, *, has_score: bool = False) -> None:
+        """Raise an error unless there are edits, of columns and states that exist."""
+        if not self.edits:
+            raise BiasError(
+                "The bias kind 'cpt' needs edits",
+                expected="at least one edit",
+                got="none",
+                remedy="docs/adding/experiment.md shows some",
+            )
+        check_edits(schema, self.edits)
+
+    def edited(self, network: Network, beta: float) -> Network:
+        """Return the network with scaled probabilities."""
+        return apply_bias(network, self.edits, beta)
+
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        """Return the same change of P(y+), in labels instead of the world."""
+        table = rows.table
+        favorable = np.tile([0.0, 1.0], (len(table), 1))  # P(y+) afterwards, by the label before
+        for edit in self.edits:
+            code = table.schema.column(edit.attribute).code(edit.group)
+            acts = table.codes[:, table.schema.index(edit.attribute)] == code
+            if edit.direction == "deprive":
+                favorable[acts] *= 1 - beta
+            else:
+                favorable[acts] = 1 - (1 - favorable[acts]) * (1 - beta)
+        return Chances(turned=np.column_stack([favorable[:, 0], 1 - favorable[:, 1]]))
+
+    def looks_at(self, schema: Schema) -> tuple[str, ...]:
+        """Return the edited attributes."""
+        return tuple(edit.attribute for edit in self.edits)
 
     def acting_edits(self, network: Network) -> tuple[BiasEdit, ...]:
         """Return the edits whose attribute is a parent of the outcome."""

@@ -1,36 +1,39 @@
-"""Label bias: records that lie about the deprived group."""
+"""Label bias: records that lie about a group."""
 
-import numpy as np
-
-from benchmark.bias.base import AKPINAR, BiasKind, Planted
+from benchmark.bias.base import AKPINAR, BiasKind, Chances, Rows, by_label
+from benchmark.bias.group import DEPRIVED, Group
+from benchmark.bias.level import Rate
 from benchmark.bias.registry import register
-from benchmark.data.table import Table
-from benchmark.network.inference import group_rates
-from benchmark.network.model import Network
-from benchmark.network.sample import sample
 
 
 @register
 class LabelBias(BiasKind):
-    """Turn each favorable label of the deprived group into an unfavorable one with probability beta.
+    """Turn labels of a group, favorable and unfavorable ones each with a probability of its own.
 
-    All features stay as they were drawn, those that depend on the outcome included, which is what sets this
+    All features stay as they were, those that depend on the outcome included, which is what sets this
     apart from ``cpt``: there the world is another one, here the label alone is wrong.
+
+    Parameters
+    ----------
+    rate : Rate, default "beta"
+        Probability that a favorable label becomes unfavorable.
+    rate_unfavorable : Rate, default 0
+        Probability that an unfavorable label becomes favorable.
+    group : Group, default "deprived"
+        Whose labels are turned.
     """
 
     name = "label"
     summary = "favorable labels of the deprived group turned unfavorable with probability β"
-    reference = AKPINAR
+    reference = f"{AKPINAR}; Blum and Stangl (2020), Recovering from biased data, FORC: labeling bias"
     version = "1"
 
-    def _plant(self, network: Network, beta: float) -> Planted:
-        favored, deprived = group_rates(network)
+    rate: Rate = Rate("beta")
+    rate_unfavorable: Rate = Rate(0)
+    group: Group = DEPRIVED
 
-        def draw(n_rows: int, rng: np.random.Generator) -> Table:
-            table = sample(network, n_rows, rng)
-            flipped = table.deprived & table.y & (rng.random(n_rows) < beta)
-            labels = table.codes[:, table.schema.label_index].copy()
-            labels[flipped] = 1 - table.schema.favorable_code
-            return table.with_column(table.schema.label, labels)
-
-        return Planted(network, draw, favored - (1 - beta) * deprived)
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        """Return the two rates for the group's rows."""
+        members = self.group.members(rows.table)
+        turned = by_label(members, favorable=self.rate.at(beta), unfavorable=self.rate_unfavorable.at(beta))
+        return Chances(turned=turned)

@@ -1,52 +1,67 @@
 """A proxy feature: bias in what is known of people."""
 
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind, Planted
+from benchmark.bias.base import BiasKind
+from benchmark.bias.group import DEPRIVED, Group
+from benchmark.bias.level import Rate
 from benchmark.bias.registry import register
-from benchmark.data.table import Column, Table
+from benchmark.data.table import Column, Schema, Table
 from benchmark.errors import BiasError
-from benchmark.network.inference import group_rates
-from benchmark.network.model import Network
-from benchmark.network.sample import sample
-
-_NAME = "proxy"
 
 
 @register
 class ProxyBias(BiasKind):
-    """Add a binary feature that tells the label of the deprived group alone, with probability beta.
+    """Add a binary feature that tells the label of a group alone, with probability beta.
 
-    It is the toss of a coin, except that each row of the deprived group has its own label in its place with
-    probability beta. Labels and all other features stay as they were drawn. The rows that techniques are
+    It is the toss of a coin, except that each row of the group has its own label in its place with
+    probability beta. Labels and all other features stay as they were. The rows that techniques are
     tested on get the feature as well, so that a model may use it: it then serves the one group better.
+
+    Parameters
+    ----------
+    rate : Rate, default "beta"
+        Probability that the feature tells the label of a row.
+    group : Group, default "deprived"
+        Whose label it tells.
+    column : str, default "proxy"
+        Its name.
     """
 
     name = "proxy"
     summary = "a feature that tells the label of the deprived group alone, with probability β"
     reference = "Demonstration of the AUC-gap guide, Measuring and Mitigating Model Bias"
     version = "1"
+    widens = True
 
-    def _plant(self, network: Network, beta: float) -> Planted:
-        if _NAME in network.schema.names:
+    rate: Rate = Rate("beta")
+    group: Group = DEPRIVED
+    column: str = "proxy"
+
+    @classmethod
+    def example(cls, schema: Schema) -> Self:
+        """Return one whose column is new."""
+        return cls(column=next(n for n in map("proxy_{}".format, range(99)) if n not in schema.names))
+
+    def check(self, schema: Schema, *, has_score: bool = False) -> None:
+        """Raise an error if the dataset has a column of that name."""
+        super().check(schema, has_score=has_score)
+        if self.column in schema.names:
             raise BiasError(
-                f"The dataset has a column {_NAME!r} of its own",
+                f"The dataset has a column {self.column!r} of its own",
                 expected="a dataset without a column of that name",
-                got=", ".join(network.schema.names),
-                remedy="rename the column in the dataset's card",
+                got=", ".join(schema.names),
+                remedy="name the step's 'column' otherwise, or rename the column in the dataset's card",
             )
 
-        def observe(table: Table, rng: np.random.Generator) -> Table:
-            proxy = rng.random(len(table)) < 0.5
-            copied = table.deprived & (rng.random(len(table)) < beta)
-            proxy[copied] = table.y[copied]
-            wider = replace(table.schema, columns=(*table.schema.columns, Column(_NAME, ("no", "yes"))))
-            return Table(wider, np.column_stack([table.codes, proxy.astype(table.codes.dtype)]))
-
-        def draw(n_rows: int, rng: np.random.Generator) -> Table:
-            return observe(sample(network, n_rows, rng), rng)
-
-        favored, deprived = group_rates(network)
-        return Planted(network, draw, favored - deprived, observe)
+    def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
+        """Return the rows with the feature as their last column."""
+        proxy = rng.random(len(table)) < 0.5
+        copied = self.group.members(table) & (rng.random(len(table)) < (self.rate.at(beta) if beta else 0.0))
+        proxy[copied] = table.y[copied]
+        columns = (*table.schema.columns, Column(self.column, ("no", "yes")))
+        codes = np.column_stack([table.codes, proxy.astype(table.codes.dtype)])
+        return Table(replace(table.schema, columns=columns), codes)

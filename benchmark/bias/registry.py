@@ -1,11 +1,15 @@
 """The known kinds of bias by name."""
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
-from benchmark.bias.base import BiasKind
-from benchmark.bias.edits import BiasEdit
+from pydantic import ValidationError
+
+from benchmark.bias.base import BiasKind, declaration_flaws
+from benchmark.bias.planting import Bias
+from benchmark.declarations import broken_rules
 from benchmark.errors import BiasError
-from benchmark.registry import Registry, class_flaws
+from benchmark.registry import Registry
 
 K = TypeVar("K", bound=type[BiasKind])
 
@@ -14,7 +18,7 @@ _REGISTRY: Registry[type[BiasKind]] = Registry(
     BiasError,
     package="benchmark.bias",
     entry_points="betabench.bias_kinds",
-    flaws=lambda kind: class_flaws(kind, BiasKind, "summary", "reference", "version"),
+    flaws=declaration_flaws,
 )
 
 
@@ -30,17 +34,31 @@ def register(kind: K) -> K:
     return kind
 
 
-def make_bias(name: str, edits: tuple[BiasEdit, ...] = ()) -> BiasKind:
-    """Return a kind of bias by name.
+def make_step(name: str, parameters: Mapping[str, Any] | None = None) -> BiasKind:
+    """Return a kind of bias by name, with parameters; those left out take their defaults.
 
     Raises
     ------
     UnknownNameError
         If no kind has the name.
     BiasError
-        If edits are missing, or given to a kind that takes none.
+        If a parameter does not exist or has no valid value.
     """
-    return _REGISTRY.get(name)(edits)
+    kind = _REGISTRY.get(name)
+    try:
+        return kind.model_validate(dict(parameters or {}))
+    except ValidationError as error:
+        rules = broken_rules(error, kind, f"the bias kind {name!r}")
+        raise BiasError(
+            f"The bias kind {name!r} is given wrong parameters: " + "; ".join(rules),
+            expected=", ".join(kind.model_fields) or "no parameters",
+            remedy="correct the step; 'betabench list bias-kinds' shows parameters and defaults",
+        ) from None
+
+
+def make_bias(*steps: str | BiasKind) -> Bias:
+    """Return a bias of some steps: kinds, or names of kinds that need no parameters."""
+    return Bias(tuple(make_step(step) if isinstance(step, str) else step for step in steps))
 
 
 def list_bias_kinds() -> dict[str, type[BiasKind]]:

@@ -1,9 +1,10 @@
-"""``betabench check``: whether techniques keep the rules, and what a fit costs."""
+"""``betabench check``: whether techniques and kinds of bias keep the rules, and what a fit costs."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import json
 import sys
 from pathlib import Path
@@ -19,10 +20,14 @@ def add(commands: Any) -> None:
         commands,
         "check",
         _check,
-        "check that techniques keep the rules of the benchmark, and measure a fit",
+        "check that techniques and kinds of bias keep the rules of the benchmark, and measure a fit",
         "betabench check my_technique.py",
     )
-    option("targets FILE|NAME", "Python file that registers techniques, or a registered name", nargs="*")
+    option(
+        "targets FILE|NAME",
+        "Python file that registers techniques or kinds of bias, or a registered name",
+        nargs="*",
+    )
     option("--all", "everything that is registered")
     option(
         "--parameters KEY=VALUE",
@@ -49,11 +54,13 @@ def add(commands: Any) -> None:
 def _check(options: argparse.Namespace) -> int:
     from rich.console import Console
 
+    from benchmark.bias import list_bias_kinds
     from benchmark.classifiers import make_classifier
-    from benchmark.experiment.examine import VERDICTS, Examiner, examine, techniques_of
+    from benchmark.experiment.examine import VERDICTS, Examiner, examine, examine_bias_kind, registered_in
     from benchmark.experiment.pool import Limits
-    from benchmark.report.examination import print_examination
-    from benchmark.techniques import get_technique, list_techniques, load_plugin
+    from benchmark.registry import load_plugin
+    from benchmark.report.examination import named, print_examination
+    from benchmark.techniques import get_technique, list_techniques
     from benchmark.text.console import say
 
     files = tuple(str(Path(target).resolve()) for target in options.targets if target.endswith(".py"))
@@ -61,15 +68,19 @@ def _check(options: argparse.Namespace) -> int:
     with contextlib.redirect_stdout(sys.stderr):  # what a file prints is no part of the report
         for file in files:
             # A file of the package is registered already, and loaded again it would claim its names twice.
-            names += techniques_of(Path(file)) or load_plugin(file)
-    plugins = tuple(file for file in files if not techniques_of(Path(file)))
+            loaded = () if registered_in(Path(file)) else load_plugin(file)
+            names += registered_in(Path(file)) or [
+                name for kind in ("technique", "bias kind") for name in dict(loaded).get(kind, ())
+            ]
+    plugins = tuple(file for file in files if not registered_in(Path(file)))
+    kinds = list_bias_kinds()
     if options.all:
-        names += list_techniques()
+        names += [*list_techniques(), *kinds]
     if not names:
         raise TechniqueError(
             "There is nothing to check",
-            expected="a Python file that registers techniques, the name of one, or --all",
-            got=f"{', '.join(files)}, without a technique" if files else "no target before the options",
+            expected="a Python file that registers techniques or kinds of bias, the name of one, or --all",
+            got=f"{', '.join(files)}, without either" if files else "no target before the options",
             remedy="'betabench list techniques' shows the registered names; files and names come first",
         )
     for limit in ("time_limit", "memory_limit"):
@@ -81,19 +92,26 @@ def _check(options: argparse.Namespace) -> int:
             )
     parameters = dict(map(_parameter, options.parameters))
     make_classifier(options.classifier)
-    techniques = [get_technique(name, **parameters) for name in dict.fromkeys(names)]
+    # A technique may be called as a kind of bias is; then both are meant.
+    names = list(dict.fromkeys(names))
+    wanted = [name for name in names if name not in kinds or name in list_techniques()]
+    techniques = [get_technique(name, **parameters) for name in wanted]
     examiner = Examiner(options.classifier, parameters, plugins)
     limits = Limits(options.time_limit, options.memory_limit)
     console, reports = Console(emoji=False), []
-    for technique in techniques:
-        reports.append(examine(technique, examiner, limits))
+    examinations = [
+        *(functools.partial(examine, technique) for technique in techniques),
+        *(functools.partial(examine_bias_kind, name) for name in names if name in kinds),
+    ]
+    for examination in examinations:
+        reports.append(examination(examiner, limits))
         if not options.json:
             print_examination(console, reports[-1])
     if options.json:
         print(json.dumps(reports, indent=2, ensure_ascii=False))
     else:
         for verdict in VERDICTS.values():
-            names = [report["technique"] for report in reports if report["verdict"] == verdict]
+            names = [named(report) for report in reports if report["verdict"] == verdict]
             if names:
                 say(console, f"{verdict}: {', '.join(names)}", "bold")
     # A technique that declines everything has shown nothing.

@@ -101,7 +101,12 @@ def _list_bias_kinds() -> list[dict[str, Any]]:
     from benchmark.bias import list_bias_kinds
 
     return [
-        {"name": name, "summary": kind.summary, "reference": kind.reference, "takes_edits": kind.takes_edits}
+        {
+            "name": name,
+            "summary": kind.summary,
+            "reference": kind.reference,
+            "parameters": kind().model_dump(mode="json"),
+        }
         for name, kind in list_bias_kinds().items()
     ]
 

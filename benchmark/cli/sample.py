@@ -30,26 +30,33 @@ def add(commands: Any) -> None:
         action="append",
         default=[],
     )
+    option("--bias FILE|KIND", "a TOML file with steps of a bias, or a kind, in place of edits")
     option.data()
 
 
 def _sample(options: argparse.Namespace) -> int:
+    from benchmark.bias import Bias
+    from benchmark.bias.cpt import CptBias
     from benchmark.data.card import load_card
-    from benchmark.experiment.plan import default_edits
+    from benchmark.experiment.plan import default_edits, load_bias
     from benchmark.experiment.sample_files import parse_edit, write_sample
     from benchmark.experiment.world import learned_network
 
     card = load_card(options.dataset)
-    edits = tuple(map(parse_edit, options.edit)) or default_edits(card, options.experiment)
+    if options.bias is not None:
+        bias = load_bias(options.bias)
+    else:
+        edits = tuple(map(parse_edit, options.edit)) or default_edits(card, options.experiment)
+        bias = Bias((CptBias(edits=edits),))
     network, real_rows, source = learned_network(card, sources_of(options))
     rows = options.rows if options.rows is not None else real_rows or 0
-    asked: Any = {"edits": edits, "beta": options.beta, "rows": rows, "seed": options.seed}
+    asked: Any = {"bias": bias, "beta": options.beta, "rows": rows, "seed": options.seed}
     facts = write_sample(options.out, card, network, **asked, network_source=source)
     print(f"{facts['rows']:,} rows written to {options.out}, how they were made to {facts['sidecar']}")
     print(
-        f"discrimination of the network {facts['network_discrimination']:.4f}, "
+        f"discrimination expected {facts['expected']['discrimination']:.4f}, "
         f"of the sample {facts['sample_discrimination']:.4f}"
     )
-    if not facts["acting_edits"] and options.beta > 0:
+    if facts["edits"] and not facts["acting_edits"] and options.beta > 0:
         print("no bias was planted: no edited attribute is a parent of the label in this network")
     return EXIT_OK

@@ -1,6 +1,17 @@
-"""The conformance suite: what every technique must do, checked on a small made-up table."""
+"""The conformance suite: what every technique and kind of bias must do, checked on made-up rows."""
 
 from benchmark.conformance._example import example_table
+from benchmark.conformance.bias_checks import BIAS_CHECKS, check_bias, example_of
 from benchmark.conformance.checks import CHECKS, CheckResult, NonconformityError, check_technique, described
 
-__all__ = ["CHECKS", "CheckResult", "NonconformityError", "check_technique", "described", "example_table"]
+__all__ = [
+    "BIAS_CHECKS",
+    "CHECKS",
+    "CheckResult",
+    "NonconformityError",
+    "check_bias",
+    "check_technique",
+    "described",
+    "example_of",
+    "example_table",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -110,14 +110,15 @@ def _sound_part(content: Mapping[str, Any]) -> Experiment:
     datasets = []
     for entry in entries(content, "datasets"):
         if isinstance(entry, dict):
-            biases = [_sound(BiasEntry, own) for own in entries(entry, "bias")]
+            biases = [_sound(BiasEntry, BiasEntry.in_steps(own)) for own in entries(entry, "bias")]
             # One that is planted without edits stands in where none is sound: nothing is said of it.
-            bias = [own for own in biases if own is not None] or [BiasEntry(kind="label")]
+            bias = [own for own in biases if own is not None] or [BiasEntry.model_validate("label")]
             datasets.append(_sound(DatasetEntry, {**entry, "bias": bias}))
     return Experiment.model_construct(
         datasets=tuple(own for own in datasets if own is not None),
         techniques=_all_sound(TechniqueEntry, entries(content, "techniques")),
         classifiers=_all_sound(ClassifierEntry, entries(content, "classifiers")),
+        betas=(),
         metrics=texts("metrics") or Experiment.model_fields["metrics"].default,
         headline=texts("headline"),
         plugins=texts("plugins"),
@@ -156,10 +157,10 @@ def _problems(experiment: Experiment) -> Iterator[_Problem]:
     for name in experiment.headline if not unknown else ():
         yield from _tried("headline", headline_metrics, experiment.model_copy(update={"headline": (name,)}))
     for dataset in experiment.datasets:
-        yield from _of_dataset(dataset)
+        yield from _of_dataset(dataset, experiment.betas)
 
 
-def _of_dataset(dataset: DatasetEntry) -> Iterator[_Problem]:
+def _of_dataset(dataset: DatasetEntry, betas: Sequence[float]) -> Iterator[_Problem]:
     place = f"dataset {dataset.name!r}"
     for technique, parameters in dataset.parameters.items():
         yield from _of_parameters(f"{place}, parameters", get_technique, technique, parameters)
@@ -170,9 +171,12 @@ def _of_dataset(dataset: DatasetEntry) -> Iterator[_Problem]:
         yield _Problem(place, error)
     for bias in dataset.bias:
         planted = f"{place}, bias {bias.name!r}"
-        yield from _tried(planted, bias.to_kind)
-        for edit in bias.edits if schema is not None else ():
-            yield from _tried(planted, check_edits, schema, [edit.to_edit()], of_plugins=False)
+        unknown = [p for step in bias.steps for p in _tried(planted, step.to_kind)]
+        yield from unknown
+        if schema is not None and not unknown:
+            made = bias.to_bias()
+            wrong = [p for edit in made.edits for p in _tried(planted, check_edits, schema, [edit])]
+            yield from wrong or _tried(planted, made.check, schema, betas, of_plugins=False)
     if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:
         yield _Problem(f"{place}, strata", UnknownNameError("column", dataset.strata, schema.names))
 

@@ -1,4 +1,4 @@
-"""The conformance checks of techniques and the cost of a fit, in processes that a technique may take down."""
+"""The conformance checks of techniques and kinds of bias, and the cost of a fit, each in its own process."""
 
 from __future__ import annotations
 
@@ -13,15 +13,25 @@ from typing import Any
 
 import numpy as np
 
+from benchmark.bias import list_bias_kinds
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
-from benchmark.conformance import CheckResult, check_technique, described, example_table
+from benchmark.conformance import (
+    CheckResult,
+    check_bias,
+    check_technique,
+    described,
+    example_of,
+    example_table,
+)
 from benchmark.experiment.pool import Failure, Limits, Task, run_tasks
-from benchmark.techniques import Technique, Tools, get_technique, list_techniques, load_plugin
+from benchmark.registry import load_plugin
+from benchmark.techniques import Technique, Tools, get_technique, list_techniques
 
 VERDICTS = {"failed": "breaks rules", "passed": "keeps the rules", "not applicable": "could not be checked"}
 """What is said of a technique, by the worst status that one of its checks has."""
 
 _ROWS, _COLUMNS = 50_000, 12
+_BIAS_CHECKS = "bias checks"
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Examiner:
-    """Checks a technique and fits it, in the process of a pool; see :func:`run_tasks`."""
+    """Checks a technique and fits it, or checks a kind of bias, in a process of a pool: :func:`run_tasks`."""
 
     classifier: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -46,6 +56,9 @@ class Examiner:
         """Yield the checks and the fit of the technique of this name, as the cells ask for them."""
         for plugin in self.plugins:
             load_plugin(plugin)
+        if cells == (_BIAS_CHECKS,):
+            yield check_bias(example_of(list_bias_kinds()[block]))
+            return
         technique, factory = get_technique(block, **self.parameters), make_classifier(self.classifier)
 
         def build(cardinalities: Any) -> Any:
@@ -58,12 +71,12 @@ class Examiner:
                 yield _measured(technique, Tools(build, naive_bayes_ranker, np.random.default_rng(0)))
 
 
-def techniques_of(file: Path) -> list[str]:
-    """Return the names of the techniques that a file of this package registers; none of another file."""
+def registered_in(file: Path) -> list[str]:
+    """Return the names of techniques and kinds of bias that a file of this package registers."""
     return [
         name
-        for name, technique in list_techniques().items()
-        if technique.__module__.partition(".")[0] == "benchmark" and Path(inspect.getfile(technique)) == file
+        for name, item in {**list_techniques(), **list_bias_kinds()}.items()
+        if item.__module__.partition(".")[0] == "benchmark" and Path(inspect.getfile(item)) == file
     ]
 
 
@@ -88,6 +101,21 @@ def examine(technique: Technique, examiner: Examiner, limits: Limits) -> dict[st
         "verdict": next(verdict for status, verdict in VERDICTS.items() if status in statuses),
         "checks": [asdict(result) for result in checks],
         "fit": {"rows": _ROWS, "columns": _COLUMNS, **asdict(fit)},
+    }
+
+
+def examine_bias_kind(name: str, examiner: Examiner, limits: Limits) -> dict[str, Any]:
+    """Check a kind of bias in a new process; return ``bias_kind``, ``verdict`` and ``checks``."""
+    task = Task(name, (_BIAS_CHECKS,))
+    batches = run_tasks([task], functools.partial(replace, examiner), n_workers=1, limits=limits)
+    (checks,) = (finished.result for batch in batches for finished in batch)
+    if isinstance(checks, Failure):
+        checks = [CheckResult("the checks come to an end", "failed", checks.reason)]
+    failed = any(result.status == "failed" for result in checks)
+    return {
+        "bias_kind": name,
+        "verdict": VERDICTS["failed" if failed else "passed"],
+        "checks": [asdict(result) for result in checks],
     }
 
 

@@ -5,19 +5,34 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, StrictInt, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    StrictInt,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
-from benchmark.bias import BiasKind, make_bias
+from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_bias, make_step
 from benchmark.bias.edits import BiasEdit
 from benchmark.data.card import Card, Edges, NetworkSettings, load_card
-from benchmark.declarations import list_declarations, load_experiment_file, title_of
-from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.declarations import (
+    broken_rules,
+    count_of,
+    list_declarations,
+    load_experiment_file,
+    title_of,
+)
+from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.models import STRICT, Identifier
 
 __all__ = [
@@ -32,9 +47,11 @@ __all__ = [
     "PublishedDataset",
     "PublishedEntry",
     "PublishedVariant",
+    "StepEntry",
     "TechniqueEntry",
     "default_edits",
     "lite",
+    "load_bias",
     "load_experiment",
     "naming_plugins",
     "narrow",
@@ -70,45 +87,64 @@ class _Strict(BaseModel):
     model_config = STRICT
 
 
-class EditEntry(_Strict):
-    """One edit of the label's probabilities; see :class:`~benchmark.bias.edits.BiasEdit`."""
-
-    attribute: str
-    group: str
-    direction: Literal["deprive", "favor"] = "deprive"
-    if_not_parent: Literal["error", "ignore"] = "error"
-
-    def to_edit(self) -> BiasEdit:
-        """Return the edit itself."""
-        return BiasEdit(self.attribute, self.group, self.direction, self.if_not_parent)
-
-
-class BiasEntry(_Strict):
-    """A named way of planting bias in a dataset.
-
-    ``betabench list bias-kinds`` shows the kinds that there are. ``cpt``, the default, is the paper's: it
-    scales the outcome's conditional probabilities in the learned network. ``edits`` are for kinds that edit
-    the network; ``name`` is that of the kind unless given.
-    """
+class StepEntry(_Strict):
+    """A kind of bias with its parameters, which stand beside ``kind`` in a file."""
 
     kind: Identifier = "cpt"
-    name: Identifier = ""
-    edits: tuple[EditEntry, ...] = ()
+    parameters: dict[str, Any] = {}
 
     @model_validator(mode="before")
     @classmethod
-    def _default_name(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            return {"name": data.get("kind", "cpt"), **data}
-        return data
+    def _gather(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        own = {name: data[name] for name in cls.model_fields if name in data}
+        others = {name: value for name, value in data.items() if name not in own}
+        return {**own, "parameters": {**own.get("parameters", {}), **others}} if others else own
+
+    @model_validator(mode="after")
+    def _parameters_are_valid(self) -> StepEntry:
+        if self.kind in list_bias_kinds():  # others may be of plugins, which are loaded later
+            try:
+                self.to_kind()
+            except BiasError as error:
+                raise ValueError(error.what) from None
+        return self
 
     def to_kind(self) -> BiasKind:
-        """Return the kind of bias itself.
+        """Return the step itself; UnknownNameError and BiasError as :func:`benchmark.bias.make_step` says."""
+        return make_step(self.kind, self.parameters)
 
-        An UnknownNameError says that there is none of that name, a BiasError that edits are missing, or given
-        to a kind that takes none.
-        """
-        return make_bias(self.kind, tuple(edit.to_edit() for edit in self.edits))
+
+class BiasEntry(_Strict):
+    """A named way of planting bias in a dataset: steps in their order.
+
+    ``betabench list bias-kinds`` shows the kinds that there are. In a file the fields of a single step may
+    stand in place of ``steps``; ``cpt``, the default, is the paper's: it scales the outcome's conditional
+    probabilities in the learned network. ``name`` is that of the only kind unless given.
+    """
+
+    name: Identifier
+    steps: tuple[StepEntry, ...] = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_step(cls, data: Any) -> Any:
+        return cls.in_steps(data)
+
+    @staticmethod
+    def in_steps(data: Any) -> Any:
+        """Return what a file says of a bias, with ``steps`` in place of the fields of a single one."""
+        if isinstance(data, str):
+            data = {"kind": data}
+        if not isinstance(data, dict) or "steps" in data:
+            return data
+        name = {"name": data["name"]} if "name" in data else {"name": data.get("kind", "cpt")}
+        return {**name, "steps": [{key: value for key, value in data.items() if key != "name"}]}
+
+    def to_bias(self) -> Bias:
+        """Return the bias itself; UnknownNameError and BiasError as :func:`benchmark.bias.make_step` says."""
+        return Bias(tuple(step.to_kind() for step in self.steps))
 
 
 class NetworkEntry(NetworkSettings):
@@ -143,6 +179,8 @@ class DatasetEntry(_Strict):
     @classmethod
     def _default_name(cls, data: Any) -> Any:
         if isinstance(data, dict) and "card" in data:
+            if isinstance(data.get("bias"), dict | str):
+                data = {**data, "bias": [data["bias"]]}
             return {
                 "name": str(data["card"]).replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".toml"),
                 **data,
@@ -259,7 +297,7 @@ class Experiment(_Strict):
     the paper does it.
 
     >>> made = Experiment(datasets=["compas"], techniques=["none", "massaging"], betas=[0, 0.5])
-    >>> made.datasets[0].bias[0].edits[0].group
+    >>> made.datasets[0].bias[0].to_bias().edits[0].group
     'African-American'
 
     Attributes
@@ -392,7 +430,7 @@ def _with_bias(entry: Any, shared: Any) -> Any:
     if shared is None:
         edits = default_edits(load_card(entry["card"]))
         shared = [{"edits": [asdict(edit) for edit in edits]}]
-    return {**entry, "bias": [{"kind": own} if isinstance(own, str) else own for own in shared]}
+    return {**entry, "bias": shared}
 
 
 def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, ...]:
@@ -403,15 +441,46 @@ def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, 
     """
     for entry in load_experiment(experiment or "paper").datasets:
         if load_card(entry.card).digest == card.digest:
-            edits = next((bias.edits for bias in entry.bias if bias.edits), ())
-            if edits:
-                return tuple(edit.to_edit() for edit in edits)
+            for bias in entry.bias:
+                if edits := bias.to_bias().edits:
+                    return edits
     if experiment is not None:
         remedy = "name the bias edits with --edit, or another experiment"
         raise ExperimentError(
             f"The experiment {experiment!r} does not have the dataset {card.name!r}", remedy=remedy
         )
     return (BiasEdit(card.sensitive_feature, card.deprived_group),)
+
+
+def load_bias(kind_or_path: str) -> Bias:
+    """Return the bias that a kind's name or a TOML file with its steps means.
+
+    Raises
+    ------
+    UnknownNameError, BiasError
+        If there is no such kind, or a parameter is wrong.
+    ExperimentError
+        If the file cannot be read, or is no bias.
+    """
+    if not kind_or_path.endswith(".toml"):
+        return make_bias(kind_or_path)
+    path = Path(kind_or_path).expanduser()
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return BiasEntry.model_validate(content).to_bias()
+    except ValidationError as error:
+        rules = broken_rules(error, BiasEntry, "a bias")
+        raise ExperimentError(
+            f"The bias file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules),
+            remedy="docs/adding/bias.md has an example",
+        ) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ExperimentError(
+            f"The bias file {path} cannot be read",
+            expected="a TOML file with 'kind' and its parameters, or with 'steps'",
+            got=str(error),
+            remedy="correct the path or the file; docs/adding/bias.md has an example",
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from benchmark.bias.edits import BiasEdit, active_edits, apply_bias
+from benchmark.bias import Bias, Planted
+from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
 from benchmark.data.card import Card
 from benchmark.errors import BiasError, ExperimentError
 from benchmark.experiment.versions import package_versions
-from benchmark.experiment.world import network_digest
-from benchmark.network.inference import discrimination
+from benchmark.experiment.world import describe_bias, network_digest
 from benchmark.network.model import Network
-from benchmark.network.sample import sample
 from benchmark.seeding import generator
 from benchmark.text.files import write_json
 
@@ -37,11 +36,12 @@ def parse_edit(text: str) -> BiasEdit:
 
 
 def draw_sample(
-    card: Card, network: Network, *, edits: Sequence[BiasEdit], beta: float, rows: int, seed: int
-) -> Table:
-    """Draw a sample of a biased network; parameters and errors as for :func:`write_sample`."""
+    card: Card, network: Network, *, bias: Bias, beta: float, rows: int, seed: int
+) -> tuple[Table, Planted]:
+    """Draw a biased sample of a network; parameters and errors as for :func:`write_sample`."""
     rng = generator(seed, purpose="sample file", dataset=card.name, beta=float(beta))
-    return sample(apply_bias(network, edits, beta), rows, rng)
+    planted = bias.plant(network, beta)
+    return planted.draw(rows, rng), planted
 
 
 def write_sample(
@@ -49,7 +49,7 @@ def write_sample(
     card: Card,
     network: Network,
     *,
-    edits: Sequence[BiasEdit],
+    bias: Bias,
     beta: float,
     rows: int,
     seed: int,
@@ -71,8 +71,7 @@ def write_sample(
             expected="a name ending in " + ", ".join(writers),
             got=repr(path.name),
         )
-    biased = apply_bias(network, edits, beta)
-    table = draw_sample(card, network, edits=edits, beta=beta, rows=rows, seed=seed)
+    table, planted = draw_sample(card, network, bias=bias, beta=beta, rows=rows, seed=seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     writer(table, path)
     sidecar = path.with_name(path.name + ".json")
@@ -82,12 +81,14 @@ def write_sample(
         "rows": rows,
         "seed": seed,
         "beta": float(beta),
-        "edits": [str(edit) for edit in edits],
-        "acting_edits": [str(edit) for edit in active_edits(network, edits)],
+        "bias": describe_bias(bias),
+        "planted": bias.description(network),
+        "edits": [str(edit) for edit in bias.edits],
+        "acting_edits": [str(edit) for edit in bias.acting_edits(network)],
         **card.roles,
         "network": network_source,
-        "network_digest": network_digest(biased),
-        "network_discrimination": discrimination(biased),
+        "network_digest": network_digest(planted.network),
+        "expected": asdict(planted.expected),
         "sample_discrimination": float(table.y[~table.deprived].mean() - table.y[table.deprived].mean()),
         "sample_digest": table.digest,
         "warning": card.warning,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmark.bias import BiasKind, Planted
+from benchmark.bias import Bias, Planted
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.data.load import group_notes, load_dataset
@@ -56,7 +56,7 @@ class Scene:
     network: Network  # the learned one, nothing planted
     test: Table  # what techniques are scored on
     n_train: int  # rows of each training sample
-    biases: Mapping[str, BiasKind]  # by the name of the bias
+    biases: Mapping[str, Bias]  # by name
     strata: str | None = None  # column to stratify by, for metrics that need one
     notes: tuple[str, ...] = ()  # what readers should know of the test data, as sentences
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
@@ -72,9 +72,17 @@ class Scene:
         return SAMPLED if self.embedded else REAL
 
     @cached_property
-    def described_biases(self) -> dict[str, dict[str, str]]:
-        """What identifies each kind of bias in cells' keys, by the name of the bias."""
-        return {name: describe_bias(kind) for name, kind in self.biases.items()}
+    def described_biases(self) -> dict[tuple[str, bool], list[dict[str, Any]]]:
+        """What identifies each bias in cells' keys, by its name, and whether any is planted."""
+        described = {}
+        for name, bias in self.biases.items():
+            steps = described[name, True] = describe_bias(bias)
+            # Where no bias is planted, parameters do not act, except on columns that are added.
+            described[name, False] = [
+                own if step.widens else {**own, "parameters": {}}
+                for own, step in zip(steps, bias.steps, strict=True)
+            ]
+        return described
 
     def planted(self, bias: str, beta: float) -> tuple[Planted, str]:
         """Return the network with bias planted, and the digest of what rows are drawn from; made once."""
@@ -226,9 +234,10 @@ def _build_scene(
             remedy="correct 'strata' in the experiment file",
         )
     train_rows = entry.train_rows or experiment.train_rows
-    biases = {bias.name: bias.to_kind() for bias in entry.bias}
+    biases = {bias.name: bias.to_bias() for bias in entry.bias}
     for bias in biases.values():
-        bias.plant(network, 1.0)  # so that what cannot be planted is known before anything is computed
+        for beta in experiment.betas:  # so that what cannot be planted is known before anything is computed
+            bias.plant(network, beta)
     return Scene(
         name=entry.name + (SUFFIX if found.network else ""),
         card=card,
@@ -301,9 +310,20 @@ def network_digest(network: Network) -> str:
     return h.hexdigest()
 
 
-def describe_bias(kind: BiasKind) -> dict[str, str]:
-    """Return what identifies a kind of bias in a cell's key; its edits are in the biased network."""
-    return {"name": kind.name, "version": kind.version, "source": source_digest(type(kind))}
+def describe_bias(bias: Bias) -> list[dict[str, Any]]:
+    """Return what identifies a bias in a cell's key: the kind and parameters of each step.
+
+    Edits of the network are left out: they are in the biased network.
+    """
+    return [
+        {
+            "name": step.name,
+            "version": step.version,
+            "source": source_digest(type(step)),
+            "parameters": step.model_dump(mode="json", exclude={"edits"}),
+        }
+        for step in bias.steps
+    ]
 
 
 def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
@@ -316,7 +336,7 @@ def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifie
     identity = {
         "code": harness_digest(),
         "test": scene.test.digest,
-        "bias_kind": scene.described_biases[block.bias],
+        "steps": scene.described_biases[block.bias, block.beta > 0],
         "network": scene.planted(block.bias, block.beta)[1],
         "train_rows": scene.n_train,
         "seed": world.experiment.seed,

@@ -25,14 +25,14 @@ def world_figures(world: World, description: RunDescription) -> Iterator[Drawing
 
     betas = world.experiment.betas
     for (name_there, scene), dataset in zip(world.scenes.items(), description.datasets, strict=True):
-        for bias, kind in scene.biases.items():
+        for bias, planted in scene.biases.items():
             several = [bias] if len(scene.biases) > 1 else []
             name = "__".join(map(file_name, [scene.name, *several]))
             words = {
                 "heading": ", ".join([dataset.heading, *several]),
-                "bias": bias_sentence(bias, kind.description(scene.network)),
+                "bias": bias_sentence(bias, planted.description(scene.network)),
             }
-            if kind.takes_edits:
+            if planted.edits_network:
                 levels = [scene.planted(bias, beta)[0].network for beta in betas]
                 learned = (
                     f"{NOT_LEARNED}." if scene.embedded else "The network was learned from the real data."

@@ -1,4 +1,4 @@
-"""What an examination of a technique found, in the terminal."""
+"""What an examination of a technique or a kind of bias found, in the terminal."""
 
 from __future__ import annotations
 
@@ -18,18 +18,25 @@ _LABELS = {
 
 
 def print_examination(console: Console, report: Mapping[str, Any]) -> None:
-    """Print what :func:`benchmark.experiment.examine.examine` found of a technique."""
-    given = ", ".join(f"{name}={value}" for name, value in report["parameters"].items())
-    say(console, f"{report['technique']} ({given})" if given else report["technique"], "bold")
+    """Print what :mod:`benchmark.experiment.examine` found of a technique, or of a kind of bias."""
+    given = ", ".join(f"{name}={value}" for name, value in report.get("parameters", {}).items())
+    say(console, f"{named(report)} ({given})" if given else named(report), "bold")
     for result in report["checks"]:
         _print_result(console, result["check"], result["status"], result["detail"])
-    fit = report["fit"]
+    fit = report.get("fit")
+    if fit is None:
+        return
     what = f"fit on {fit['rows']:,} rows × {fit['columns']} columns"
     if fit["seconds"] is not None:
         what += f": {fit['seconds']:.2f} s"
         if fit["memory"] is not None:
             what += f", at its peak {fit['memory']:.0f} MiB of resident memory more than before"
     _print_result(console, what, fit["status"], fit["detail"])
+
+
+def named(report: Mapping[str, Any]) -> str:
+    """Return what was examined."""
+    return str(report["technique"]) if "technique" in report else f"bias kind {report['bias_kind']}"
 
 
 def _print_result(console: Console, what: str, status: str, detail: str) -> None:

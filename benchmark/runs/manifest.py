@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError, model_serializer, model_validator
 
 from benchmark.bias import list_bias_kinds
-from benchmark.bias.base import NOTHING_ACTS
+from benchmark.bias.cpt import NOTHING_ACTS
 from benchmark.data.card import Card, load_card
 from benchmark.errors import CardError, ReportError, UnknownNameError
 from benchmark.experiment.plan import PAPER_METRICS, Experiment, PublishedEntry
@@ -69,7 +69,14 @@ class _Edit(BaseModel):
 
 
 class _Bias(_Named):
-    edits: tuple[_Edit, ...] = ()
+    edits: tuple[_Edit, ...] = ()  # of runs of earlier versions, and of the steps
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_steps(cls, data: Any) -> Any:
+        steps = data.get("steps", ()) if isinstance(data, dict) else ()
+        edits = [edit for step in steps for edit in step.get("parameters", {}).get("edits", ())]
+        return {**data, "edits": edits} if edits else data
 
 
 class _Entry(BaseModel):
@@ -184,19 +191,19 @@ class _DatasetFacts(BaseModel):
         test, schema, network = scene.test, scene.test.schema, scene.network
         sensitive = schema.columns[schema.sensitive_index]
         rows = np.bincount(test.codes[:, schema.sensitive_index], minlength=sensitive.cardinality)
-        acting = {bias: kind.acting_edits(network) for bias, kind in scene.biases.items()}
+        acting = {bias: own.acting_edits(network) for bias, own in scene.biases.items()}
         edited = [_ARROW.join((edit.attribute, schema.label)) for own in acting.values() for edit in own]
         biases = {
             bias: _BiasFacts(
-                kind=kind.name,
-                description=kind.description(network),
-                edits=tuple(map(str, kind.edits)),
+                kind=", ".join(step.name for step in own.steps),
+                description=own.description(network),
+                edits=tuple(map(str, own.edits)),
                 acting=tuple(map(str, acting[bias])),
                 network_discrimination_by_beta={
                     str(beta): scene.planted(bias, beta)[0].discrimination for beta in world.experiment.betas
                 },
             )
-            for bias, kind in scene.biases.items()
+            for bias, own in scene.biases.items()
         }
         return cls(
             title=scene.title,

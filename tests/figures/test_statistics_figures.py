@@ -391,7 +391,7 @@ def test_what_is_degenerate_has_no_rank(planted: RunStatistics) -> None:
     for axes in panels(figure):
         ranked = {label.get_text() for label in axes.get_yticklabels()}
         assert ranked == {"Useful", "Useful, at a cost", "As the baseline", "Worse than a constant †"}
-    assert "adult: † Less accurate than refusing everybody: Worse than a constant at β = 0, 0.5, 1." in (
+    assert "Adult: † Less accurate than refusing everybody: Worse than a constant at β = 0, 0.5, 1." in (
         texts_of(figure)
     )
     # The baseline of the second dataset is degenerate at the greatest level of bias.

@@ -187,7 +187,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 def test_a_run_draws_the_table_where_the_network_is_edited_and_fidelity_for_each_bias(world: World) -> None:
-    figures = {name: draw() for name, draw in world_figures(world, describe_run(world))}
+    figures = dict(world_figures(world, describe_run(world)))
     assert list(figures) == [
         "label/dutch_embedded__cpt",
         "fidelity/dutch_embedded__cpt",

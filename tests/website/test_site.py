@@ -37,8 +37,8 @@ from benchmark.experiment.plan import (
     BiasEntry,
     ClassifierEntry,
     DatasetEntry,
-    EditEntry,
     Experiment,
+    StepEntry,
     TechniqueEntry,
 )
 from benchmark.metrics import list_metrics
@@ -287,7 +287,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("page", "model"),
     [
-        *(("experiment", model) for model in (Experiment, DatasetEntry, BiasEntry, EditEntry)),
+        *(("experiment", model) for model in (Experiment, DatasetEntry, BiasEntry, StepEntry)),
         *(("experiment", model) for model in (TechniqueEntry, ClassifierEntry)),
         *(
             ("dataset", model)

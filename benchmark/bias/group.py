@@ -1,0 +1,101 @@
+"""Whom a step of a bias acts on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic_core import core_schema
+
+from benchmark.data.table import Schema, Table
+
+_NAMES = ("deprived", "favored", "all")
+
+
+class Group:
+    """The deprived group, the favored one, all people, or those with certain states in some columns.
+
+    Parameters
+    ----------
+    who : {"deprived", "favored", "all"} or mapping
+        A mapping names one state, or a list of states, for each column; people of an intersection have one
+        of them in every column: ``{"sex": "Female", "race": ["Black", "Other"]}``.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
+
+    def __init__(self, who: str | Mapping[str, str | list[str]] | Group) -> None:
+        if isinstance(who, Group):
+            self._who: str | tuple[tuple[str, tuple[str, ...]], ...] = who._who
+        elif isinstance(who, str) and who in _NAMES:
+            self._who = who
+        elif isinstance(who, Mapping) and who:
+            chosen = {name: (own,) if isinstance(own, str) else own for name, own in who.items()}
+            for name, own in chosen.items():
+                if not (isinstance(name, str) and isinstance(own, list | tuple) and own) or not all(
+                    isinstance(state, str) for state in own
+                ):
+                    raise ValueError(f"must name a state, or a list of states, of the column {name!r}")
+            self._who = tuple((name, tuple(own)) for name, own in chosen.items())
+        else:
+            raise ValueError("must be 'deprived', 'favored', 'all', or a table such as { sex = \"Female\" }")
+
+    def columns(self, schema: Schema) -> tuple[str, ...]:
+        """Return the columns that say who belongs to it."""
+        if isinstance(self._who, str):
+            return () if self._who == "all" else (schema.sensitive_feature,)
+        return tuple(name for name, _ in self._who)
+
+    def check(self, schema: Schema) -> None:
+        """Raise an UnknownNameError unless all its columns and states exist."""
+        if not isinstance(self._who, str):
+            for name, states in self._who:
+                for state in states:
+                    schema.column(name).code(state)
+
+    def members(self, table: Table) -> NDArray[np.bool_]:
+        """Return who belongs to it by what the table records, shape (n_rows,)."""
+        if self._who == "deprived":
+            return table.deprived
+        if self._who == "favored":
+            return ~table.deprived
+        belongs = np.ones(len(table), dtype=np.bool_)
+        if not isinstance(self._who, str):
+            for name, states in self._who:
+                codes = [table.schema.column(name).code(state) for state in states]
+                belongs &= np.isin(table.codes[:, table.schema.index(name)], codes)
+        return belongs
+
+    def __str__(self) -> str:
+        if isinstance(self._who, str):
+            return "everybody" if self._who == "all" else f"the {self._who} group"
+        return " and ".join(f"{name} = {' or '.join(states)}" for name, states in self._who)
+
+    def __repr__(self) -> str:
+        return repr(self.written)
+
+    @property
+    def written(self) -> str | dict[str, list[str]]:
+        """As it is written in a file."""
+        if isinstance(self._who, str):
+            return self._who
+        return {name: list(states) for name, states in self._who}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Group) and other._who == self._who
+
+    def __hash__(self) -> int:
+        return hash(self._who)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> core_schema.CoreSchema:
+        written = core_schema.plain_serializer_function_ser_schema(lambda group: group.written)
+        return core_schema.no_info_plain_validator_function(cls, serialization=written)
+
+
+DEPRIVED, ALL = Group("deprived"), Group("all")

@@ -1,0 +1,32 @@
+"""Label noise: records that are wrong in either direction."""
+
+from benchmark.bias.base import AKPINAR, BiasKind, Chances, Rows, by_label
+from benchmark.bias.group import ALL, Group
+from benchmark.bias.level import Rate
+from benchmark.bias.registry import register
+
+
+@register
+class LabelNoise(BiasKind):
+    """Turn labels with the same probability, whichever they are.
+
+    Parameters
+    ----------
+    rate : Rate, default "0.5 * beta"
+        Probability that a label is turned; at one half labels say nothing any more.
+    group : Group, default "all"
+        Whose labels are turned.
+    """
+
+    name = "label_noise"
+    summary = "labels turned with probability β/2, whichever they are"
+    reference = AKPINAR
+    version = "1"
+
+    rate: Rate = Rate("0.5 * beta")
+    group: Group = ALL
+
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        """Return one rate for both labels of the group's rows."""
+        rate = self.rate.at(beta)
+        return Chances(turned=by_label(self.group.members(rows.table), favorable=rate, unfavorable=rate))

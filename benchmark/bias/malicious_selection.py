@@ -1,0 +1,33 @@
+"""Malicious selection: what speaks for one group and against the other is missing."""
+
+from benchmark.bias.base import BiasKind, Chances, Rows, by_label
+from benchmark.bias.group import DEPRIVED, Group
+from benchmark.bias.level import Rate
+from benchmark.bias.registry import register
+
+
+@register
+class MaliciousSelection(BiasKind):
+    """Leave out favorable rows of a group and, with the same probability, unfavorable rows of all others.
+
+    Parameters
+    ----------
+    rate : Rate, default "beta"
+        Probability that such a row is left out.
+    group : Group, default "deprived"
+        Whose favorable rows are left out.
+    """
+
+    name = "malicious_selection"
+    summary = "favorable rows of the deprived group and unfavorable ones of all others left out, each with β"
+    reference = "Legast, Calders and Fouss (2025), Controlled bias, EWAF: malicious selection"
+    version = "1"
+    acts_beyond_group = True
+
+    rate: Rate = Rate("beta")
+    group: Group = DEPRIVED
+
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        """Return one rate, for favorable rows of the group and unfavorable ones of the others."""
+        members, rate = self.group.members(rows.table), self.rate.at(beta)
+        return Chances(left_out=by_label(members, favorable=rate) + by_label(~members, unfavorable=rate))

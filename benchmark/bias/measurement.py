@@ -1,0 +1,57 @@
+"""Measurement bias: a feature that says something else of a group."""
+
+from typing import Self
+
+import numpy as np
+
+from benchmark.bias.base import AKPINAR, BiasKind, require_feature, some_feature
+from benchmark.bias.group import DEPRIVED, Group
+from benchmark.bias.level import Rate
+from benchmark.bias.registry import register
+from benchmark.data.table import Schema, Table
+
+
+@register
+class MeasurementBias(BiasKind):
+    """Shift a feature of a group by some states, or redraw it.
+
+    Parameters
+    ----------
+    column : str
+        The feature; it has to be given.
+    shift : int, default 0
+        By how many states; those at the ends stay there. With 0 the state is redrawn, each as probable.
+    rate : Rate, default "beta"
+        Probability that a row is measured wrongly.
+    group : Group, default "deprived"
+        Whose feature it is.
+    """
+
+    name = "measurement"
+    summary = "a feature of the deprived group shifted by some states, or redrawn, with probability β"
+    reference = f"{AKPINAR}: measurement bias"
+    version = "1"
+
+    column: str = ""
+    shift: int = 0
+    rate: Rate = Rate("beta")
+    group: Group = DEPRIVED
+
+    @classmethod
+    def example(cls, schema: Schema) -> Self:
+        """Return one that acts on some feature."""
+        return cls(column=some_feature(schema))
+
+    def check(self, schema: Schema, *, has_score: bool = False) -> None:
+        """Raise an error unless the column is a feature."""
+        super().check(schema, has_score=has_score)
+        require_feature(schema, self.column, self.name)
+
+    def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
+        """Return the rows with the feature as it is measured."""
+        codes = table.codes[:, table.schema.index(self.column)].copy()
+        wrong = self.group.members(table) & (rng.random(len(table)) < self.rate.at(beta))
+        states = table.schema.column(self.column).cardinality
+        redrawn = rng.integers(states, size=len(table))
+        shifted = np.clip(codes + self.shift, 0, states - 1) if self.shift else redrawn
+        return table.with_column(self.column, np.where(wrong, shifted, codes))

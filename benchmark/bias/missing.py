@@ -1,0 +1,74 @@
+"""Missing values: a feature that is not known of some people."""
+
+from dataclasses import replace
+from typing import Self
+
+import numpy as np
+
+from benchmark.bias.base import BiasKind, require_feature, some_feature
+from benchmark.bias.group import ALL, Group
+from benchmark.bias.level import Rate
+from benchmark.bias.registry import register
+from benchmark.data.table import Schema, Table
+
+
+@register
+class MissingValues(BiasKind):
+    """Replace what a feature says by the state "missing".
+
+    Completely at random as it stands; at random given other columns with a ``group`` of certain states in
+    them; not at random with ``states`` of the feature itself.
+
+    Parameters
+    ----------
+    column : str
+        The feature; it has to be given.
+    rate : Rate, default "beta"
+        Probability that it is missing.
+    group : Group, default "all"
+        Of whom it may be missing.
+    states : tuple of str, default ()
+        Which of its states may be missing; all if none is named.
+    state : str, default "missing"
+        The state that stands for it, which the column may have already.
+    """
+
+    name = "missing"
+    summary = "a feature missing with probability β: of everybody, of a group, or of some of its states"
+    reference = (
+        "Shades-of-Null (2024), arXiv:2409.07510; Rubin (1976), Inference and missing data: missing "
+        "completely at random, at random, not at random"
+    )
+    version = "1"
+
+    column: str = ""
+    rate: Rate = Rate("beta")
+    group: Group = ALL
+    states: tuple[str, ...] = ()
+    state: str = "missing"
+
+    @classmethod
+    def example(cls, schema: Schema) -> Self:
+        """Return one that acts on some feature."""
+        return cls(column=some_feature(schema))
+
+    def check(self, schema: Schema, *, has_score: bool = False) -> None:
+        """Raise an error unless the column is a feature that has the states."""
+        super().check(schema, has_score=has_score)
+        require_feature(schema, self.column, self.name)
+        for state in self.states:
+            schema.column(self.column).code(state)
+
+    def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
+        """Return the rows with the feature as far as it is known."""
+        schema, index = table.schema, table.schema.index(self.column)
+        column = schema.columns[index]
+        lost = self.group.members(table) & (rng.random(len(table)) < self.rate.at(beta))
+        if self.states:
+            lost &= np.isin(table.codes[:, index], [column.code(state) for state in self.states])
+        if self.state not in column.states:
+            column = replace(column, states=(*column.states, self.state))
+            columns = tuple(column if i == index else own for i, own in enumerate(schema.columns))
+            table = Table(replace(schema, columns=columns), table.codes)
+        codes = np.where(lost, column.code(self.state), table.codes[:, index])
+        return table.with_column(self.column, codes)

@@ -1,0 +1,323 @@
+"""Biases: steps in their order, and what comes of them in samples of a network or in real rows."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmark.bias.base import Array, BiasKind, Chances, Rows, overrides
+from benchmark.bias.edits import BiasEdit, check_beta
+from benchmark.bias.level import Level
+from benchmark.data.table import CODE_DTYPE, Schema, Table
+from benchmark.errors import BetabenchError, BiasError
+from benchmark.network.inference import joint_distribution
+from benchmark.network.model import Network
+from benchmark.network.sample import sample
+
+_MOST_CELLS = 1_000_000  # of a joint distribution that is computed exactly
+_SIMULATED = 400_000  # rows of a simulation where it is not
+_LEAST_KEPT = 1e-3  # share of drawn rows; fewer would make samples endless
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is expected of biased rows, by the group to which people belong in truth.
+
+    Parameters
+    ----------
+    discrimination : float
+        P(y+ | favored) - P(y+ | deprived).
+    deprived : float
+        Share of the rows that are of the deprived group.
+    kept : float
+        Share of the rows that are not left out.
+    error : float, default 0.0
+        Standard error of the discrimination, where it was simulated; 0 if the numbers are exact.
+    """
+
+    discrimination: float
+    deprived: float
+    kept: float
+    error: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """A network with bias of one level planted.
+
+    Parameters
+    ----------
+    network : Network
+        What rows are drawn from; the learned one itself where bias acts on the drawn rows.
+    draw : callable(n_rows, rng) -> Table
+        Draws a biased sample of ``n_rows`` rows.
+    expected : Expected
+        What such samples have, in expectation.
+    observe : callable(Table, rng) -> Table, optional
+        What becomes of the rows that techniques are tested on, where bias acts on what is known of people:
+        the same rows with the same labels, in the schema of the training rows. Else they stay as they are.
+    """
+
+    network: Network
+    draw: Callable[[int, np.random.Generator], Table]
+    expected: Expected
+    observe: Callable[[Table, np.random.Generator], Table] | None = None
+
+    @property
+    def discrimination(self) -> float:
+        """That of the samples' labels, in expectation."""
+        return self.expected.discrimination
+
+
+@dataclass(frozen=True)
+class Bias:
+    """Steps that plant bias one after another.
+
+    Parameters
+    ----------
+    steps : tuple of BiasKind
+        At least one. Those that edit the network come first, because rows are drawn from it.
+
+    Raises
+    ------
+    BiasError
+        If there is no step.
+    """
+
+    steps: tuple[BiasKind, ...]
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise BiasError("A bias has no steps", expected="at least one", remedy="name a kind")
+
+    @property
+    def edits(self) -> tuple[BiasEdit, ...]:
+        """Edits of the network's probabilities, of all steps."""
+        return tuple(edit for step in self.steps for edit in getattr(step, "edits", ()))
+
+    @property
+    def edits_network(self) -> bool:
+        """Whether a step edits the network."""
+        return any(step.edits_network for step in self.steps)
+
+    def acting_edits(self, network: Network) -> tuple[BiasEdit, ...]:
+        """Return the edits that act on a network."""
+        return tuple(edit for step in self.steps for edit in step.acting_edits(network))
+
+    def description(self, network: Network) -> str:
+        """Say in words what is planted in a network."""
+        return "; then ".join(step.description(network) for step in self.steps)
+
+    def check(self, schema: Schema, betas: Iterable[float] = (), *, has_score: bool = False) -> None:
+        """Raise an error unless every step can act on such rows, at every level."""
+        for number, step in enumerate(self.steps, 1):
+            with _naming(self, number):
+                step.check(schema, has_score=has_score)
+                for value in step.parameters.values():
+                    for beta in betas if isinstance(value, Level) else ():
+                        value.at(beta)
+
+    def plant(self, network: Network, beta: float) -> Planted:
+        """Plant bias of level ``beta``, from 0 (none) to 1, in a network.
+
+        Raises
+        ------
+        BiasError
+            If beta is out of range, a step cannot act on the network, a group or one of the labels would have
+            no rows, or nearly all rows would be left out.
+        """
+        beta = check_beta(beta)
+        self._require_edits_first()
+        self.check(network.schema, [beta])
+        biased = network
+        for number, step in enumerate(self.steps, 1):
+            with _naming(self, number):
+                biased = step.edited(biased, beta) if step.edits_network else biased
+        steps = [step for step in self.steps if not step.edits_network]
+
+        def draw(n_rows: int, rng: np.random.Generator) -> Table:
+            # As many rows are drawn anew as were left out.
+            parts: list[Table] = []
+            missing = n_rows
+            while missing or not parts:
+                parts.append(_applied(steps, Rows.of(sample(biased, missing, rng)), beta, rng).table)
+                missing -= len(parts[-1])
+            if len(parts) == 1:
+                return parts[0]
+            return Table(parts[0].schema, np.concatenate([part.codes for part in parts]))
+
+        expected = self._expected_of(biased, steps, beta)
+        self._require_something(expected)
+        observes = any(overrides(step, "recorded") for step in self.steps)
+        return Planted(biased, draw, expected, self._observer(beta) if observes else None)
+
+    def plant_in_rows(self, rows: Rows, beta: float, rng: np.random.Generator) -> Rows:
+        """Return biased rows of real ones: changed, and without those that are left out.
+
+        Raises
+        ------
+        BiasError
+            If beta is out of range, or a step cannot act on the rows.
+        """
+        beta = check_beta(beta)
+        self.check(rows.table.schema, [beta], has_score=rows.score is not None)
+        return _applied(self.steps, rows, beta, rng)
+
+    def expected_in_rows(self, rows: Rows, beta: float) -> Expected:
+        """Return what :meth:`plant_in_rows` makes of rows, in expectation.
+
+        Exact unless a step's chances depend on what an earlier one has recorded anew; then it is simulated.
+        """
+        beta = check_beta(beta)
+        if not self._is_exact(self.steps):
+            return _simulated(_repeated(rows, _SIMULATED), self.steps, beta, np.random.default_rng(0))
+        weights = np.full(len(rows.table), 1 / len(rows.table))
+        expected = _propagated(self.steps, rows, weights, beta)
+        self._require_something(expected)
+        return expected
+
+    def _observer(self, beta: float) -> Callable[[Table, np.random.Generator], Table]:
+        def observe(table: Table, rng: np.random.Generator) -> Table:
+            for step in self.steps:
+                if beta > 0 or step.widens:
+                    table = step.recorded(table, beta, rng)
+            return table
+
+        return observe
+
+    def _expected_of(self, network: Network, steps: Sequence[BiasKind], beta: float) -> Expected:
+        schema = network.schema
+        seen = [step.looks_at(schema) for step in steps if overrides(step, "chances")]
+        if self._is_exact(steps) and all(names is not None for names in seen):
+            looked_at = {schema.sensitive_feature, schema.label, *(n for names in seen for n in names or ())}
+            names = [name for name in schema.names if name in looked_at]
+            cells = math.prod(schema.column(name).cardinality for name in names)
+            if cells <= _MOST_CELLS:
+                rows, weights = _all_combinations(network, names)
+                return _propagated(steps, rows, weights, beta)
+        rng = np.random.default_rng(0)
+        return _simulated(Rows.of(sample(network, _SIMULATED, rng)), steps, beta, rng)
+
+    @staticmethod
+    def _is_exact(steps: Sequence[BiasKind]) -> bool:
+        """Whether no step's chances can depend on what an earlier step has recorded anew."""
+        recorded = [overrides(step, "recorded") for step in steps]
+        chances = [overrides(step, "chances") for step in steps]
+        return not any(any(recorded[:i]) for i, own in enumerate(chances) if own)
+
+    def _require_edits_first(self) -> None:
+        editing = [step.edits_network for step in self.steps]
+        if editing != sorted(editing, reverse=True):
+            raise BiasError(
+                "A bias edits the network after a step that acts on drawn rows",
+                expected="steps that edit the network first",
+                got=", then ".join(step.name for step in self.steps),
+                remedy="change the order of the steps, or train on real rows",
+            )
+
+    def _require_something(self, expected: Expected) -> None:
+        what, got = "", ""
+        if expected.kept < _LEAST_KEPT:
+            what, got = "leaves out nearly all rows", f"a share of {expected.kept:g} that is left"
+        elif not 0 < expected.deprived < 1 or math.isnan(expected.discrimination):
+            group = "deprived" if expected.deprived == 0 else "favored"
+            what, got = f"leaves no rows of the {group} group", "a group without rows"
+        if what:
+            raise BiasError(
+                f"The bias {', then '.join(step.name for step in self.steps)} {what}",
+                expected="rows of both groups",
+                got=got,
+                remedy="plant less, or keep a share of each group and label",
+            )
+
+
+@contextlib.contextmanager
+def _naming(bias: Bias, number: int) -> Iterator[None]:
+    """Let an error say which step of a bias it is about, where there are several."""
+    try:
+        yield
+    except BetabenchError as error:
+        if len(bias.steps) > 1:
+            error.what = f"Step {number} ({bias.steps[number - 1].name}): {error.what}"
+        raise
+
+
+def _applied(steps: Sequence[BiasKind], rows: Rows, beta: float, rng: np.random.Generator) -> Rows:
+    for step in steps:
+        if beta == 0 and not step.widens:
+            continue
+        # Labels and rows first: what is recorded of people comes after what has happened to them.
+        chances = step.chances(rows, beta)
+        if chances is not None:
+            rows = _drawn(rows, chances, rng)
+        table = step.recorded(rows.table, beta, rng)
+        rows = rows if table is rows.table else replace(rows, table=table)
+    return rows
+
+
+def _drawn(rows: Rows, chances: Chances, rng: np.random.Generator) -> Rows:
+    """Turn labels and leave rows out, each with one random number per row for either."""
+    table, every = rows.table, np.arange(len(rows.table))
+    if chances.turned is not None:
+        turned = rng.random(len(table)) < chances.turned[every, table.y.astype(np.intp)]
+        labels = table.codes[:, table.schema.label_index]
+        rows = replace(
+            rows, table=table.with_column(table.schema.label, np.where(turned, 1 - labels, labels))
+        )
+    if chances.left_out is not None:
+        rows = rows.take(rng.random(len(table)) >= chances.left_out[every, rows.table.y.astype(np.intp)])
+    return rows
+
+
+def _propagated(steps: Sequence[BiasKind], rows: Rows, weights: Array, beta: float) -> Expected:
+    """Follow the probability of each row with each label through the steps; weights sum to 1, (n_rows,)."""
+    mass = np.zeros((len(weights), 2))
+    mass[np.arange(len(weights)), rows.table.y.astype(np.intp)] = weights
+    for step in steps if beta > 0 else ():
+        chances = step.chances(rows, beta)
+        if chances is not None and chances.turned is not None:
+            moved = mass * chances.turned
+            mass = mass - moved + moved[:, ::-1]
+        if chances is not None and chances.left_out is not None:
+            mass = mass * (1 - chances.left_out)
+    favored, deprived = mass[~rows.deprived].sum(axis=0), mass[rows.deprived].sum(axis=0)
+    return _of_counts(favored, deprived, 1.0)
+
+
+def _of_counts(favored: Array, deprived: Array, drawn: float) -> Expected:
+    """Return what is expected where so many rows of each group have either label, both shape (2,)."""
+    n_favored, n_deprived = float(favored.sum()), float(deprived.sum())
+    with np.errstate(invalid="ignore", divide="ignore"):
+        difference = np.divide(favored[1], n_favored) - np.divide(deprived[1], n_deprived)
+        share = np.divide(n_deprived, n_favored + n_deprived)
+    return Expected(float(difference), float(share), (n_favored + n_deprived) / drawn)
+
+
+def _simulated(before: Rows, steps: Sequence[BiasKind], beta: float, rng: np.random.Generator) -> Expected:
+    rows = _applied(steps, before, beta, rng)
+    y, deprived = rows.table.y, rows.deprived
+    counts = [np.bincount(y[own], minlength=2).astype(float) for own in (~deprived, deprived)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = sum(np.prod(own / own.sum()) / own.sum() for own in counts)
+    expected = _of_counts(counts[0], counts[1], len(before.table))
+    return replace(expected, error=float(np.sqrt(variance)))
+
+
+def _all_combinations(network: Network, names: Sequence[str]) -> tuple[Rows, Array]:
+    """Return a row for each combination of some columns' states, and how probable each is."""
+    schema = network.schema
+    joint = joint_distribution(network, names)
+    codes = np.stack(np.unravel_index(np.arange(joint.size), joint.shape), axis=1).astype(CODE_DTYPE)
+    own = replace(schema, columns=tuple(schema.column(name) for name in names))
+    possible = joint.ravel() > 0
+    return Rows.of(Table(own, codes[possible])), joint.ravel()[possible]
+
+
+def _repeated(rows: Rows, least: int) -> Rows:
+    """Return rows so often that they are as many as a simulation wants."""
+    every = np.tile(np.arange(len(rows.table)), -(-least // len(rows.table)))
+    return rows.take(every)

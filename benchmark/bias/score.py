@@ -1,0 +1,59 @@
+"""Score bias: the number behind the label is wrong, and the label with it."""
+
+import numpy as np
+
+from benchmark.bias.base import BiasKind, Chances, Rows, no_score
+from benchmark.bias.group import DEPRIVED, Group
+from benchmark.bias.level import Level
+from benchmark.bias.registry import register
+from benchmark.data.table import Schema
+
+
+@register
+class ScoreBias(BiasKind):
+    """Lower the number behind the label for a group, blur it for everybody, and cut it anew.
+
+    The dataset's card names the number and its threshold; no technique sees it. Rows near the threshold
+    are the first whose label changes, which is what sets this apart from ``label``.
+
+    Parameters
+    ----------
+    shift : Level, default "beta"
+        By how much the number is lowered, in halves of its range.
+    noise : Level, default 0
+        Standard deviation of normal noise, of all rows, in halves of the range.
+    group : Group, default "deprived"
+        Whose number is lowered.
+    """
+
+    name = "score"
+    summary = (
+        "the number behind the label lowered by β halves of its range for the deprived group, and cut anew"
+    )
+    reference = "Legast, Calders and Fouss (2025), Controlled bias, EWAF: label bias"
+    version = "1"
+
+    shift: Level = Level("beta")
+    noise: Level = Level(0)
+    group: Group = DEPRIVED
+
+    def check(self, schema: Schema, *, has_score: bool = False) -> None:
+        """Raise an error unless there is a number behind the label."""
+        super().check(schema, has_score=has_score)
+        if not has_score:
+            raise no_score(self.name)
+
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        """Return whether, or how probably, the changed number lies on the other side of the threshold."""
+        from scipy.special import ndtr
+
+        score = rows.score
+        assert score is not None
+        shift, noise = self.shift.at(beta) * score.half_range, abs(self.noise.at(beta)) * score.half_range
+        above = score.values - shift * self.group.members(rows.table) - score.threshold
+        favorable = ndtr(above / noise) if noise else (above >= 0).astype(np.float64)
+        return Chances(turned=np.column_stack([favorable, 1 - favorable]))
+
+    def looks_at(self, schema: Schema) -> None:
+        """Return None: it is the number that counts."""
+        return

@@ -1,0 +1,87 @@
+"""Self-selection: who has a low score, or a low state of a feature, is missing."""
+
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import Field
+
+from benchmark.bias.base import Array, BiasKind, Chances, Rows, no_score, some_feature
+from benchmark.bias.group import DEPRIVED, Group
+from benchmark.bias.level import Rate
+from benchmark.bias.registry import register
+from benchmark.data.table import Schema
+from benchmark.errors import BiasError
+
+
+@register
+class SelfSelection(BiasKind):
+    """Leave out rows of a group the more probably, the lower (or higher) a number of theirs is.
+
+    A row is left out with the probability rate × wᵖ, in which w goes from 0 at the one end of the number's
+    range to 1 at the other.
+
+    Parameters
+    ----------
+    column : str, default ""
+        An ordered column, whose states count as 0, 1, 2 ...; if empty, the number behind the label counts.
+    missing : {"low", "high"}, default "low"
+        Which end of the range is left out.
+    power : float > 0, default 2
+        The exponent p.
+    rate : Rate, default "beta"
+        Probability at the end of the range.
+    group : Group, default "deprived"
+        Whose rows are left out.
+    """
+
+    name = "self_selection"
+    summary = (
+        "rows of the deprived group left out with probability β w², by a number w that says how low they are"
+    )
+    reference = "Legast, Calders and Fouss (2025), Controlled bias, EWAF: removal weighted by the score"
+    version = "1"
+
+    column: str = ""
+    missing: Literal["low", "high"] = "low"
+    power: Annotated[float, Field(gt=0, le=100)] = 2.0
+    rate: Rate = Rate("beta")
+    group: Group = DEPRIVED
+
+    @classmethod
+    def example(cls, schema: Schema) -> Self:
+        """Return one that looks at some feature."""
+        return cls(column=some_feature(schema))
+
+    def check(self, schema: Schema, *, has_score: bool = False) -> None:
+        """Raise an error unless the column is an ordered one, or there is a score."""
+        super().check(schema, has_score=has_score)
+        if self.column and not schema.column(self.column).ordered:
+            raise BiasError(
+                f"The column {self.column!r} has no order, so that none of its states is low",
+                expected="an ordered column: "
+                + (", ".join(c.name for c in schema.columns if c.ordered) or "this dataset has none"),
+                got=", ".join(schema.column(self.column).states),
+                remedy="name another column",
+            )
+        if not self.column and not has_score:
+            raise no_score(self.name)
+
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        """Return the same chance for both labels of a row."""
+        position = self._position(rows)
+        weight = (1 - position if self.missing == "low" else position) ** self.power
+        chance = self.rate.at(beta) * weight * self.group.members(rows.table)
+        return Chances(left_out=np.column_stack([chance, chance]))
+
+    def looks_at(self, schema: Schema) -> tuple[str, ...] | None:
+        """Return the column and those of the group; None if it is the score that counts."""
+        return (*self.group.columns(schema), self.column) if self.column else None
+
+    def _position(self, rows: Rows) -> Array:
+        """Return where in its range the number of each row is, from 0 to 1, shape (n_rows,)."""
+        if self.column:
+            last = rows.table.schema.column(self.column).cardinality - 1
+            return np.asarray(rows.table.codes[:, rows.table.schema.index(self.column)] / max(last, 1))
+        assert rows.score is not None
+        values, width = rows.score.values, 2 * rows.score.half_range
+        return np.asarray((values - values.min()) / width if width else np.zeros(len(values)))

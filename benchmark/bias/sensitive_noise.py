@@ -1,0 +1,43 @@
+"""Noise in the sensitive feature: records that put people into the wrong group."""
+
+import numpy as np
+
+from benchmark.bias.base import BiasKind
+from benchmark.bias.group import ALL, Group
+from benchmark.bias.level import Rate
+from benchmark.bias.registry import register
+from benchmark.data.table import Table
+
+
+@register
+class SensitiveNoise(BiasKind):
+    """Record another group, each of the others as probable, in training and in test rows.
+
+    What techniques see is wrong; metrics go by the true groups.
+
+    Parameters
+    ----------
+    rate : Rate, default "0.5 * beta"
+        Probability that the recorded group is wrong.
+    group : Group, default "all"
+        Of whom.
+    """
+
+    name = "sensitive_noise"
+    summary = "another group recorded with probability β/2; metrics go by the true ones"
+    reference = (
+        "Ghosh, Kvitca and Wilson (2023), When fair classification meets noisy protected attributes, AIES"
+    )
+    version = "1"
+
+    rate: Rate = Rate("0.5 * beta")
+    group: Group = ALL
+
+    def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
+        """Return the rows with the groups as they are recorded."""
+        schema = table.schema
+        states = schema.columns[schema.sensitive_index].cardinality
+        wrong = self.group.members(table) & (rng.random(len(table)) < self.rate.at(beta))
+        codes = table.codes[:, schema.sensitive_index]
+        others = (codes + rng.integers(1, states, size=len(table))) % states
+        return table.with_column(schema.sensitive_feature, np.where(wrong, others, codes))

@@ -1,0 +1,41 @@
+"""Under-representation: records of a group that are missing, by their label."""
+
+from benchmark.bias.base import BiasKind, Chances, Rows, by_label
+from benchmark.bias.group import DEPRIVED, Group
+from benchmark.bias.level import Rate
+from benchmark.bias.registry import register
+
+
+@register
+class UnderRepresentation(BiasKind):
+    """Keep rows of a group with one probability for favorable and another for unfavorable ones.
+
+    Parameters
+    ----------
+    keep_favorable : Rate, default "1 - beta"
+        Probability that a favorable row is kept.
+    keep_unfavorable : Rate, default 1
+        Probability that an unfavorable row is kept.
+    group : Group, default "deprived"
+        Whose rows are kept so.
+    """
+
+    name = "under_representation"
+    summary = "rows of the deprived group kept with probability 1 - β if favorable, always if not"
+    reference = (
+        "Blum and Stangl (2020), Recovering from biased data, FORC, section 2: under-representation bias"
+    )
+    version = "1"
+
+    keep_favorable: Rate = Rate("1 - beta")
+    keep_unfavorable: Rate = Rate(1)
+    group: Group = DEPRIVED
+
+    def chances(self, rows: Rows, beta: float) -> Chances:
+        """Return what is not kept of the group's rows."""
+        left_out = by_label(
+            self.group.members(rows.table),
+            favorable=1 - self.keep_favorable.at(beta),
+            unfavorable=1 - self.keep_unfavorable.at(beta),
+        )
+        return Chances(left_out=left_out)

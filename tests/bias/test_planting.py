@@ -1,0 +1,192 @@
+"""Steps one after another: what they make of real rows and of samples, and what is expected of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from benchmark.bias import BiasKind, Chances, Rows, Score, by_label, list_bias_kinds, make_bias, make_step
+from benchmark.bias.edits import BiasEdit
+from benchmark.bias.planting import Bias
+from benchmark.conformance import check_bias, example_of, example_table
+from benchmark.data.card import NetworkSettings
+from benchmark.data.table import Table
+from benchmark.errors import BiasError, UnknownNameError
+from benchmark.network.learn import learn_network
+from benchmark.network.model import Network
+
+THREE = make_bias(
+    make_step("under_representation", {"keep_favorable": "1 - 0.5 * beta"}),
+    make_step("label", {"rate": "0.5 * beta"}),
+    make_step("measurement", {"column": "skill"}),
+)
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return learn_network(example_table(5000), NetworkSettings(), required_edges=(("sex", "label"),))
+
+
+@pytest.mark.parametrize("name", list_bias_kinds())
+def test_every_kind_conforms(name: str) -> None:
+    results = check_bias(example_of(list_bias_kinds()[name]))
+    assert [r for r in results if r.status == "failed"] == []
+    assert sum(r.status == "passed" for r in results) >= 5
+
+
+def test_a_composition_conforms() -> None:
+    results = check_bias(THREE)
+    assert [r for r in results if r.status == "failed"] == []
+
+
+def draw(bias: Bias, rows: Rows, beta: float, seed: int = 1) -> Rows:
+    return bias.plant_in_rows(rows, beta, np.random.default_rng(seed))
+
+
+def test_the_same_person_is_turned_first() -> None:
+    """With the same random numbers, what is wrong at a small beta is wrong at a greater one."""
+    rows = Rows.of(example_table(5000))
+    low, high = (draw(make_bias("label"), rows, beta).table.y != rows.table.y for beta in (0.2, 0.6))
+    assert low.any()
+    assert high[low].all()
+
+
+def test_order_is_meaning() -> None:
+    """Labels turned before favorable rows are left out: fewer are left out than the other way round."""
+    rows = Rows.of(example_table(20_000))
+    turn, leave = make_step("label", {"rate": 0.5}), make_step("selection", {"rate": 0.5})
+    orders = (make_bias(turn, leave), make_bias(leave, turn))
+    first, second = (bias.expected_in_rows(rows, 1.0) for bias in orders)
+    assert first.kept > second.kept
+    deprived = rows.deprived.mean()
+    rate = rows.table.y[rows.deprived].mean()
+    assert first.kept == pytest.approx(1 - deprived * rate * 0.25)
+    assert second.kept == pytest.approx(1 - deprived * rate * 0.5)
+
+
+def test_expected_values_by_hand() -> None:
+    rows = Rows.of(example_table(2000))
+    favored, deprived = rows.table.y[~rows.deprived].mean(), rows.table.y[rows.deprived].mean()
+    both = make_bias(make_step("under_representation"), make_step("label", {"rate": 0.25}))
+    kept = 0.4 * deprived / (0.4 * deprived + 1 - deprived)
+    expected = both.expected_in_rows(rows, 0.6)
+    assert expected.discrimination == pytest.approx(favored - 0.75 * kept)
+    assert expected.error == 0
+    noise = make_bias("label_noise").expected_in_rows(rows, 0.5)
+    assert noise.discrimination == pytest.approx((favored - deprived) * 0.5)
+
+
+def test_what_later_steps_see_of_recorded_groups_is_simulated() -> None:
+    rows = Rows.of(example_table(20_000))
+    bias = make_bias("sensitive_noise", "label")
+    expected = bias.expected_in_rows(rows, 0.8)
+    assert 0 < expected.error < 0.01
+    found = draw(bias, rows, 0.8)
+    y = found.table.y
+    assert y[~found.deprived].mean() - y[found.deprived].mean() == pytest.approx(
+        expected.discrimination, abs=0.03
+    )
+
+
+def test_equation_4_on_real_rows_turns_labels_alone() -> None:
+    rows = Rows.of(example_table(20_000))
+    edits = (BiasEdit("sex", "women"), BiasEdit("sex", "men", "favor"))
+    after = draw(make_bias(make_step("cpt", {"edits": edits})), rows, 0.5).table
+    label, before = after.schema.label_index, rows.table
+    np.testing.assert_array_equal(np.delete(after.codes, label, 1), np.delete(before.codes, label, 1))
+    sex = before.codes[:, before.schema.index("sex")]
+    assert after.y[(sex == 1) & before.y].mean() == pytest.approx(0.5, abs=0.03)
+    assert not after.y[(sex == 1) & ~before.y].any()
+    assert after.y[(sex == 0) & ~before.y].mean() == pytest.approx(0.5, abs=0.03)
+    assert (after.y == before.y)[sex == 2].all()
+
+
+def test_a_score_is_lowered_and_cut_anew() -> None:
+    table = example_table(5000)
+    values = np.where(table.y, 10.0, 4.0) + np.arange(len(table)) % 5
+    rows = Rows.of(table, Score(values, threshold=10.0, half_range=5.0))
+    after = draw(make_bias("score"), rows, 0.4).table
+    np.testing.assert_array_equal(after.y, values - 2.0 * table.deprived >= 10)
+    noisy = make_bias(make_step("score", {"noise": 0.1}))
+    assert draw(noisy, rows, 0.0).table.codes is table.codes
+    assert (draw(noisy, rows, 0.4).table.y != after.y).any()
+    with pytest.raises(BiasError, match=r"needs the number behind the label.*What to do: use another kind"):
+        make_bias("score").plant_in_rows(Rows.of(table), 0.4, np.random.default_rng(1))
+
+
+def test_missing_values_at_random_given_others_and_not_at_random() -> None:
+    table = example_table(5000)
+    skill, sex = (table.codes[:, table.schema.index(name)] for name in ("skill", "sex"))
+    given = {"column": "skill", "group": {"sex": "others"}, "states": ["a", "b", "c"]}
+    after = draw(make_bias(make_step("missing", given)), Rows.of(table), 1.0).table
+    lost = after.codes[:, after.schema.index("skill")] == after.schema.column("skill").code("missing")
+    np.testing.assert_array_equal(lost, (sex == 2) & (skill <= 2))
+    again = draw(make_bias(make_step("missing", {**given, "state": "g"})), Rows.of(table), 1.0).table
+    assert again.schema == table.schema
+
+
+def test_rows_to_test_on_are_observed_alike(network: Network) -> None:
+    test = example_table(500, seed=9)
+    planted = make_bias(make_step("omitted", {"columns": ["noise"]}), "label").plant(network, 0.5)
+    assert planted.observe is not None
+    seen = planted.observe(test, np.random.default_rng(1))
+    assert seen.schema.names == ("skill", "sex", "proxy", "label")
+    np.testing.assert_array_equal(seen.y, test.y)
+    sample = planted.draw(200, np.random.default_rng(1))
+    assert sample.schema == seen.schema
+    assert make_bias("label").plant(network, 0.5).observe is None
+
+
+@pytest.mark.parametrize(
+    ("step", "parameters", "said"),
+    [
+        ("random_selection", {"rate": "beta"}, "leaves no rows of the deprived group"),
+        ("random_selection", {"rate": 1, "group": "all"}, "leaves out nearly all rows"),
+        ("under_representation", {"keep_favorable": "1 + beta"}, r"'1 \+ beta' .* at beta = 1"),
+        ("measurement", {}, "acts on a feature.*Got: '', no column"),
+        ("measurement", {"column": "label"}, "Got: 'label', the label"),
+        ("omitted", {"columns": ["sex"]}, "the sensitive feature"),
+        ("omitted", {"columns": ["skill", "proxy", "noise"]}, "hides all features"),
+        ("self_selection", {"column": "noise"}, "has no order"),
+        ("self_selection", {}, "needs the number behind the label"),
+        ("cpt", {}, "needs edits"),
+        ("proxy", {}, "has a column 'proxy' of its own"),
+    ],
+)
+def test_what_cannot_be_planted_is_refused(
+    network: Network, step: str, parameters: dict[str, object], said: str
+) -> None:
+    with pytest.raises(BiasError, match=said):
+        make_bias(make_step(step, parameters)).plant(network, 1.0)
+    if "rate" not in parameters:
+        with pytest.raises(BiasError, match=r"^Step 2 \(" + step):
+            make_bias("label", make_step(step, parameters)).check(network.schema, [1.0])
+
+
+def test_a_network_is_edited_first(network: Network) -> None:
+    edits = {"edits": [{"attribute": "sex", "group": "women"}]}
+    with pytest.raises(BiasError, match="edits the network after a step"):
+        make_bias("label", make_step("cpt", edits)).plant(network, 0.5)
+    both = make_bias(make_step("cpt", edits), "selection").plant(network, 0.5)
+    assert both.network is not network
+    with pytest.raises(UnknownNameError):
+        make_bias(make_step("label", {"group": {"sex": "nobody"}})).plant(network, 0.5)
+
+
+def test_a_kind_that_breaks_a_rule_fails_its_check() -> None:
+    class Careless(BiasKind):
+        name, summary, reference, version = "careless", "a", "b", "1"
+
+        def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
+            return table.with_column(table.schema.label, np.zeros(len(table), dtype=np.int16))
+
+    class Greedy(BiasKind):
+        name, summary, reference, version = "greedy", "a", "b", "1"
+
+        def chances(self, rows: Rows, beta: float) -> Chances:
+            return Chances(turned=by_label(rows.deprived, favorable=1.5))
+
+    broken = [check_bias(Bias((kind(),))) for kind in (Careless, Greedy)]
+    failed = [{r.check for r in results if r.status == "failed"} for results in broken]
+    assert "labels, rows and roles stay where features are recorded anew" in failed[0]
+    assert "chances are probabilities" in failed[1]
