@@ -202,14 +202,14 @@ class RowLabels:
 
 
 class Page:
-    """A figure of equal panels under a header and above notes, all sizes in inches.
+    """A figure of panels under a header and above notes, all sizes in inches.
 
     Parameters
     ----------
     n_panels, columns : int
         How many panels, and how many of them per row.
-    panel : (float, float)
-        Width and height of a panel's axes.
+    panel : (float, float or sequence of float)
+        Width and height of a panel's axes; heights of each row of panels where they differ.
     title, subtitle : str
         First line of the header, and what is shown and of what; both wrapped.
     notes : sequence of str
@@ -231,7 +231,7 @@ class Page:
         n_panels: int,
         columns: int,
         *,
-        panel: tuple[float, float],
+        panel: tuple[float, float | Sequence[float]],
         title: str,
         subtitle: str,
         notes: Sequence[str] = (),
@@ -244,7 +244,8 @@ class Page:
     ) -> None:
         self.columns, self.n_panels = columns, n_panels
         self.n_rows = math.ceil(n_panels / columns)
-        (panel_width, panel_height), (across, down) = panel, gap
+        (panel_width, height), (across, down) = panel, gap
+        heights = [height] * self.n_rows if isinstance(height, float | int) else list(height)
         self.width = left + columns * panel_width + (columns - 1) * across + right
         # Letters that are fitted to pixels can be some hundredths wider than they are by design.
         writable = 0.98 * (self.width - 2 * self.edge)
@@ -255,7 +256,7 @@ class Page:
         title_room = max((len(lines) for lines in titles), default=0) * _line_height("panel") + 0.06
         header_room = sum(_line_height(size) for _, size, _ in header) + self.edge + 0.04
         footer_room = len(footer) * _line_height("note") + self.edge
-        grid_height = self.n_rows * (panel_height + title_room) + (self.n_rows - 1) * down
+        grid_height = sum(heights) + self.n_rows * title_room + (self.n_rows - 1) * down
         self.height = header_room + grid_height + below + footer_room
         self.figure = Figure(figsize=(self.width, self.height))
         y = self.height - self.edge
@@ -270,8 +271,9 @@ class Page:
         for i in range(n_panels):
             row, column = divmod(i, columns)
             x = left + column * (panel_width + across)
-            y = self.height - header_room - (row + 1) * (panel_height + title_room) - row * down
-            axes = self.figure.add_axes(self.place(x, y, panel_width, panel_height))
+            above = sum(heights[: row + 1]) + (row + 1) * title_room + row * down
+            y = self.height - header_room - above
+            axes = self.figure.add_axes(self.place(x, y, panel_width, heights[row]))
             if titles:
                 axes.set_title("\n".join(titles[i]), loc="left", pad=4, y=1.0 if titles_stay else None)
             self.axes.append(axes)

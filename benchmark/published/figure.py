@@ -36,7 +36,6 @@ def draw_differences(comparison: Comparison) -> Figure:
     ways = ways_of_reading(comparison)
     lines = {metric: _lines(own, [suffix for _, suffix in ways]) for metric, own in panels.items()}
     read = {suffix: f", {way}" * bool(suffix) for way, suffix in ways}
-    n_lines = max(map(len, lines.values()))
     # A panel of few columns still has to be as wide as its title.
     width = max(_CELL[0], _NARROWEST / len(places))
     with styled():
@@ -51,7 +50,7 @@ def draw_differences(comparison: Comparison) -> Figure:
         page = Page(
             len(panels),
             1,
-            panel=(width * len(places), _CELL[1] * n_lines),
+            panel=(width * len(places), [_CELL[1] * len(own) for own in lines.values()]),
             title="Ours minus published",
             subtitle=_subtitle(comparison),
             notes=_notes(comparison),
@@ -64,8 +63,8 @@ def draw_differences(comparison: Comparison) -> Figure:
         colors = StepColors(_STEPS, "PuOr_r", 0.04)
         for (metric, own), axes in zip(panels.items(), page.axes, strict=True):
             _draw_panel(axes, own, lines[metric], places, colors)
-            labels[metric].write(axes, n_lines)
-            across.write(axes, n_lines)
+            labels[metric].write(axes)
+            across.write(axes, len(lines[metric]))
         colors.add_legend(page)
     return page.figure
 
