@@ -27,6 +27,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 HARNESS = (
     "seeding.py",
     "compiling.py",
+    "bias/planting.py",
     "data/table.py",
     "network/model.py",
     "network/sample.py",

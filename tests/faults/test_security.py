@@ -223,6 +223,8 @@ EXCEPTIONS = {
     ("conformance/_bench.py", "pickle.dumps"),
     # Between a run and its own workers, which exchange pickles by Dask's own protocol as well.
     ("experiment/dask_engine.py", "pickle.dumps"),
+    ("experiment/fork_server.py", "pickle.dumps"),
+    ("experiment/fork_server.py", "pickle.loads"),
     ("experiment/dask_engine.py", "pickle.loads"),
 }
 FORBIDDEN_MODULES = {

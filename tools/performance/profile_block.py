@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
-from benchmark.bias import cpt
+from benchmark.bias import planting
 from benchmark.classifiers.c45 import C45Classifier
 from benchmark.experiment import evaluate
 from benchmark.experiment.evaluate import Cell, Evaluator
@@ -128,7 +128,7 @@ def _watched(
         for stage, owner, name in _WATCHED:
             stack.enter_context(patch.object(owner, name, watch.around(stage, getattr(owner, name))))
         # Sampling is bound to a network when bias is planted, so that planting has to come after the watch.
-        stack.enter_context(patch.object(cpt, "sample", watch.around("sampling", cpt.sample)))
+        stack.enter_context(patch.object(planting, "sample", watch.around("sampling", planting.sample)))
         scene = evaluator.world.scenes[block.dataset]
         scene._planted.clear()
         scene.planted(block.bias, block.beta)  # done once per level of bias, not once per block
