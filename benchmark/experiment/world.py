@@ -320,7 +320,7 @@ def describe_bias(bias: Bias) -> list[dict[str, Any]]:
             "name": step.name,
             "version": step.version,
             "source": source_digest(type(step)),
-            "parameters": step.model_dump(mode="json", exclude={"edits"}),
+            "parameters": step.model_dump(mode="json", exclude={"edits"} if step.edits_network else None),
         }
         for step in bias.steps
     ]

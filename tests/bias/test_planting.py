@@ -11,7 +11,7 @@ from benchmark.bias.planting import Bias
 from benchmark.conformance import check_bias, example_of, example_table
 from benchmark.data.card import NetworkSettings
 from benchmark.data.table import Table
-from benchmark.errors import BiasError, UnknownNameError
+from benchmark.errors import BetabenchError, BiasError, UnknownNameError
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
 
@@ -142,6 +142,8 @@ def test_rows_to_test_on_are_observed_alike(network: Network) -> None:
     [
         ("random_selection", {"rate": "beta"}, "leaves no rows of the deprived group"),
         ("random_selection", {"rate": 1, "group": "all"}, "leaves out nearly all rows"),
+        ("label", {"rate": "beta", "group": "all"}, "leaves only one label"),
+        ("measurement", {"column": "proxy", "shift": 1}, "has no order"),
         ("under_representation", {"keep_favorable": "1 + beta"}, r"'1 \+ beta' .* at beta = 1"),
         ("measurement", {}, "acts on a feature.*Got: '', no column"),
         ("measurement", {"column": "label"}, "Got: 'label', the label"),
@@ -190,3 +192,84 @@ def test_a_kind_that_breaks_a_rule_fails_its_check() -> None:
     failed = [{r.check for r in results if r.status == "failed"} for results in broken]
     assert "labels, rows and roles stay where features are recorded anew" in failed[0]
     assert "chances are probabilities" in failed[1]
+
+
+def test_a_group_of_labels_follows_labels_that_earlier_steps_turned(network: Network) -> None:
+    rejected = make_step("random_selection", {"rate": 0.9, "group": {"label": "rejected"}})
+    bias, rows = make_bias("label", rejected), Rows.of(example_table(20_000))
+    after = draw(bias, rows, 0.7)
+    expected = bias.expected_in_rows(rows, 0.7)
+    assert after.discrimination == pytest.approx(expected.discrimination, abs=0.03)
+    assert len(after.table) / 20_000 == pytest.approx(expected.kept, abs=0.02)
+    planted = bias.plant(network, 0.7)
+    sample = planted.draw_rows(20_000, np.random.default_rng(1))
+    assert sample.discrimination == pytest.approx(planted.discrimination, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (("omitted", {"columns": ["skill"]}), ("label", {"group": {"skill": "a"}}), "no column .*'skill'"),
+        (("omitted", {"columns": ["skill"]}), ("measurement", {"column": "skill"}), "no column .*'skill'"),
+        (("proxy", {"column": "more"}), ("proxy", {"column": "more"}), "has a column 'more' of its own"),
+        (("missing", {"column": "skill"}), ("self_selection", {"column": "skill"}), "has no order"),
+        (
+            ("missing", {"column": "skill"}),
+            ("measurement", {"column": "skill", "shift": 1}),
+            "'skill' has no order",
+        ),
+    ],
+)
+def test_a_step_finds_what_earlier_ones_leave(
+    network: Network, first: tuple[str, dict[str, object]], second: tuple[str, dict[str, object]], said: str
+) -> None:
+    bias = make_bias(make_step(*first), make_step(*second))
+    with pytest.raises(BetabenchError, match=f"Step 2 .*{said}"):
+        bias.plant(network, 0.5)
+    with pytest.raises(BetabenchError, match=f"Step 2 .*{said}"):
+        bias.check(network.schema, [0.5])
+
+
+def test_a_later_step_may_use_what_an_earlier_one_adds(network: Network) -> None:
+    bias = make_bias(
+        make_step("missing", {"column": "skill"}),
+        make_step("label", {"group": {"skill": "missing"}, "rate": 1}),
+        make_step("proxy", {"column": "more"}),
+        make_step("measurement", {"column": "more"}),
+    )
+    planted = bias.plant(network, 0.5)
+    sample = planted.draw_rows(20_000, np.random.default_rng(1))
+    assert sample.discrimination == pytest.approx(planted.discrimination, abs=0.03)
+    assert not sample.table.schema.column("skill").ordered
+
+
+def test_a_shift_of_many_states_ends_at_the_last(network: Network) -> None:
+    rows = Rows.of(example_table(500))
+    for shift in (32_767, 10**30, -(10**30)):
+        far = make_bias(make_step("measurement", {"column": "skill", "shift": shift, "group": "all"}))
+        skill = draw(far, rows, 1.0).table.codes[:, 0]
+        assert set(skill.tolist()) == {6 if shift > 0 else 0}
+
+
+def test_nothing_acts_at_zero_whatever_the_parameters_say(network: Network) -> None:
+    bias = make_bias("sensitive_noise", make_step("label", {"rate": "0.1 / beta"}))
+    planted = bias.plant(network, 0.0)
+    assert planted.expected == make_bias("label").plant(network, 0.0).expected  # exact, not simulated
+
+
+def test_samples_tell_true_groups_from_recorded_ones(network: Network) -> None:
+    planted = make_bias("sensitive_noise").plant(network, 1.0)
+    sample = planted.draw_rows(20_000, np.random.default_rng(1))
+    assert sample.discrimination == pytest.approx(planted.discrimination, abs=0.03)
+    assert (sample.deprived != sample.table.deprived).mean() > 0.2
+
+
+def test_a_score_keeps_its_range_where_rows_are_left_out() -> None:
+    table = example_table(5000)
+    values = table.codes[:, 0].astype(float)
+    rows = Rows.of(table, Score(values, threshold=3.0, half_range=3.0))
+    low = make_step("random_selection", {"rate": 1, "group": {"skill": list("abc")}})
+    bias = make_bias(low, make_step("self_selection", {"group": "all", "rate": 1}))
+    assert len(draw(bias, rows, 1.0).table) / 5000 == pytest.approx(
+        bias.expected_in_rows(rows, 1.0).kept, abs=0.02
+    )
