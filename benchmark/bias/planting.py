@@ -125,9 +125,9 @@ class Bias:
         for number, step in enumerate(self.steps, 1):
             with _naming(self, number):
                 step.check(schema, has_score=has_score)
-                for value in step.parameters.values():
+                for name, value in step.parameters.items():
                     for beta in levels if isinstance(value, Level) else ():
-                        value.at(beta)
+                        _valid(name, value, beta)
                 if overrides(step, "recorded") and (levels or step.widens):
                     # Later steps find the columns and states that this one leaves.
                     one = Table(schema, np.zeros((1, len(schema.columns)), CODE_DTYPE))
@@ -265,6 +265,15 @@ def _naming(bias: Bias, number: int) -> Iterator[None]:
     except BetabenchError as error:
         if len(bias.steps) > 1:
             error.what = f"Step {number} ({bias.steps[number - 1].name}): {error.what}"
+        raise
+
+
+def _valid(name: str, value: Level, beta: float) -> None:
+    """Let the error of a value that is out of range name the parameter."""
+    try:
+        value.at(beta)
+    except BiasError as error:
+        error.what = f"{name}: {error.what}"
         raise
 
 

@@ -96,11 +96,14 @@ class StepEntry(_Strict):
     @model_validator(mode="before")
     @classmethod
     def _gather(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            return {"kind": data}
         if not isinstance(data, dict):
             return data
         own = {name: data[name] for name in cls.model_fields if name in data}
         others = {name: value for name, value in data.items() if name not in own}
-        return {**own, "parameters": {**own.get("parameters", {}), **others}} if others else own
+        given = own.get("parameters", {})
+        return {**own, "parameters": {**given, **others}} if others and isinstance(given, dict) else own
 
     @model_validator(mode="after")
     def _parameters_are_valid(self) -> StepEntry:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
+from pydantic import ValidationError
 
 from benchmark.bias import BiasKind, Chances, Rows, Score, by_label, list_bias_kinds, make_bias, make_step
 from benchmark.bias.edits import BiasEdit
@@ -12,8 +14,11 @@ from benchmark.conformance import check_bias, example_of, example_table
 from benchmark.data.card import NetworkSettings
 from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, BiasError, UnknownNameError
+from benchmark.experiment.plan import BiasEntry
+from benchmark.figures.fidelity import draw_fidelity
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
+from benchmark.runs.descriptions import PlantedBias
 
 THREE = make_bias(
     make_step("under_representation", {"keep_favorable": "1 - 0.5 * beta"}),
@@ -273,3 +278,31 @@ def test_a_score_keeps_its_range_where_rows_are_left_out() -> None:
     assert len(draw(bias, rows, 1.0).table) / 5000 == pytest.approx(
         bias.expected_in_rows(rows, 1.0).kept, abs=0.02
     )
+
+
+def test_a_wrong_step_of_a_file_is_named() -> None:
+    assert BiasEntry.model_validate({"name": "a", "steps": ["label", "selection"]}).to_bias() == make_bias(
+        "label", "selection"
+    )
+    with pytest.raises(ValidationError, match=r"(?s)steps.0.parameters.*valid dictionary"):
+        BiasEntry.model_validate({"kind": "label", "parameters": 3, "rate": 1})
+    with pytest.raises(BiasError, match=r"^rate: The parameter '2 \* beta'"):
+        make_bias(make_step("label", {"rate": "2 * beta"})).check(example_table().schema, [1.0])
+    for text in (10**400, float("inf"), "beta % 2"):
+        with pytest.raises(BiasError, match=r"rate: (must be a finite number|holds 'Mod')"):
+            make_step("label", {"rate": text})
+
+
+def test_a_bias_that_does_more_than_edit_is_not_inert() -> None:
+    assert PlantedBias("a", kind="cpt", edits=("P",)).inert
+    assert not PlantedBias("a", kind="cpt, label", edits=("P",)).inert
+
+
+def test_samples_with_hidden_columns_and_further_states_are_drawn(network: Network) -> None:
+    hidden = make_step("omitted", {"columns": ["noise"]})
+    bias = make_bias(make_step("missing", {"column": "skill"}), hidden)
+    sample = bias.plant(network, 0.5).draw(500, np.random.default_rng(1))
+    figure = draw_fidelity(example_table(500), [(0.5, sample)], heading="a", provenance="b.", bias="c")
+    told = " ".join(text.get_text() for text in figure.findobj(Text))
+    assert "skill = missing: 0.000, sampled 0." in told
+    assert "noise" not in told
