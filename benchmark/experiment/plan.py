@@ -448,9 +448,11 @@ def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, 
                 if edits := bias.to_bias().edits:
                     return edits
     if experiment is not None:
-        remedy = "name the bias edits with --edit, or another experiment"
+        remedy = "name the bias edits with --edit, a bias with --bias, or another experiment"
         raise ExperimentError(
-            f"The experiment {experiment!r} does not have the dataset {card.name!r}", remedy=remedy
+            f"The experiment {experiment!r} edits no probabilities of the dataset {card.name!r}",
+            expected="the dataset, with a bias of the kind 'cpt'",
+            remedy=remedy,
         )
     return (BiasEdit(card.sensitive_feature, card.deprived_group),)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from matplotlib.text import Text
@@ -15,9 +17,11 @@ from benchmark.data.card import NetworkSettings
 from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, BiasError, UnknownNameError
 from benchmark.experiment.plan import BiasEntry
+from benchmark.experiment.world import describe_bias
 from benchmark.figures.fidelity import draw_fidelity
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
+from benchmark.report.statistics_text import _planted_note
 from benchmark.runs.descriptions import PlantedBias
 
 THREE = make_bias(
@@ -306,3 +310,21 @@ def test_samples_with_hidden_columns_and_further_states_are_drawn(network: Netwo
     told = " ".join(text.get_text() for text in figure.findobj(Text))
     assert "skill = missing: 0.000, sampled 0." in told
     assert "noise" not in told
+
+
+def test_edits_of_a_kind_that_leaves_the_network_alone_are_in_keys() -> None:
+    class Own(BiasKind):
+        name, summary, reference, version = "own", "a", "b", "1"
+        edits: str = ""
+
+    keys = [describe_bias(make_bias("label", Own(edits=text))) for text in "ab"]
+    assert keys[0] != keys[1]
+
+
+def test_pages_say_what_is_planted_with_its_parameters() -> None:
+    for planted in (
+        PlantedBias("a", "labels (rate = 0.2 * beta)", "label"),
+        PlantedBias("a", "P(y+) × (1 - β); then labels", "cpt, label", ("P",), ("P",)),
+    ):
+        scenario = SimpleNamespace(bias="a", dataset=SimpleNamespace(biases=[planted]))
+        assert _planted_note(scenario) == f"Planted: {planted.description}."  # type: ignore[arg-type]
