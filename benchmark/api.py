@@ -396,8 +396,8 @@ def sample(
     planted = load_bias(bias) if isinstance(bias, str) else bias
     network, real_rows, _ = learned_network(card, Sources(data_dir, offline))
     wanted = rows if rows is not None else real_rows or 0
-    table, _ = draw_sample(card, network, bias=planted, beta=beta, rows=wanted, seed=seed)
-    frame = table.to_frame()
+    sample, _ = draw_sample(card, network, bias=planted, beta=beta, rows=wanted, seed=seed)
+    frame = sample.table.to_frame()
     frame.attrs.update(card.roles)
     return frame
 

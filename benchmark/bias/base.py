@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
@@ -36,11 +37,18 @@ class Score:
         The smallest favorable number.
     half_range : float
         Half of the distance between the smallest and the greatest number that there are.
+    lowest : float, optional
+        The smallest number that there is; that of these rows unless given.
     """
 
     values: Array
     threshold: float
     half_range: float
+    lowest: float = math.nan
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.lowest) and len(self.values):
+            object.__setattr__(self, "lowest", float(self.values.min()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +73,12 @@ class Rows:
     def of(cls, table: Table, score: Score | None = None) -> Rows:
         """Return rows in which all that is recorded is true."""
         return cls(table, table.deprived, score)
+
+    @property
+    def discrimination(self) -> float:
+        """P(y+ | favored) - P(y+ | deprived) by the true groups; NaN if one of them has no rows."""
+        groups = [self.table.y[own] for own in (~self.deprived, self.deprived)]
+        return float(groups[0].mean() - groups[1].mean()) if all(map(len, groups)) else math.nan
 
     def take(self, kept: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Rows:
         """Return the rows of a mask, or of positions (repeats allowed)."""
@@ -182,6 +196,18 @@ class BiasKind(BaseModel, ABC):
         """Names of the parameters that differ from their defaults."""
         fields = type(self).model_fields
         return frozenset(name for name, value in self.parameters.items() if value != fields[name].default)
+
+
+def require_order(schema: Schema, column: str) -> None:
+    """Raise an error unless a column's states have an order: BiasError or UnknownNameError."""
+    if not schema.column(column).ordered:
+        raise BiasError(
+            f"The column {column!r} has no order, so that none of its states is low",
+            expected="an ordered column: "
+            + (", ".join(c.name for c in schema.columns if c.ordered) or "here is none"),
+            got=", ".join(schema.column(column).states),
+            remedy="name another column",
+        )
 
 
 def require_feature(schema: Schema, column: str, kind: str, *, or_sensitive: bool = False) -> None:

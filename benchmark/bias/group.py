@@ -41,7 +41,8 @@ class Group:
                     isinstance(state, str) for state in own
                 ):
                     raise ValueError(f"must name a state, or a list of states, of the column {name!r}")
-            self._who = tuple((name, tuple(own)) for name, own in chosen.items())
+            # In one order, because the same group is written in several.
+            self._who = tuple((name, tuple(sorted({*own}))) for name, own in sorted(chosen.items()))
         else:
             raise ValueError("must be 'deprived', 'favored', 'all', or a table such as { sex = \"Female\" }")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -46,8 +47,9 @@ class Level:
 
     def __init__(self, value: float | str | Level) -> None:
         text = str(value) if isinstance(value, Level) else value
-        if isinstance(text, bool) or not isinstance(text, int | float | str):
-            raise ValueError("must be a number or an expression of beta, such as '0.5 * beta'")
+        wrong = isinstance(text, bool) or not isinstance(text, int | float | str)
+        if wrong or (not isinstance(text, str) and not abs(text) <= sys.float_info.max):
+            raise ValueError("must be a finite number or an expression of beta, such as '0.5 * beta'")
         self._text = text if isinstance(text, str) else f"{text:.15g}"
         if len(self._text) > _LONGEST:
             raise ValueError(f"must have at most {_LONGEST} characters")
@@ -57,8 +59,9 @@ class Level:
             raise ValueError("is no expression: write numbers, beta, + - * / ** and parentheses") from None
         for node in ast.walk(self._tree):
             if not _is_allowed(node):
+                what = ast.unparse(node) or type(node).__name__  # signs have no text of their own
                 raise ValueError(
-                    f"holds {ast.unparse(node)!r}: only numbers, beta, + - * / ** and parentheses are allowed"
+                    f"holds {what!r}: only numbers, beta, + - * / ** and parentheses are allowed"
                 )
 
     def at(self, beta: float) -> float:

@@ -4,7 +4,7 @@ from typing import Self
 
 import numpy as np
 
-from benchmark.bias.base import AKPINAR, BiasKind, require_feature, some_feature
+from benchmark.bias.base import AKPINAR, BiasKind, require_feature, require_order, some_feature
 from benchmark.bias.group import DEPRIVED, Group
 from benchmark.bias.level import Rate
 from benchmark.bias.registry import register
@@ -20,7 +20,8 @@ class MeasurementBias(BiasKind):
     column : str
         The feature; it has to be given.
     shift : int, default 0
-        By how many states; those at the ends stay there. With 0 the state is redrawn, each as probable.
+        By how many states of an ordered column; those at the ends stay there. With 0 the state is redrawn,
+        each as probable.
     rate : Rate, default "beta"
         Probability that a row is measured wrongly.
     group : Group, default "deprived"
@@ -43,9 +44,11 @@ class MeasurementBias(BiasKind):
         return cls(column=some_feature(schema))
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
-        """Raise an error unless the column is a feature."""
+        """Raise an error unless the column is a feature, and one with an order to be shifted in."""
         super().check(schema, has_score=has_score)
         require_feature(schema, self.column, self.name)
+        if self.shift:
+            require_order(schema, self.column)
 
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
         """Return the rows with the feature as it is measured."""
@@ -53,5 +56,6 @@ class MeasurementBias(BiasKind):
         wrong = self.group.members(table) & (rng.random(len(table)) < self.rate.at(beta))
         states = table.schema.column(self.column).cardinality
         redrawn = rng.integers(states, size=len(table))
-        shifted = np.clip(codes + self.shift, 0, states - 1) if self.shift else redrawn
+        shift = max(-states, min(self.shift, states))  # more would not fit the codes' type
+        shifted = np.clip(codes + shift, 0, states - 1) if shift else redrawn
         return table.with_column(self.column, np.where(wrong, shifted, codes))

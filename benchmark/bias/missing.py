@@ -30,7 +30,7 @@ class MissingValues(BiasKind):
     states : tuple of str, default ()
         Which of its states may be missing; all if none is named.
     state : str, default "missing"
-        The state that stands for it, which the column may have already.
+        The state that stands for it, which the column may have already; else the column loses its order.
     """
 
     name = "missing"
@@ -67,7 +67,8 @@ class MissingValues(BiasKind):
         if self.states:
             lost &= np.isin(table.codes[:, index], [column.code(state) for state in self.states])
         if self.state not in column.states:
-            column = replace(column, states=(*column.states, self.state))
+            # A state beside the others has no place in their order.
+            column = replace(column, states=(*column.states, self.state), ordered=False)
             columns = tuple(column if i == index else own for i, own in enumerate(schema.columns))
             table = Table(replace(schema, columns=columns), table.codes)
         codes = np.where(lost, column.code(self.state), table.codes[:, index])

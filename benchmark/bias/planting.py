@@ -35,6 +35,8 @@ class Expected:
         Share of the rows that are of the deprived group.
     kept : float
         Share of the rows that are not left out.
+    favorable : float
+        Share of the rows that have the favorable label.
     error : float, default 0.0
         Standard error of the discrimination, where it was simulated; 0 if the numbers are exact.
     """
@@ -42,6 +44,7 @@ class Expected:
     discrimination: float
     deprived: float
     kept: float
+    favorable: float
     error: float = 0.0
 
 
@@ -53,8 +56,8 @@ class Planted:
     ----------
     network : Network
         What rows are drawn from; the learned one itself where bias acts on the drawn rows.
-    draw : callable(n_rows, rng) -> Table
-        Draws a biased sample of ``n_rows`` rows.
+    draw_rows : callable(n_rows, rng) -> Rows
+        Draws a biased sample of ``n_rows`` rows, and who of them is deprived in truth.
     expected : Expected
         What such samples have, in expectation.
     observe : callable(Table, rng) -> Table, optional
@@ -63,9 +66,13 @@ class Planted:
     """
 
     network: Network
-    draw: Callable[[int, np.random.Generator], Table]
+    draw_rows: Callable[[int, np.random.Generator], Rows]
     expected: Expected
     observe: Callable[[Table, np.random.Generator], Table] | None = None
+
+    def draw(self, n_rows: int, rng: np.random.Generator) -> Table:
+        """Draw a biased sample of ``n_rows`` rows."""
+        return self.draw_rows(n_rows, rng).table
 
     @property
     def discrimination(self) -> float:
@@ -114,12 +121,18 @@ class Bias:
 
     def check(self, schema: Schema, betas: Iterable[float] = (), *, has_score: bool = False) -> None:
         """Raise an error unless every step can act on such rows, at every level."""
+        levels = [beta for beta in betas if beta > 0]  # at 0 parameters do not act
         for number, step in enumerate(self.steps, 1):
             with _naming(self, number):
                 step.check(schema, has_score=has_score)
-                for value in step.parameters.values():
-                    for beta in betas if isinstance(value, Level) else ():
-                        value.at(beta)
+                for name, value in step.parameters.items():
+                    for beta in levels if isinstance(value, Level) else ():
+                        _valid(name, value, beta)
+                if overrides(step, "recorded") and (levels or step.widens):
+                    # Later steps find the columns and states that this one leaves.
+                    one = Table(schema, np.zeros((1, len(schema.columns)), CODE_DTYPE))
+                    beta = max(levels, default=0.0)
+                    schema = step.recorded(one, beta, np.random.default_rng(0)).schema
 
     def plant(self, network: Network, beta: float) -> Planted:
         """Plant bias of level ``beta``, from 0 (none) to 1, in a network.
@@ -136,19 +149,22 @@ class Bias:
         biased = network
         for number, step in enumerate(self.steps, 1):
             with _naming(self, number):
-                biased = step.edited(biased, beta) if step.edits_network else biased
+                edited = step.edited(biased, beta) if step.edits_network else biased
+                biased = edited if beta > 0 else biased
         steps = [step for step in self.steps if not step.edits_network]
 
-        def draw(n_rows: int, rng: np.random.Generator) -> Table:
+        def draw(n_rows: int, rng: np.random.Generator) -> Rows:
             # As many rows are drawn anew as were left out.
-            parts: list[Table] = []
+            parts: list[Rows] = []
             missing = n_rows
             while missing or not parts:
-                parts.append(_applied(steps, Rows.of(sample(biased, missing, rng)), beta, rng).table)
-                missing -= len(parts[-1])
+                parts.append(_applied(steps, Rows.of(sample(biased, missing, rng)), beta, rng))
+                missing -= len(parts[-1].table)
             if len(parts) == 1:
                 return parts[0]
-            return Table(parts[0].schema, np.concatenate([part.codes for part in parts]))
+            codes = np.concatenate([part.table.codes for part in parts])
+            deprived = np.concatenate([part.deprived for part in parts])
+            return Rows(Table(parts[0].table.schema, codes), deprived)
 
         expected = self._expected_of(biased, steps, beta)
         self._require_something(expected)
@@ -173,10 +189,13 @@ class Bias:
         Exact unless a step's chances depend on what an earlier one has recorded anew; then it is simulated.
         """
         beta = check_beta(beta)
-        if not self._is_exact(self.steps):
-            return _simulated(_repeated(rows, _SIMULATED), self.steps, beta, np.random.default_rng(0))
-        weights = np.full(len(rows.table), 1 / len(rows.table))
-        expected = _propagated(self.steps, rows, weights, beta)
+        self.check(rows.table.schema, [beta], has_score=rows.score is not None)
+        if beta == 0 or self._is_exact(self.steps):
+            weights = np.full(len(rows.table), 1 / len(rows.table))
+            expected = _propagated(self.steps, rows, weights, beta)
+        else:
+            simulated = _repeated(rows, _SIMULATED)
+            expected = _simulated(simulated, self.steps, beta, np.random.default_rng(0))
         self._require_something(expected)
         return expected
 
@@ -191,6 +210,7 @@ class Bias:
 
     def _expected_of(self, network: Network, steps: Sequence[BiasKind], beta: float) -> Expected:
         schema = network.schema
+        steps = steps if beta > 0 else ()
         seen = [step.looks_at(schema) for step in steps if overrides(step, "chances")]
         if self._is_exact(steps) and all(names is not None for names in seen):
             looked_at = {schema.sensitive_feature, schema.label, *(n for names in seen for n in names or ())}
@@ -226,10 +246,12 @@ class Bias:
         elif not 0 < expected.deprived < 1 or math.isnan(expected.discrimination):
             group = "deprived" if expected.deprived == 0 else "favored"
             what, got = f"leaves no rows of the {group} group", "a group without rows"
+        elif not 0 < expected.favorable < 1:
+            what, got = "leaves only one label", f"a share of {expected.favorable:g} of favorable labels"
         if what:
             raise BiasError(
                 f"The bias {', then '.join(step.name for step in self.steps)} {what}",
-                expected="rows of both groups",
+                expected="rows of both groups, and of both labels",
                 got=got,
                 remedy="plant less, or keep a share of each group and label",
             )
@@ -243,6 +265,15 @@ def _naming(bias: Bias, number: int) -> Iterator[None]:
     except BetabenchError as error:
         if len(bias.steps) > 1:
             error.what = f"Step {number} ({bias.steps[number - 1].name}): {error.what}"
+        raise
+
+
+def _valid(name: str, value: Level, beta: float) -> None:
+    """Let the error of a value that is out of range name the parameter."""
+    try:
+        value.at(beta)
+    except BiasError as error:
+        error.what = f"{name}: {error.what}"
         raise
 
 
@@ -277,13 +308,24 @@ def _propagated(steps: Sequence[BiasKind], rows: Rows, weights: Array, beta: flo
     """Follow the probability of each row with each label through the steps; weights sum to 1, (n_rows,)."""
     mass = np.zeros((len(weights), 2))
     mass[np.arange(len(weights)), rows.table.y.astype(np.intp)] = weights
+    # By then a row may have either label, and a step's group may be one of labels.
+    schema = rows.table.schema
+    codes = (1 - schema.favorable_code, schema.favorable_code)
+    either = [
+        replace(rows, table=rows.table.with_column(schema.label, np.full(len(weights), c, CODE_DTYPE)))
+        for c in codes
+    ]
     for step in steps if beta > 0 else ():
-        chances = step.chances(rows, beta)
-        if chances is not None and chances.turned is not None:
-            moved = mass * chances.turned
-            mass = mass - moved + moved[:, ::-1]
-        if chances is not None and chances.left_out is not None:
-            mass = mass * (1 - chances.left_out)
+        found = np.zeros_like(mass)
+        for label, labelled in enumerate(either):
+            own, chances = np.zeros_like(mass), step.chances(labelled, beta) or Chances()
+            own[:, label] = mass[:, label]
+            if chances.turned is not None:
+                moved = mass[:, label] * chances.turned[:, label]
+                own[:, label] -= moved
+                own[:, 1 - label] = moved
+            found += own if chances.left_out is None else own * (1 - chances.left_out)
+        mass = found
     favored, deprived = mass[~rows.deprived].sum(axis=0), mass[rows.deprived].sum(axis=0)
     return _of_counts(favored, deprived, 1.0)
 
@@ -294,7 +336,8 @@ def _of_counts(favored: Array, deprived: Array, drawn: float) -> Expected:
     with np.errstate(invalid="ignore", divide="ignore"):
         difference = np.divide(favored[1], n_favored) - np.divide(deprived[1], n_deprived)
         share = np.divide(n_deprived, n_favored + n_deprived)
-    return Expected(float(difference), float(share), (n_favored + n_deprived) / drawn)
+        favorable = np.divide(favored[1] + deprived[1], n_favored + n_deprived)
+    return Expected(float(difference), float(share), (n_favored + n_deprived) / drawn, float(favorable))
 
 
 def _simulated(before: Rows, steps: Sequence[BiasKind], beta: float, rng: np.random.Generator) -> Expected:

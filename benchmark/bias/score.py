@@ -13,8 +13,9 @@ from benchmark.data.table import Schema
 class ScoreBias(BiasKind):
     """Lower the number behind the label for a group, blur it for everybody, and cut it anew.
 
-    The dataset's card names the number and its threshold; no technique sees it. Rows near the threshold
-    are the first whose label changes, which is what sets this apart from ``label``.
+    No technique sees the number. Rows near the threshold are the first whose label changes, which is what
+    sets this apart from ``label``. It comes first among steps that turn labels, and once: afterwards every
+    label is as this step's number says, whatever earlier ones have made of it.
 
     Parameters
     ----------

@@ -5,12 +5,11 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field
 
-from benchmark.bias.base import Array, BiasKind, Chances, Rows, no_score, some_feature
+from benchmark.bias.base import Array, BiasKind, Chances, Rows, no_score, require_order, some_feature
 from benchmark.bias.group import DEPRIVED, Group
 from benchmark.bias.level import Rate
 from benchmark.bias.registry import register
 from benchmark.data.table import Schema
-from benchmark.errors import BiasError
 
 
 @register
@@ -55,14 +54,8 @@ class SelfSelection(BiasKind):
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless the column is an ordered one, or there is a score."""
         super().check(schema, has_score=has_score)
-        if self.column and not schema.column(self.column).ordered:
-            raise BiasError(
-                f"The column {self.column!r} has no order, so that none of its states is low",
-                expected="an ordered column: "
-                + (", ".join(c.name for c in schema.columns if c.ordered) or "this dataset has none"),
-                got=", ".join(schema.column(self.column).states),
-                remedy="name another column",
-            )
+        if self.column:
+            require_order(schema, self.column)
         if not self.column and not has_score:
             raise no_score(self.name)
 
@@ -84,4 +77,5 @@ class SelfSelection(BiasKind):
             return np.asarray(rows.table.codes[:, rows.table.schema.index(self.column)] / max(last, 1))
         assert rows.score is not None
         values, width = rows.score.values, 2 * rows.score.half_range
-        return np.asarray((values - values.min()) / width if width else np.zeros(len(values)))
+        position = (values - rows.score.lowest) / width if width else np.zeros(len(values))
+        return np.asarray(np.clip(position, 0, 1))

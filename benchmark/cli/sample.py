@@ -53,10 +53,12 @@ def _sample(options: argparse.Namespace) -> int:
     asked: Any = {"bias": bias, "beta": options.beta, "rows": rows, "seed": options.seed}
     facts = write_sample(options.out, card, network, **asked, network_source=source)
     print(f"{facts['rows']:,} rows written to {options.out}, how they were made to {facts['sidecar']}")
+    found = facts["sample_discrimination"]
     print(
-        f"discrimination expected {facts['expected']['discrimination']:.4f}, "
-        f"of the sample {facts['sample_discrimination']:.4f}"
+        f"discrimination expected {facts['expected']['discrimination']:.4f}, of the sample "
+        + ("none: a group has no rows" if found is None else f"{found:.4f}")
     )
-    if facts["edits"] and not facts["acting_edits"] and options.beta > 0:
+    only_edits = all(step.edits_network for step in bias.steps)
+    if only_edits and facts["edits"] and not facts["acting_edits"] and options.beta > 0:
         print("no bias was planted: no edited attribute is a parent of the label in this network")
     return EXIT_OK

@@ -96,11 +96,14 @@ class StepEntry(_Strict):
     @model_validator(mode="before")
     @classmethod
     def _gather(cls, data: Any) -> Any:
+        if isinstance(data, str):
+            return {"kind": data}
         if not isinstance(data, dict):
             return data
         own = {name: data[name] for name in cls.model_fields if name in data}
         others = {name: value for name, value in data.items() if name not in own}
-        return {**own, "parameters": {**own.get("parameters", {}), **others}} if others else own
+        given = own.get("parameters", {})
+        return {**own, "parameters": {**given, **others}} if others and isinstance(given, dict) else own
 
     @model_validator(mode="after")
     def _parameters_are_valid(self) -> StepEntry:
@@ -445,9 +448,11 @@ def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, 
                 if edits := bias.to_bias().edits:
                     return edits
     if experiment is not None:
-        remedy = "name the bias edits with --edit, or another experiment"
+        remedy = "name the bias edits with --edit, a bias with --bias, or another experiment"
         raise ExperimentError(
-            f"The experiment {experiment!r} does not have the dataset {card.name!r}", remedy=remedy
+            f"The experiment {experiment!r} edits no probabilities of the dataset {card.name!r}",
+            expected="the dataset, with a bias of the kind 'cpt'",
+            remedy=remedy,
         )
     return (BiasEdit(card.sensitive_feature, card.deprived_group),)
 

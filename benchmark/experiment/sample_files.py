@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from benchmark.bias import Bias, Planted
+from benchmark.bias import Bias, Planted, Rows
 from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
 from benchmark.data.card import Card
@@ -37,11 +38,11 @@ def parse_edit(text: str) -> BiasEdit:
 
 def draw_sample(
     card: Card, network: Network, *, bias: Bias, beta: float, rows: int, seed: int
-) -> tuple[Table, Planted]:
+) -> tuple[Rows, Planted]:
     """Draw a biased sample of a network; parameters and errors as for :func:`write_sample`."""
     rng = generator(seed, purpose="sample file", dataset=card.name, beta=float(beta))
     planted = bias.plant(network, beta)
-    return planted.draw(rows, rng), planted
+    return planted.draw_rows(rows, rng), planted
 
 
 def write_sample(
@@ -71,7 +72,8 @@ def write_sample(
             expected="a name ending in " + ", ".join(writers),
             got=repr(path.name),
         )
-    table, planted = draw_sample(card, network, bias=bias, beta=beta, rows=rows, seed=seed)
+    sample, planted = draw_sample(card, network, bias=bias, beta=beta, rows=rows, seed=seed)
+    table, found = sample.table, sample.discrimination
     path.parent.mkdir(parents=True, exist_ok=True)
     writer(table, path)
     sidecar = path.with_name(path.name + ".json")
@@ -89,7 +91,7 @@ def write_sample(
         "network": network_source,
         "network_digest": network_digest(planted.network),
         "expected": asdict(planted.expected),
-        "sample_discrimination": float(table.y[~table.deprived].mean() - table.y[table.deprived].mean()),
+        "sample_discrimination": None if math.isnan(found) else found,
         "sample_digest": table.digest,
         "warning": card.warning,
         "licence_of_the_data": card.licence,

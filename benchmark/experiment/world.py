@@ -19,7 +19,7 @@ from benchmark.data.card import Card, load_card
 from benchmark.data.load import group_notes, load_dataset
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
-from benchmark.errors import ExperimentError
+from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.draws import draw_training_sample
 from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 from benchmark.experiment.plan import Block, DatasetEntry, Experiment
@@ -235,9 +235,13 @@ def _build_scene(
         )
     train_rows = entry.train_rows or experiment.train_rows
     biases = {bias.name: bias.to_bias() for bias in entry.bias}
-    for bias in biases.values():
+    for name, bias in biases.items():
         for beta in experiment.betas:  # so that what cannot be planted is known before anything is computed
-            bias.plant(network, beta)
+            try:
+                bias.plant(network, beta)
+            except BetabenchError as error:
+                error.what = f"Dataset {entry.name!r}, bias {name!r}: {error.what}"
+                raise
     return Scene(
         name=entry.name + (SUFFIX if found.network else ""),
         card=card,
@@ -320,7 +324,7 @@ def describe_bias(bias: Bias) -> list[dict[str, Any]]:
             "name": step.name,
             "version": step.version,
             "source": source_digest(type(step)),
-            "parameters": step.model_dump(mode="json", exclude={"edits"}),
+            "parameters": step.model_dump(mode="json", exclude={"edits"} if step.edits_network else None),
         }
         for step in bias.steps
     ]

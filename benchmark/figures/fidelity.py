@@ -69,8 +69,9 @@ def draw_fidelity(
     ):
         expected = measure(real, real.schema.names)
         for beta, sample in samples:
-            found = measure(sample, real.schema.names)
-            points = {name: (value, found[name]) for name, value in expected.items()}
+            # A bias may hide columns, and add states.
+            found = measure(sample, [name for name in real.schema.names if name in sample.schema.names])
+            points = {name: (expected.get(name, 0.0), value) for name, value in found.items()}
             keys = {name: next(letters) for name in _farthest(points)}
             panels.append((f"β = {beta:g}: {title}", points, keys))
     entries = [

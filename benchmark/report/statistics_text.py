@@ -250,8 +250,10 @@ def _planted_note(scenario: Scenario) -> str:
     if not (planted.kind or planted.description):  # a manifest that says nothing of it
         return ""
     kinds = list_bias_kinds()
-    what = kinds[planted.kind].summary if planted.kind in kinds else f"bias {scenario.bias!r}"
-    acting = f", here {', '.join(planted.acting)}" if planted.acting else ""
+    what, acting = planted.description or f"bias {scenario.bias!r}", ""
+    if planted.kind in kinds and planted.edits:  # such a description names the edits alone
+        what = kinds[planted.kind].summary
+        acting = f", here {', '.join(planted.acting)}" if planted.acting else ""
     levels = ", ".join(f"{number(d)} at β = {beta:g}" for beta, d in sorted(planted.discrimination))
     drawn = f" Discrimination between the labels that training rows are drawn with: {levels}."
     return f"Planted: {what}{acting}.{drawn if levels else ''}"

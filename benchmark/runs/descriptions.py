@@ -129,8 +129,8 @@ class PlantedBias:
 
     @property
     def inert(self) -> bool:
-        """Whether it edits probabilities, but none that the label depends on."""
-        return bool(self.edits and not self.acting)
+        """Whether it does nothing but edit probabilities, and none that the label depends on."""
+        return bool(self.edits and not self.acting) and "," not in self.kind
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,8 +73,9 @@ def test_groups_are_named_or_intersections() -> None:
     assert Group("all").members(table).all()
     both = Group({"sex": "women", "proxy": ["north", "south"]})
     assert (both.members(table) == (sex == 1) & np.isin(proxy, [0, 2])).all()
-    assert str(both) == "sex = women and proxy = north or south"
-    assert both == Group(both.written)
+    assert str(both) == "proxy = north or south and sex = women"
+    assert both == Group(both.written) == Group({"proxy": ["south", "north", "south"], "sex": ["women"]})
+    assert both.written == {"proxy": ["north", "south"], "sex": ["women"]}
     for unknown in ({"sex": "none"}, {"age": "1"}):
         with pytest.raises(UnknownNameError):
             Group(unknown).check(table.schema)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from matplotlib.text import Text
+from pydantic import ValidationError
 
 from benchmark.bias import BiasKind, Chances, Rows, Score, by_label, list_bias_kinds, make_bias, make_step
 from benchmark.bias.edits import BiasEdit
@@ -11,9 +15,14 @@ from benchmark.bias.planting import Bias
 from benchmark.conformance import check_bias, example_of, example_table
 from benchmark.data.card import NetworkSettings
 from benchmark.data.table import Table
-from benchmark.errors import BiasError, UnknownNameError
+from benchmark.errors import BetabenchError, BiasError, UnknownNameError
+from benchmark.experiment.plan import BiasEntry
+from benchmark.experiment.world import describe_bias
+from benchmark.figures.fidelity import draw_fidelity
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
+from benchmark.report.statistics_text import _planted_note
+from benchmark.runs.descriptions import PlantedBias
 
 THREE = make_bias(
     make_step("under_representation", {"keep_favorable": "1 - 0.5 * beta"}),
@@ -142,6 +151,8 @@ def test_rows_to_test_on_are_observed_alike(network: Network) -> None:
     [
         ("random_selection", {"rate": "beta"}, "leaves no rows of the deprived group"),
         ("random_selection", {"rate": 1, "group": "all"}, "leaves out nearly all rows"),
+        ("label", {"rate": "beta", "group": "all"}, "leaves only one label"),
+        ("measurement", {"column": "proxy", "shift": 1}, "has no order"),
         ("under_representation", {"keep_favorable": "1 + beta"}, r"'1 \+ beta' .* at beta = 1"),
         ("measurement", {}, "acts on a feature.*Got: '', no column"),
         ("measurement", {"column": "label"}, "Got: 'label', the label"),
@@ -190,3 +201,130 @@ def test_a_kind_that_breaks_a_rule_fails_its_check() -> None:
     failed = [{r.check for r in results if r.status == "failed"} for results in broken]
     assert "labels, rows and roles stay where features are recorded anew" in failed[0]
     assert "chances are probabilities" in failed[1]
+
+
+def test_a_group_of_labels_follows_labels_that_earlier_steps_turned(network: Network) -> None:
+    rejected = make_step("random_selection", {"rate": 0.9, "group": {"label": "rejected"}})
+    bias, rows = make_bias("label", rejected), Rows.of(example_table(20_000))
+    after = draw(bias, rows, 0.7)
+    expected = bias.expected_in_rows(rows, 0.7)
+    assert after.discrimination == pytest.approx(expected.discrimination, abs=0.03)
+    assert len(after.table) / 20_000 == pytest.approx(expected.kept, abs=0.02)
+    planted = bias.plant(network, 0.7)
+    sample = planted.draw_rows(20_000, np.random.default_rng(1))
+    assert sample.discrimination == pytest.approx(planted.discrimination, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (("omitted", {"columns": ["skill"]}), ("label", {"group": {"skill": "a"}}), "no column .*'skill'"),
+        (("omitted", {"columns": ["skill"]}), ("measurement", {"column": "skill"}), "no column .*'skill'"),
+        (("proxy", {"column": "more"}), ("proxy", {"column": "more"}), "has a column 'more' of its own"),
+        (("missing", {"column": "skill"}), ("self_selection", {"column": "skill"}), "has no order"),
+        (
+            ("missing", {"column": "skill"}),
+            ("measurement", {"column": "skill", "shift": 1}),
+            "'skill' has no order",
+        ),
+    ],
+)
+def test_a_step_finds_what_earlier_ones_leave(
+    network: Network, first: tuple[str, dict[str, object]], second: tuple[str, dict[str, object]], said: str
+) -> None:
+    bias = make_bias(make_step(*first), make_step(*second))
+    with pytest.raises(BetabenchError, match=f"Step 2 .*{said}"):
+        bias.plant(network, 0.5)
+    with pytest.raises(BetabenchError, match=f"Step 2 .*{said}"):
+        bias.check(network.schema, [0.5])
+
+
+def test_a_later_step_may_use_what_an_earlier_one_adds(network: Network) -> None:
+    bias = make_bias(
+        make_step("missing", {"column": "skill"}),
+        make_step("label", {"group": {"skill": "missing"}, "rate": 1}),
+        make_step("proxy", {"column": "more"}),
+        make_step("measurement", {"column": "more"}),
+    )
+    planted = bias.plant(network, 0.5)
+    sample = planted.draw_rows(20_000, np.random.default_rng(1))
+    assert sample.discrimination == pytest.approx(planted.discrimination, abs=0.03)
+    assert not sample.table.schema.column("skill").ordered
+
+
+def test_a_shift_of_many_states_ends_at_the_last(network: Network) -> None:
+    rows = Rows.of(example_table(500))
+    for shift in (32_767, 10**30, -(10**30)):
+        far = make_bias(make_step("measurement", {"column": "skill", "shift": shift, "group": "all"}))
+        skill = draw(far, rows, 1.0).table.codes[:, 0]
+        assert set(skill.tolist()) == {6 if shift > 0 else 0}
+
+
+def test_nothing_acts_at_zero_whatever_the_parameters_say(network: Network) -> None:
+    bias = make_bias("sensitive_noise", make_step("label", {"rate": "0.1 / beta"}))
+    planted = bias.plant(network, 0.0)
+    assert planted.expected == make_bias("label").plant(network, 0.0).expected  # exact, not simulated
+
+
+def test_samples_tell_true_groups_from_recorded_ones(network: Network) -> None:
+    planted = make_bias("sensitive_noise").plant(network, 1.0)
+    sample = planted.draw_rows(20_000, np.random.default_rng(1))
+    assert sample.discrimination == pytest.approx(planted.discrimination, abs=0.03)
+    assert (sample.deprived != sample.table.deprived).mean() > 0.2
+
+
+def test_a_score_keeps_its_range_where_rows_are_left_out() -> None:
+    table = example_table(5000)
+    values = table.codes[:, 0].astype(float)
+    rows = Rows.of(table, Score(values, threshold=3.0, half_range=3.0))
+    low = make_step("random_selection", {"rate": 1, "group": {"skill": list("abc")}})
+    bias = make_bias(low, make_step("self_selection", {"group": "all", "rate": 1}))
+    assert len(draw(bias, rows, 1.0).table) / 5000 == pytest.approx(
+        bias.expected_in_rows(rows, 1.0).kept, abs=0.02
+    )
+
+
+def test_a_wrong_step_of_a_file_is_named() -> None:
+    assert BiasEntry.model_validate({"name": "a", "steps": ["label", "selection"]}).to_bias() == make_bias(
+        "label", "selection"
+    )
+    with pytest.raises(ValidationError, match=r"(?s)steps.0.parameters.*valid dictionary"):
+        BiasEntry.model_validate({"kind": "label", "parameters": 3, "rate": 1})
+    with pytest.raises(BiasError, match=r"^rate: The parameter '2 \* beta'"):
+        make_bias(make_step("label", {"rate": "2 * beta"})).check(example_table().schema, [1.0])
+    for text in (10**400, float("inf"), "beta % 2"):
+        with pytest.raises(BiasError, match=r"rate: (must be a finite number|holds 'Mod')"):
+            make_step("label", {"rate": text})
+
+
+def test_a_bias_that_does_more_than_edit_is_not_inert() -> None:
+    assert PlantedBias("a", kind="cpt", edits=("P",)).inert
+    assert not PlantedBias("a", kind="cpt, label", edits=("P",)).inert
+
+
+def test_samples_with_hidden_columns_and_further_states_are_drawn(network: Network) -> None:
+    hidden = make_step("omitted", {"columns": ["noise"]})
+    bias = make_bias(make_step("missing", {"column": "skill"}), hidden)
+    sample = bias.plant(network, 0.5).draw(500, np.random.default_rng(1))
+    figure = draw_fidelity(example_table(500), [(0.5, sample)], heading="a", provenance="b.", bias="c")
+    told = " ".join(text.get_text() for text in figure.findobj(Text))
+    assert "skill = missing: 0.000, sampled 0." in told
+    assert "noise" not in told
+
+
+def test_edits_of_a_kind_that_leaves_the_network_alone_are_in_keys() -> None:
+    class Own(BiasKind):
+        name, summary, reference, version = "own", "a", "b", "1"
+        edits: str = ""
+
+    keys = [describe_bias(make_bias("label", Own(edits=text))) for text in "ab"]
+    assert keys[0] != keys[1]
+
+
+def test_pages_say_what_is_planted_with_its_parameters() -> None:
+    for planted in (
+        PlantedBias("a", "labels (rate = 0.2 * beta)", "label"),
+        PlantedBias("a", "P(y+) × (1 - β); then labels", "cpt, label", ("P",), ("P",)),
+    ):
+        scenario = SimpleNamespace(bias="a", dataset=SimpleNamespace(biases=[planted]))
+        assert _planted_note(scenario) == f"Planted: {planted.description}."  # type: ignore[arg-type]
