@@ -84,10 +84,6 @@ class Forked:
         """Whether its server has ended without being asked to, which ends it as well."""
         return self._server.lost(self.number)
 
-    def is_alive(self) -> bool:
-        """Return whether it runs."""
-        return self.exitcode is None
-
     def kill(self) -> None:
         """End it, if it runs."""
         if self._code is None:
