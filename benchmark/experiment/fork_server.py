@@ -176,9 +176,11 @@ class ForkServer:
         """Return how a worker has ended, or None if it runs; SIGKILL where its server is lost."""
         with self._lock:
             if number == self._number and not self._closed:
-                with contextlib.suppress(EOFError, OSError):
+                try:
                     code: int | None = self._ask("exit code", pid)
                     return code
+                except (EOFError, OSError):
+                    self._ended()  # a killed process closes its pipes before it has ended, and is lost
         return -signal.SIGKILL
 
     def _ask(self, what: str, content: object, handle: int | None = None) -> Any:
