@@ -6,6 +6,7 @@ the same.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -33,8 +34,8 @@ from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics, results_answers
 from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.frames import check_failures, check_results
-from benchmark.runs.manifests import other_experiment
 from benchmark.techniques import list_techniques
 from benchmark.text.console import say as print_line
 from benchmark.text.files import FORMATS_WRITTEN, require_writable
@@ -176,36 +177,35 @@ def run(
         with show_progress(console) as pace:
             found = estimate(world, part, workers=n_workers, progress=pace.update, say=say)
         return Run(folder, estimate=found)
-    with (
-        open_engine(
-            workers=n_workers,
-            scheduler=scheduler,
-            cluster=None if cluster is None else Path(cluster),
-        ) as engine,
-        Store(folder / STORE_NAME, fresh=fresh) as store,
-    ):
-        for line in (
-            store.recovery_message,
-            f"The old store is kept as {store.backup_path}" if store.backup_path else "",
-        ):
-            if line:
-                say(line)
-        if note := other_experiment(folder, chosen):
-            say(note)
-        with show_progress(console) as pace:
-            try:
-                outcome = compute(
-                    world,
-                    store,
-                    engine=engine,
-                    shard=part,
-                    retry_failed=retry_failed,
-                    progress=pace.update,
-                    say=say,
-                )
-            except KeyboardInterrupt:
-                so_far = f"{pace.done:,} of {pace.planned:,} cells are stored"
-                raise KeyboardInterrupt(f"interrupted; {so_far}, and the same command goes on") from None
+    where = open_engine(
+        workers=n_workers, scheduler=scheduler, cluster=None if cluster is None else Path(cluster)
+    )
+    # The store is locked until all files are written; workers and clusters end as soon as all is computed.
+    with contextlib.ExitStack() as locked:
+        with where as engine:
+            store = locked.enter_context(Store(folder / STORE_NAME, fresh=fresh))
+            for line in (
+                store.recovery_message,
+                f"The old store is kept as {store.backup_path}" if store.backup_path else "",
+            ):
+                if line:
+                    say(line)
+            if note := other_experiment(folder, chosen):
+                say(note)
+            with show_progress(console) as pace:
+                try:
+                    outcome = compute(
+                        world,
+                        store,
+                        engine=engine,
+                        shard=part,
+                        retry_failed=retry_failed,
+                        progress=pace.update,
+                        say=say,
+                    )
+                except KeyboardInterrupt:
+                    so_far = f"{pace.done:,} of {pace.planned:,} cells are stored"
+                    raise KeyboardInterrupt(f"interrupted; {so_far}, and the same command goes on") from None
         if shard is not None:
             write_shard_folder(folder, world, outcome)
             return Run(folder, outcome)

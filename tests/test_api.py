@@ -14,8 +14,9 @@ import pandas as pd
 import pytest
 
 import benchmark
+from benchmark import api
 from benchmark.cli import main
-from benchmark.errors import BetabenchError, UnknownNameError
+from benchmark.errors import BetabenchError, StoreError, UnknownNameError
 from benchmark.experiment import engine as engine_module
 from benchmark.experiment.store import Store
 from benchmark.figures.style import render
@@ -206,6 +207,26 @@ def test_it_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     again = run().outcome
     assert again is not None
     assert again.computed == 0
+
+
+def test_workers_have_ended_when_files_are_written_and_the_store_is_still_locked(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+
+    class Ending(InProcess):
+        def __exit__(self, *_: object) -> None:
+            events.append("engine ended")
+
+    def write(*_: object, **__: object) -> None:
+        with pytest.raises(StoreError, match="another"):
+            Store(here / "out" / "results.sqlite")
+        events.append("files")
+
+    monkeypatch.setattr(engine_module, "LocalEngine", Ending)
+    monkeypatch.setattr(api, "write_run_folder", write)
+    run()
+    assert events == ["engine ended", "files"]
 
 
 def test_keywords_narrow_and_change_the_experiment() -> None:

@@ -94,7 +94,12 @@ def _read_csv(path: Path) -> pd.DataFrame:
             remedy="save the file again as UTF-8",
         ) from problem
     except pd.errors.EmptyDataError as problem:
-        raise DataError(f"{path.name} is empty", expected="names of columns, then rows") from problem
+        raise DataError(
+            f"{path.name} is empty",
+            expected="names of columns, then rows",
+            got="no text",
+            remedy="write the table of predictions to it, or name another file",
+        ) from problem
     except (pd.errors.ParserError, gzip.BadGzipFile, zlib.error, EOFError) as problem:
         raise _unreadable(path, "a table separated by commas", problem) from problem
     names = cells.iloc[0]

@@ -150,9 +150,8 @@ def distinct(codes: NDArray[np.int16], y: NDArray[np.int32]) -> tuple[NDArray[np
     n_rows, n_features = codes.shape
     first, times = np.empty(n_rows, np.int32), np.empty(n_rows)
     hashes = np.empty(n_rows, np.uint64)
-    slots = np.full(
-        1024, -1, np.int32
-    )  # numbers of distinct rows, each at the first free place from its hash
+    # Numbers of distinct rows, each at the first free place from its hash.
+    slots = np.full(1024, -1, np.int32)
     n = 0
     for row in range(n_rows):
         own = np.uint64(y[row])

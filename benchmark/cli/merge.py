@@ -31,7 +31,7 @@ def _merge(options: argparse.Namespace) -> int:
     from benchmark.experiment.run import STORE_NAME
     from benchmark.experiment.store import Store
     from benchmark.experiment.store.merge import require_store
-    from benchmark.runs.manifests import unlike_shards
+    from benchmark.runs.folder_notes import unlike_shards
 
     paths = [path / STORE_NAME if path.is_dir() else path for path in options.shards]
     for path in paths:  # before a store is made for them

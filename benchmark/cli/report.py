@@ -54,7 +54,7 @@ def _report(options: argparse.Namespace) -> int:
     from benchmark.pages.run import PAGE_NAME
     from benchmark.report.statistics_files import print_statistics, write_statistics
     from benchmark.runs.analysis import folder_statistics
-    from benchmark.runs.manifests import unfinished_run
+    from benchmark.runs.folder_notes import unfinished_run
     from benchmark.techniques import load_plugin
     from benchmark.text.console import say
     from benchmark.text.files import figure_formats

@@ -110,10 +110,12 @@ def _sound_part(content: Mapping[str, Any]) -> Experiment:
     datasets = []
     for entry in entries(content, "datasets"):
         if isinstance(entry, dict):
-            biases = [_sound(BiasEntry, BiasEntry.in_steps(own)) for own in entries(entry, "bias")]
+            own = entry.get("bias")
+            listed = [own] if isinstance(own, dict | str) else entries(entry, "bias")
+            biases = [_sound(BiasEntry, BiasEntry.in_steps(bias)) for bias in listed]
             # One that is planted without edits stands in where none is sound: nothing is said of it.
-            bias = [own for own in biases if own is not None] or [BiasEntry.model_validate("label")]
-            datasets.append(_sound(DatasetEntry, {**entry, "bias": bias}))
+            sound = [bias for bias in biases if bias is not None] or [BiasEntry.model_validate("label")]
+            datasets.append(_sound(DatasetEntry, {**entry, "bias": sound}))
     return Experiment.model_construct(
         datasets=tuple(own for own in datasets if own is not None),
         techniques=_all_sound(TechniqueEntry, entries(content, "techniques")),

@@ -246,8 +246,12 @@ def _answers(
     figures = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
     finite = bool(np.isfinite([figures.residual, figures.tolerance]).all())
     if not (finite and 0 <= figures.steps < 2**63):  # what the store can keep
-        what = f"{technique.name} reported figures that are not finite, or steps that are no count"
-        raise TechniqueError(what, got=str(figures))
+        raise TechniqueError(
+            f"{technique.name} reported a convergence that cannot be stored",
+            expected="a finite residual and tolerance, and steps from 0 to 2**63 - 1",
+            got=str(figures),
+            remedy="correct what the technique reports",
+        )
     return answers, figures
 
 

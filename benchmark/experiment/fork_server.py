@@ -84,10 +84,6 @@ class Forked:
         """Whether its server has ended without being asked to, which ends it as well."""
         return self._server.lost(self.number)
 
-    def is_alive(self) -> bool:
-        """Return whether it runs."""
-        return self.exitcode is None
-
     def kill(self) -> None:
         """End it, if it runs."""
         if self._code is None:
@@ -180,9 +176,11 @@ class ForkServer:
         """Return how a worker has ended, or None if it runs; SIGKILL where its server is lost."""
         with self._lock:
             if number == self._number and not self._closed:
-                with contextlib.suppress(EOFError, OSError):
+                try:
                     code: int | None = self._ask("exit code", pid)
                     return code
+                except (EOFError, OSError):
+                    self._ended()  # a killed process closes its pipes before it has ended, and is lost
         return -signal.SIGKILL
 
     def _ask(self, what: str, content: object, handle: int | None = None) -> Any:

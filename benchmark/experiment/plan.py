@@ -35,29 +35,6 @@ from benchmark.declarations import (
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.models import STRICT, Identifier
 
-__all__ = [
-    "ALWAYS_MEASURED",
-    "PAPER_METRICS",
-    "PLUGIN_HINT",
-    "BiasEntry",
-    "Block",
-    "ClassifierEntry",
-    "DatasetEntry",
-    "Experiment",
-    "PublishedDataset",
-    "PublishedEntry",
-    "PublishedVariant",
-    "StepEntry",
-    "TechniqueEntry",
-    "default_edits",
-    "lite",
-    "load_bias",
-    "load_experiment",
-    "naming_plugins",
-    "narrow",
-    "plan_blocks",
-]
-
 
 def _require_level(beta: float) -> float:
     if not 0 <= beta <= 1:  # NaN included

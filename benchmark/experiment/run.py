@@ -32,8 +32,6 @@ from benchmark.experiment.world import World, cell_key
 from benchmark.metrics import FAILING, get_metric, metric_names
 from benchmark.techniques import Technique
 
-__all__ = ["STORE_NAME", "Outcome", "Progress", "compute", "headline_metrics"]
-
 STORE_NAME = "results.sqlite"
 
 _MIXED = (

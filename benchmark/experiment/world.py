@@ -32,19 +32,6 @@ from benchmark.registry import load_plugin
 from benchmark.seeding import generator
 from benchmark.text.embedded import REAL, SAMPLED, SUFFIX
 
-__all__ = [
-    "Scene",
-    "World",
-    "build_world",
-    "cell_key",
-    "describe_bias",
-    "embedded_network_path",
-    "find_rows",
-    "learned_network",
-    "load_plugins",
-    "network_digest",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Scene:

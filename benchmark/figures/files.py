@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,11 @@ def write_figures(
         figure = draw()
         return [write_atomically(folder / f"{name}.{end}", render(figure, end)) for end in formats]
 
-    n, n_processes = len(drawings), min(_n_cores(), len(drawings))
-    each = map(write, range(n)) if n_processes < 2 else _Processes(write, n, n_processes).results()
+    n_processes = min(_n_cores(), len(drawings))
+    each: Iterator[list[Path]] = map(write, range(len(drawings)))
+    if n_processes > 1:
+        each = _Processes(write, len(drawings)).results(n_processes)
+        next(each)  # they start now, and end with the iterator even if nobody asks it for a path
     return itertools.chain.from_iterable(each)
 
 
@@ -53,23 +57,41 @@ class _Processes:
     What they do not deliver, whatever the reason, is written here, so that errors are raised here as well.
     """
 
-    def __init__(self, write: Callable[[int], list[Path]], n: int, n_processes: int) -> None:
-        font_family()  # made once for all of them
-        context = multiprocessing.get_context("fork")
+    def __init__(self, write: Callable[[int], list[Path]], n: int) -> None:
         self._write, self._n = write, n
-        self._next = context.Value("l", 0)
+        self._context = multiprocessing.get_context("fork")
+        self._next = self._context.Value("l", 0)
         self._connections: list[Any] = []
-        self._processes = []
-        with warnings.catch_warnings():
-            # The threads of linear algebra, of which Python 3.12 and later warn, draw nothing.
-            warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-            for _ in range(n_processes):
-                ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=self._work, args=(theirs, os.getpid()), daemon=True)
-                process.start()
-                theirs.close()
-                self._connections.append(ours)
-                self._processes.append(process)
+
+    def results(self, n_processes: int) -> Iterator[list[Path]]:
+        """Start processes, yield no paths, and then those of each figure; they end with the iterator."""
+        font_family()  # made once for all of them
+        processes: list[BaseProcess] = []
+        found: dict[int, list[Path]] = {}
+        try:
+            with warnings.catch_warnings():
+                # The threads of linear algebra, of which Python 3.12 and later warn, draw nothing.
+                warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+                processes.extend(self._start() for _ in range(n_processes))
+            yield []
+            for i in range(self._n):
+                while i not in found and self._connections:
+                    self._receive(found)
+                yield found.pop(i) if i in found else self._write(i)
+        finally:
+            self._next.value = self._n  # nothing more is begun
+            for process in processes:
+                process.join()
+            for connection in self._connections:
+                connection.close()
+
+    def _start(self) -> BaseProcess:
+        ours, theirs = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=self._work, args=(theirs, os.getpid()), daemon=True)
+        process.start()
+        theirs.close()
+        self._connections.append(ours)
+        return process
 
     def _work(self, connection: Connection, parent: int) -> None:
         gc.freeze()  # what was there before is not looked through again and again, nor is a figure half drawn
@@ -86,22 +108,11 @@ class _Processes:
             self._next.value += 1
             return int(self._next.value) - 1
 
-    def results(self) -> Iterator[list[Path]]:
-        found: dict[int, list[Path]] = {}
-        try:
-            for i in range(self._n):
-                while i not in found and self._connections:
-                    self._receive(found)
-                yield found.pop(i) if i in found else self._write(i)
-        finally:
-            self._next.value = self._n  # nothing more is begun
-            for process in self._processes:
-                process.join()
-
     def _receive(self, found: dict[int, list[Path]]) -> None:
         ready: list[Any] = wait(self._connections)
         for connection in ready:
             try:
                 found.update([connection.recv()])
             except EOFError:
+                connection.close()
                 self._connections.remove(connection)

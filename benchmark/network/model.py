@@ -53,7 +53,12 @@ class Network:
             )
         if len(self.topological_order) != n_columns:
             in_cycle = [n for i, n in enumerate(self.schema.names) if i not in self.topological_order]
-            raise NetworkError("The graph has a cycle", got="a cycle through " + ", ".join(in_cycle))
+            raise NetworkError(
+                "The graph has a cycle",
+                expected="edges that lead from no column back to it",
+                got="a cycle through " + ", ".join(in_cycle),
+                remedy="remove or reverse one of these edges",
+            )
         for i, cpt in enumerate(self.cpts):
             shape = (self.n_configurations(i), int(self.schema.cardinalities[i]))
             if cpt.shape != shape:

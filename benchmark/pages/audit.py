@@ -14,8 +14,6 @@ from benchmark.metrics import COMPARISONS, get_metric
 from benchmark.pages.html import render
 from benchmark.text.words import few, number
 
-__all__ = ["audit_page"]
-
 _COUNTS = {
     "n": "rows",
     "labelled_positives": "label +",

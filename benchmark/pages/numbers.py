@@ -219,7 +219,7 @@ def _warnings(scenario: Scenario) -> list[str]:
     told = [dataset.warning] if dataset.warning else []
     if scenario.inert:
         told.append(f"Warning: {dataset.inert_warnings[scenario.bias]}")
-    told += [f"Note: {note}" for note in dataset.noticed]
+    told += [f"Note: {note}" for note in dataset.notes]
     return told
 
 

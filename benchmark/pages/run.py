@@ -21,8 +21,6 @@ from benchmark.pages.sections import data_section, failures_section, methods_sec
 from benchmark.runs.analysis import RunStatistics
 from benchmark.text.files import write_atomically
 
-__all__ = ["PAGE_NAME", "prepare_page", "write_page"]
-
 PAGE_NAME = "report.html"
 """Name of the page in a run's folder."""
 

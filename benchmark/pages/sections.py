@@ -164,7 +164,7 @@ def _dataset(run: FinishedRun, dataset: DatasetDescription, card: Card | None) -
         "title": dataset.title,
         "embedded": dataset.embedded,
         "warning": dataset.warning,
-        "notes": dataset.noticed,
+        "notes": dataset.notes,
         "description": card.description.strip() if card else None,
         "has_changed": card is not None and card.digest != run.facts.datasets[dataset.name].card_digest,
         "facts": {what: value for what, value in facts.items() if value},

@@ -90,8 +90,8 @@ def _print_heading(
     console.print(escape(dataset.provenance), style=style, highlight=False)
     if dataset.warning:
         console.print(f"Warning: {escape(dataset.warning)}", style="yellow", highlight=False)
-    if dataset.group_note:
-        console.print(f"Note: {dataset.group_note}", style="yellow", highlight=False)
+    for note in dataset.notes:
+        console.print(f"Note: {escape(note)}", style="yellow", highlight=False)
 
 
 def _with_shares(metrics: Sequence[MetricDescription], description: RunDescription) -> bool:

@@ -53,18 +53,6 @@ from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
 
-__all__ = [
-    "BELOW_COLUMNS",
-    "MOST_PAIRED",
-    "N_POSTERIOR",
-    "RunStatistics",
-    "Undeclared",
-    "baselines_of",
-    "folder_statistics",
-    "results_answers",
-    "run_statistics",
-]
-
 N_POSTERIOR = 10_000
 """Samples of each posterior: its probabilities have a standard error of at most 0.005."""
 

@@ -90,14 +90,6 @@ class GroupSizes:
         return self.favored_favorable + self.favored_unfavorable
 
     @property
-    def note(self) -> str:
-        """A sentence if the group that is called deprived is the better off, else nothing."""
-        if not self.deprived or not self.favored:
-            return ""
-        lead = self.deprived_favorable / self.deprived - self.favored_favorable / self.favored
-        return f"in these data the deprived group is better off by {lead:.3f}." if round(lead, 3) > 0 else ""
-
-    @property
     def best_constant(self) -> ConstantAnswer:
         """The best classifier that answers everybody the same."""
         return ConstantAnswer(
@@ -146,7 +138,7 @@ class DatasetDescription:
     ``group_rows`` those of the latter by group and outcome, and by state of the sensitive feature. The roles
     are those of :class:`benchmark.data.table.Schema`. ``edges`` are the learned network's, parent first,
     ``edited_edges`` those of them that the planted bias acts on. ``notes`` are what was noticed in the data,
-    as sentences; None if the run is older than such notes.
+    as sentences.
 
     An embedded dataset's name that hides that, an edge that names no column, and an edited edge that is no
     edge are ReportErrors.
@@ -172,7 +164,7 @@ class DatasetDescription:
     edges: tuple[tuple[str, str], ...] = ()
     edited_edges: tuple[tuple[str, str], ...] = ()
     biases: tuple[PlantedBias, ...] = ()
-    notes: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.embedded and "embedded" not in self.name:
@@ -239,16 +231,6 @@ class DatasetDescription:
             f"deprived: {self.sensitive_feature} = {self.deprived_group}; "
             f"favorable: {self.label} = {self.favorable_label}"
         )
-
-    @property
-    def group_note(self) -> str:
-        """See :attr:`GroupSizes.note`."""
-        return self.group_sizes.note if self.group_sizes else ""
-
-    @property
-    def noticed(self) -> tuple[str, ...]:
-        """What was noticed in the data, as sentences; runs of earlier versions did not record it."""
-        return self.notes if self.notes is not None else tuple(filter(None, [self.group_note]))
 
     @property
     def inert_warnings(self) -> dict[str, str]:

@@ -20,8 +20,6 @@ from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.text.files import plain_or_packed
 from benchmark.text.spreadsheet import from_cell
 
-__all__ = ["FinishedRun", "read_results", "read_run"]
-
 _TEXTS = {"dataset", "bias", "technique", "classifier", "metric", "status", "reason"}
 _WHOLE = {"table", "n", "repetition"}
 

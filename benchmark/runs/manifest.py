@@ -174,7 +174,7 @@ class _DatasetFacts(BaseModel):
     test_groups: GroupSizes | None = None
     train_rows: int = 0
     warning: str | None
-    notes: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
     network: _NetworkFacts = _NetworkFacts()
     bias: dict[str, _BiasFacts] = {}
     sensitive_feature: str = ""

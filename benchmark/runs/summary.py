@@ -9,8 +9,6 @@ from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import CELL_COLUMNS, in_described_order
 from benchmark.statistics.intervals import half_widths
 
-__all__ = ["SUMMARY_COLUMNS", "summarise"]
-
 SUMMARY_COLUMNS = (*CELL_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
 """Columns of the summary."""
 

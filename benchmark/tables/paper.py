@@ -375,11 +375,11 @@ def beta_text(beta: float) -> str:
 
 def _data_note(dataset: DatasetDescription) -> str:
     sizes = f"; favorable are {counted(dataset.group_sizes)}" if dataset.group_sizes else ""
-    note = f" Note: {dataset.group_note}" if dataset.group_note else ""
+    notes = "".join(f" Note: {note}" for note in dataset.notes)
     return (
         f"{dataset.heading}: {dataset.provenance} ({dataset.n_test:,} rows{sizes}), "
         f"{dataset.n_train:,} training rows, data {dataset.digest[:12]}. "
-        f"{sentence(dataset.bias_description)}{note}"
+        f"{sentence(dataset.bias_description)}{notes}"
     )
 
 

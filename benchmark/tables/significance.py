@@ -133,7 +133,7 @@ def data_notes(datasets: Iterable[DatasetDescription]) -> Iterator[str]:
             yield f"Warning, {dataset.heading}: {sentence(dataset.warning)}"
         for warning in dataset.inert_warnings.values():
             yield f"Warning, {dataset.heading}: {warning}"
-        for note in dataset.noticed:
+        for note in dataset.notes:
             yield f"Note, {dataset.heading}: {sentence(note)}"
         if dataset.group_sizes is not None:
             counts = counted(dataset.group_sizes)

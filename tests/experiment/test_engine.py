@@ -84,7 +84,7 @@ def test_a_pool_keeps_its_processes_from_one_run_to_the_next() -> None:
         (worker,) = pool._workers
         assert by_block(pool.run([Task(0, (4,))])) == {0: [8]}
         assert pool._workers == [worker]
-    assert not worker.process.is_alive()
+    assert worker.process.exitcode is not None
     assert pool._workers == []
 
 

@@ -49,9 +49,6 @@ technique = "reject_option"
 """
 
 
-UNDEFINED = MetricValue("discrimination", None, "nobody is deprived")
-
-
 class InProcess:
     """An engine without processes, for what does not depend on them."""
 

@@ -440,6 +440,23 @@ def test_a_cell_that_ends_what_its_worker_comes_of_stops_the_run_after_a_while()
     assert nothing_is_left()
 
 
+@forking
+def test_a_server_whose_pipe_is_closed_is_lost_even_while_it_still_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Pool(Handler, n_workers=1, limits=Limits(60)) as pool:
+        assert by_block(pool.run([Task(0, (1,))])) == {0: [(0, 1)]}
+        (worker,), server = pool._workers, pool._server
+        assert server is not None
+        process = server._process
+        os.kill(process.pid, signal.SIGKILL)
+        # Until somebody waits for it, it seems to run.
+        monkeypatch.setattr(process, "poll", lambda: process.returncode)
+        assert not worker.process.orphaned
+        assert worker.process.exitcode == -signal.SIGKILL
+        assert worker.process.orphaned
+
+
 class Threaded(Handler):
     """Leaves a thread where it is made, as modules of plugins may when they are imported."""
 

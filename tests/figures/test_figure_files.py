@@ -7,6 +7,7 @@ import os
 from functools import partial
 from pathlib import Path
 
+import psutil
 import pytest
 from matplotlib.figure import Figure
 
@@ -75,9 +76,13 @@ def test_what_a_killed_process_leaves_is_drawn_here(tmp_path: Path, monkeypatch:
     assert not multiprocessing.active_children()
 
 
-def test_who_stops_asking_has_no_processes_left(tmp_path: Path, n_processes: int) -> None:
+@pytest.mark.parametrize("n_asked", [0, 1])
+def test_who_stops_asking_has_no_processes_left(tmp_path: Path, n_processes: int, n_asked: int) -> None:
+    before = psutil.Process().num_fds()
     paths = write_figures(tmp_path, drawings(40))
-    next(paths)
+    for _ in range(n_asked):
+        next(paths)
     del paths
     assert not multiprocessing.active_children()
+    assert psutil.Process().num_fds() == before
     assert len(list(tmp_path.rglob("*.png"))) < 40

@@ -34,8 +34,6 @@ WITH_ARGUMENTS: dict[str, Callable[..., float]] = {
     "equalized_odds_difference(agg='mean')": partial(fairlearn.metrics.equalized_odds_difference, agg="mean"),
 }
 
-Case = tuple[str, Equivalent]
-
 
 def cases(test: str) -> list[Any]:
     return [

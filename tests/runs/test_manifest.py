@@ -90,7 +90,7 @@ def test_a_manifest_of_an_earlier_version_is_described_by_cards_and_what_is_regi
     now, then = describe_run(world), Manifest.read(path).description
     assert then.techniques == now.techniques
     for new, old in zip(now.datasets, then.datasets, strict=True):
-        assert (old.group_sizes, old.notes, old.best_constant) == (None, None, None)
+        assert (old.group_sizes, old.notes, old.best_constant) == (None, (), None)
         for name in ("heading", "label", "sensitive_feature", "deprived_group", "columns", "edited_edges"):
             assert getattr(old, name) == getattr(new, name), name
         assert old.biases == new.biases

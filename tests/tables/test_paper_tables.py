@@ -11,7 +11,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from benchmark.runs.descriptions import GroupSizes, MetricDescription, TechniqueDescription
+from benchmark.runs.descriptions import MetricDescription, TechniqueDescription
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.runs.summary import summarise
 from benchmark.tables.markup import MARKUPS, to_csv, to_latex, to_markdown
@@ -149,9 +149,9 @@ def test_tables_have_the_papers_names_in_its_experiment_only(run: Run) -> None:
 
 
 def test_a_deprived_group_that_is_better_off_is_said() -> None:
-    better = replace(ADULT, group_sizes=GroupSizes(60, 40, 50, 50))
+    better = replace(ADULT, notes=("the deprived group is better off by 0.100.",))
     table = tables_of(sample_run(datasets=(better,), repetitions=2))["table2_baseline"]
-    assert "in these data the deprived group is better off by 0.100" in to_markdown(table)
+    assert "Note: the deprived group is better off by 0.100." in to_markdown(table)
 
 
 def test_the_large_tables_have_every_technique(tables: dict[str, ReportTable]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+
+from benchmark.text.markdown import table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,8 +145,8 @@ def _growth_table(rows: pd.DataFrame, case: str) -> str:
     memory = medians[medians["contestant"] == "total"]["bytes"]
     if memory.notna().all():
         lines.append(["peak memory", *(f"{size / 2**20:,.0f} MiB" for size in memory), ""])
-    table = _table([_SIZES[case], *(f"{size:,.0f}" for size in sizes), "exponent"], lines)
-    return "\n\n".join([table, "\n".join(remarks)]) if remarks else table
+    numbers = table([_SIZES[case], *(f"{size:,.0f}" for size in sizes), "exponent"], lines, named=1)
+    return "\n\n".join([numbers, "\n".join(remarks)]) if remarks else numbers
 
 
 def _workers(rows: pd.DataFrame) -> str:
@@ -165,12 +166,11 @@ def _workers(rows: pd.DataFrame) -> str:
             "### Workers",
             "The paper's grid without Zafar's techniques, half of its repetitions, start of the workers "
             f"included ({own['note'].iloc[0]}).",
-            _table(["workers", *columns], lines),
+            table(["workers", *columns], lines, named=1),
             f"Two workers are {ratio.median():.2f} times as fast as one ({ratio.min():.2f} to "
             f"{ratio.max():.2f}); the target of at least {_SPEED_UP} is {verdict}. They spend {spent:.2f} "
-            "times the processor time of one, for each imports and compiles for itself. Processor time of "
-            "other programs is what the machine was busy with otherwise: where it comes near the total, "
-            "there was no second core to be had.",
+            "times the processor time of one. Processor time of other programs is what the machine was busy "
+            "with otherwise: where it comes near the total, there was no second core to be had.",
         ]
     )
 
@@ -187,7 +187,7 @@ def _startup(rows: pd.DataFrame) -> str:
         [
             "### Start-up",
             f"Fresh processes, {grouped.count().min()} rounds. The target is a median under {_START} s.",
-            _table(["command", "median", "fastest", ""], lines),
+            table(["command", "median", "fastest", ""], lines, named=1),
         ]
     )
 
@@ -271,17 +271,3 @@ def _seconds(value: float) -> str:
     if pd.isna(value):
         return ""
     return f"{value:.1f} s" if value >= 10 else f"{value:.2f} s" if value >= 1 else f"{value * 1000:.3g} ms"
-
-
-def _table(head: list[str], lines: list[list[str]]) -> str:
-    return "\n".join(_row(line) for line in _lines(head, lines))
-
-
-def _lines(head: list[str], lines: list[list[str]]) -> Iterator[list[str]]:
-    yield head
-    yield ["---", *["---:"] * (len(head) - 1)]
-    yield from lines
-
-
-def _row(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from benchmark.text.markdown import table
 from tools.performance.grid import GRID
 from tools.performance.profile_block import HARNESS, STAGES, WAITING
 
@@ -105,9 +106,9 @@ def _slowest(*contestants: str, cases: str = "") -> Callable[[pd.DataFrame], flo
     """Return what gives the smallest ratio of some contestants over the cases whose names end in a text."""
 
     def measured(rows: pd.DataFrame) -> float:
-        table = ratios(rows)
-        chosen = table["contestant"].isin(contestants) & table["case"].str.endswith(cases)
-        return float(table.loc[chosen, "ratio"].min())
+        own = ratios(rows)
+        chosen = own["contestant"].isin(contestants) & own["case"].str.endswith(cases)
+        return float(own.loc[chosen, "ratio"].min())
 
     return measured
 
@@ -235,11 +236,6 @@ def write_report(folder: Path) -> list[Path]:
     return [readme, *written]
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def _targets(frames: Frames) -> str:
     rows = []
     for target in TARGETS:
@@ -252,7 +248,7 @@ def _targets(frames: Frames) -> str:
             verdict = "met" if target.met(value) else f"**not met**: {target.missed or 'see below'}"
         goal = ("at least " if target.at_least else "at most ") + target.shown.format(target.goal)
         rows.append([target.name, goal, target.shown.format(value), verdict])
-    return "## Targets\n\n" + _table(["what", "target", "measured", ""], rows)
+    return "## Targets\n\n" + table(["what", "target", "measured", ""], rows)
 
 
 def _comparison(folder: Path, part: str, title: str, rows: pd.DataFrame) -> str:
@@ -273,7 +269,7 @@ def _comparison(folder: Path, part: str, title: str, rows: pd.DataFrame) -> str:
     lines += [[row.case, row.contestant, "", "", "", "", row.note] for row in absent.itertuples()]
     size = "cells" if part == "grid" else "rows"
     head = ["case", "contestant", size, "rounds", "median", "ratio", "what came out"]
-    return "\n".join([f"## {title}\n", _about(part), "", _table(head, lines), "", _conditions(folder, part)])
+    return "\n".join([f"## {title}\n", _about(part), "", table(head, lines), "", _conditions(folder, part)])
 
 
 def _about(part: str) -> str:
@@ -323,13 +319,13 @@ def _profile_section(folder: Path, rows: pd.DataFrame) -> str:
             "" if pd.isna(note) else note.removesuffix(" calls") for note in calls.loc[case, list(STAGES)]
         ]
         lines.append(["calls", "", *counted, "", ""])
-    table = _table(["dataset", "block", *STAGES, "overhead", WAITING], lines)
+    stages = table(["dataset", "block", *STAGES, "overhead", WAITING], lines)
     return "\n".join(
         [
             "## Where a block's time goes\n",
             _about("profile_block"),
             "",
-            table,
+            stages,
             "",
             _conditions(folder, "profile_block"),
         ]
@@ -366,8 +362,8 @@ def _draw_ratios(tables: Frames) -> Figure:
     from benchmark.figures.style import GREY, SIZES, styled
 
     lines: list[tuple[str, Any]] = []
-    for part, table in tables.items():
-        others = table[table["contestant"] != table.groupby("case")["contestant"].transform("first")]
+    for part, own in tables.items():
+        others = own[own["contestant"] != own.groupby("case")["contestant"].transform("first")]
         lines += [
             (_COMPARISONS[part], None),
             *((f"{r.case}: {r.contestant}", r) for r in others.itertuples()),
