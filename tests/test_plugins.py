@@ -100,7 +100,7 @@ HARM = {
     "dtype": ("failed", "Got: <U3 array"),
     "nothing": ("failed", "trained something else than a predictor"),
     "past_the_checks": ("failed", "Got: float64 array"),
-    "convergence": ("failed", "not finite"),
+    "convergence": ("failed", "Expected: a finite residual"),
     "odd_convergence": ("ok", ""),
     "skip": ("failed", "its skip() returned 7"),
     "writes": ("failed", "read-only"),
