@@ -74,17 +74,24 @@ def find_declaration(kind: Kind, name_or_path: str) -> Path:
     raise error
 
 
-def read_declaration(kind: Kind, path: Path) -> dict[str, Any]:
-    """Return the content of a declaration; a CardError or an ExperimentError says that it is not TOML."""
+def read_toml(path: Path, what: str, error: type[BetabenchError], remedy: str) -> dict[str, Any]:
+    """Return the content of a TOML file; an error of that class says that it cannot be read or is none."""
     try:
         return tomllib.loads(path.read_bytes().decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        what, kind_of_error = _READ_AS[kind]
-        raise kind_of_error(
-            f"The {what} {path} is not valid TOML",
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as found:
+        readable = not isinstance(found, OSError)
+        raise error(
+            f"The {what} {path} " + ("is not valid TOML" if readable else "cannot be read"),
             expected="a UTF-8 text in TOML, see https://toml.io",
-            got=str(error),
+            got=str(found),
+            remedy=remedy,
         ) from None
+
+
+def read_declaration(kind: Kind, path: Path) -> dict[str, Any]:
+    """Return the content of a declaration; a CardError or an ExperimentError says that it is not TOML."""
+    what, error = _READ_AS[kind]
+    return read_toml(path, what, error, "correct the path or the file")
 
 
 def load_experiment_file(

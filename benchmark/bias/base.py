@@ -147,9 +147,10 @@ class BiasKind(BaseModel, ABC):
     monotone: ClassVar[bool] = True
 
     @classmethod
-    def example(cls, schema: Schema) -> Self:  # noqa: ARG003
-        """Return one with the parameters that have to be given, for checks: here with the defaults."""
-        return cls()
+    def example(cls, schema: Schema) -> Self:
+        """Return one with the parameters that have to be given, for checks: an empty ``column`` is one."""
+        column = cls.model_fields.get("column")
+        return cls(**({"column": some_feature(schema)} if column and column.default == "" else {}))
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error if it cannot act on rows of this schema: BiasError or UnknownNameError."""
@@ -210,11 +211,9 @@ def require_order(schema: Schema, column: str) -> None:
         )
 
 
-def require_feature(schema: Schema, column: str, kind: str, *, or_sensitive: bool = False) -> None:
+def require_feature(schema: Schema, column: str, kind: str) -> None:
     """Raise an error unless a column is a feature: BiasError or UnknownNameError."""
-    roles = {schema.label: "the label", "": "no column"}
-    if not or_sensitive:
-        roles[schema.sensitive_feature] = "the sensitive feature"
+    roles = {schema.label: "the label", schema.sensitive_feature: "the sensitive feature", "": "no column"}
     if column in roles:
         raise BiasError(
             f"The bias kind {kind!r} acts on a feature",

@@ -72,6 +72,10 @@ class Group:
                 belongs &= np.isin(table.codes[:, table.schema.index(name)], codes)
         return belongs
 
+    def drawn(self, table: Table, chance: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Return its members of whom each is drawn with a probability, shape (n_rows,): one lot per row."""
+        return self.members(table) & (rng.random(len(table)) < chance)
+
     def __str__(self) -> str:
         if isinstance(self._who, str):
             return "everybody" if self._who == "all" else f"the {self._who} group"

@@ -1,10 +1,8 @@
 """Measurement bias: a feature that says something else of a group."""
 
-from typing import Self
-
 import numpy as np
 
-from benchmark.bias.base import AKPINAR, BiasKind, require_feature, require_order, some_feature
+from benchmark.bias.base import AKPINAR, BiasKind, require_feature, require_order
 from benchmark.bias.group import DEPRIVED, Group
 from benchmark.bias.level import Rate
 from benchmark.bias.registry import register
@@ -38,11 +36,6 @@ class MeasurementBias(BiasKind):
     rate: Rate = Rate("beta")
     group: Group = DEPRIVED
 
-    @classmethod
-    def example(cls, schema: Schema) -> Self:
-        """Return one that acts on some feature."""
-        return cls(column=some_feature(schema))
-
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless the column is a feature, and one with an order to be shifted in."""
         super().check(schema, has_score=has_score)
@@ -53,7 +46,7 @@ class MeasurementBias(BiasKind):
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
         """Return the rows with the feature as it is measured."""
         codes = table.codes[:, table.schema.index(self.column)].copy()
-        wrong = self.group.members(table) & (rng.random(len(table)) < self.rate.at(beta))
+        wrong = self.group.drawn(table, self.rate.at(beta), rng)
         states = table.schema.column(self.column).cardinality
         redrawn = rng.integers(states, size=len(table))
         shift = max(-states, min(self.shift, states))  # more would not fit the codes' type

@@ -1,11 +1,10 @@
 """Missing values: a feature that is not known of some people."""
 
 from dataclasses import replace
-from typing import Self
 
 import numpy as np
 
-from benchmark.bias.base import BiasKind, require_feature, some_feature
+from benchmark.bias.base import BiasKind, require_feature
 from benchmark.bias.group import ALL, Group
 from benchmark.bias.level import Rate
 from benchmark.bias.registry import register
@@ -47,11 +46,6 @@ class MissingValues(BiasKind):
     states: tuple[str, ...] = ()
     state: str = "missing"
 
-    @classmethod
-    def example(cls, schema: Schema) -> Self:
-        """Return one that acts on some feature."""
-        return cls(column=some_feature(schema))
-
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless the column is a feature that has the states."""
         super().check(schema, has_score=has_score)
@@ -63,7 +57,7 @@ class MissingValues(BiasKind):
         """Return the rows with the feature as far as it is known."""
         schema, index = table.schema, table.schema.index(self.column)
         column = schema.columns[index]
-        lost = self.group.members(table) & (rng.random(len(table)) < self.rate.at(beta))
+        lost = self.group.drawn(table, self.rate.at(beta), rng)
         if self.states:
             lost &= np.isin(table.codes[:, index], [column.code(state) for state in self.states])
         if self.state not in column.states:

@@ -56,23 +56,50 @@ class Planted:
     ----------
     network : Network
         What rows are drawn from; the learned one itself where bias acts on the drawn rows.
-    draw_rows : callable(n_rows, rng) -> Rows
-        Draws a biased sample of ``n_rows`` rows, and who of them is deprived in truth.
+    steps : tuple of BiasKind
+        Those that act on the drawn rows.
+    beta : float
+        Level of bias.
     expected : Expected
-        What such samples have, in expectation.
-    observe : callable(Table, rng) -> Table, optional
-        What becomes of the rows that techniques are tested on, where bias acts on what is known of people:
-        the same rows with the same labels, in the schema of the training rows. Else they stay as they are.
+        What samples have, in expectation.
     """
 
     network: Network
-    draw_rows: Callable[[int, np.random.Generator], Rows]
+    steps: tuple[BiasKind, ...]
+    beta: float
     expected: Expected
-    observe: Callable[[Table, np.random.Generator], Table] | None = None
+
+    def draw_rows(self, n_rows: int, rng: np.random.Generator) -> Rows:
+        """Draw a biased sample of ``n_rows`` rows, and who of them is deprived in truth."""
+        # As many rows are drawn anew as were left out.
+        parts: list[Rows] = []
+        missing = n_rows
+        while missing or not parts:
+            parts.append(_applied(self.steps, Rows.of(sample(self.network, missing, rng)), self.beta, rng))
+            missing -= len(parts[-1].table)
+        if len(parts) == 1:
+            return parts[0]
+        codes = np.concatenate([part.table.codes for part in parts])
+        deprived = np.concatenate([part.deprived for part in parts])
+        return Rows(Table(parts[0].table.schema, codes), deprived)
 
     def draw(self, n_rows: int, rng: np.random.Generator) -> Table:
         """Draw a biased sample of ``n_rows`` rows."""
         return self.draw_rows(n_rows, rng).table
+
+    @property
+    def observe(self) -> Callable[[Table, np.random.Generator], Table] | None:
+        """What becomes of the rows that techniques are tested on, or None where they stay as they are.
+
+        Where bias acts on what is known of people, they are the same rows with the same labels, in the schema
+        of the training rows.
+        """
+        return self._observed if any(overrides(step, "recorded") for step in self.steps) else None
+
+    def _observed(self, table: Table, rng: np.random.Generator) -> Table:
+        for step in _acting(self.steps, self.beta):
+            table = step.recorded(table, self.beta, rng)
+        return table
 
     @property
     def discrimination(self) -> float:
@@ -151,25 +178,10 @@ class Bias:
             with _naming(self, number):
                 edited = step.edited(biased, beta) if step.edits_network else biased
                 biased = edited if beta > 0 else biased
-        steps = [step for step in self.steps if not step.edits_network]
-
-        def draw(n_rows: int, rng: np.random.Generator) -> Rows:
-            # As many rows are drawn anew as were left out.
-            parts: list[Rows] = []
-            missing = n_rows
-            while missing or not parts:
-                parts.append(_applied(steps, Rows.of(sample(biased, missing, rng)), beta, rng))
-                missing -= len(parts[-1].table)
-            if len(parts) == 1:
-                return parts[0]
-            codes = np.concatenate([part.table.codes for part in parts])
-            deprived = np.concatenate([part.deprived for part in parts])
-            return Rows(Table(parts[0].table.schema, codes), deprived)
-
+        steps = tuple(step for step in self.steps if not step.edits_network)
         expected = self._expected_of(biased, steps, beta)
         self._require_something(expected)
-        observes = any(overrides(step, "recorded") for step in self.steps)
-        return Planted(biased, draw, expected, self._observer(beta) if observes else None)
+        return Planted(biased, steps, beta, expected)
 
     def plant_in_rows(self, rows: Rows, beta: float, rng: np.random.Generator) -> Rows:
         """Return biased rows of real ones: changed, and without those that are left out.
@@ -199,15 +211,6 @@ class Bias:
         self._require_something(expected)
         return expected
 
-    def _observer(self, beta: float) -> Callable[[Table, np.random.Generator], Table]:
-        def observe(table: Table, rng: np.random.Generator) -> Table:
-            for step in self.steps:
-                if beta > 0 or step.widens:
-                    table = step.recorded(table, beta, rng)
-            return table
-
-        return observe
-
     def _expected_of(self, network: Network, steps: Sequence[BiasKind], beta: float) -> Expected:
         schema = network.schema
         steps = steps if beta > 0 else ()
@@ -236,7 +239,7 @@ class Bias:
                 "A bias edits the network after a step that acts on drawn rows",
                 expected="steps that edit the network first",
                 got=", then ".join(step.name for step in self.steps),
-                remedy="change the order of the steps, or train on real rows",
+                remedy="change the order of the steps",
             )
 
     def _require_something(self, expected: Expected) -> None:
@@ -277,10 +280,13 @@ def _valid(name: str, value: Level, beta: float) -> None:
         raise
 
 
+def _acting(steps: Sequence[BiasKind], beta: float) -> list[BiasKind]:
+    """Return the steps that do something at a level of bias: at 0, those that add columns."""
+    return [step for step in steps if beta > 0 or step.widens]
+
+
 def _applied(steps: Sequence[BiasKind], rows: Rows, beta: float, rng: np.random.Generator) -> Rows:
-    for step in steps:
-        if beta == 0 and not step.widens:
-            continue
+    for step in _acting(steps, beta):
         # Labels and rows first: what is recorded of people comes after what has happened to them.
         chances = step.chances(rows, beta)
         if chances is not None:

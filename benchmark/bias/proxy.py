@@ -60,7 +60,7 @@ class ProxyBias(BiasKind):
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
         """Return the rows with the feature as their last column."""
         proxy = rng.random(len(table)) < 0.5
-        copied = self.group.members(table) & (rng.random(len(table)) < (self.rate.at(beta) if beta else 0.0))
+        copied = self.group.drawn(table, self.rate.at(beta) if beta else 0.0, rng)
         proxy[copied] = table.y[copied]
         columns = (*table.schema.columns, Column(self.column, ("no", "yes")))
         codes = np.column_stack([table.codes, proxy.astype(table.codes.dtype)])

@@ -1,11 +1,11 @@
 """Self-selection: who has a low score, or a low state of a feature, is missing."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
 
-from benchmark.bias.base import Array, BiasKind, Chances, Rows, no_score, require_order, some_feature
+from benchmark.bias.base import Array, BiasKind, Chances, Rows, no_score, require_order
 from benchmark.bias.group import DEPRIVED, Group
 from benchmark.bias.level import Rate
 from benchmark.bias.registry import register
@@ -45,11 +45,6 @@ class SelfSelection(BiasKind):
     power: Annotated[float, Field(gt=0, le=100)] = 2.0
     rate: Rate = Rate("beta")
     group: Group = DEPRIVED
-
-    @classmethod
-    def example(cls, schema: Schema) -> Self:
-        """Return one that looks at some feature."""
-        return cls(column=some_feature(schema))
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless the column is an ordered one, or there is a score."""

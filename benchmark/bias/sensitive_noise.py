@@ -37,7 +37,7 @@ class SensitiveNoise(BiasKind):
         """Return the rows with the groups as they are recorded."""
         schema = table.schema
         states = schema.columns[schema.sensitive_index].cardinality
-        wrong = self.group.members(table) & (rng.random(len(table)) < self.rate.at(beta))
+        wrong = self.group.drawn(table, self.rate.at(beta), rng)
         codes = table.codes[:, schema.sensitive_index]
         others = (codes + rng.integers(1, states, size=len(table))) % states
         return table.with_column(schema.sensitive_feature, np.where(wrong, others, codes))

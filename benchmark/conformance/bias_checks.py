@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from benchmark.bias import Bias, BiasKind, Expected, Group, Level, Rows, Score
+from benchmark.conformance._bench import NotApplicableError
 from benchmark.conformance._example import example_table
-from benchmark.conformance.checks import CheckResult, described
+from benchmark.conformance.checks import CheckResult, outcome_of
 from benchmark.data.card import NetworkSettings
-from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, BiasError
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network
@@ -23,23 +24,9 @@ _NARROW = Group({"sex": "others", "proxy": ["north", "east"]})
 _ERRORS = 5.0  # standard errors by which a sample may miss what is expected of it
 
 
-class _NotApplicableError(Exception):
-    """A check has nothing to look at in this kind."""
-
-
 def check_bias(bias: Bias) -> list[CheckResult]:
     """Run all checks on a bias, of one step or several; it must fit :func:`example_table`."""
-    return [_outcome(name, check, bias) for name, check in BIAS_CHECKS.items()]
-
-
-def _outcome(name: str, check: Callable[[Bias], None], bias: Bias) -> CheckResult:
-    try:
-        check(bias)
-    except _NotApplicableError as reason:
-        return CheckResult(name, "not applicable", str(reason))
-    except Exception as error:
-        return CheckResult(name, "failed", described(error))
-    return CheckResult(name, "passed")
+    return [CheckResult(name, *outcome_of(check, bias)) for name, check in BIAS_CHECKS.items()]
 
 
 def _demand(kept: bool, what: str, expected: str, got: str = "something else") -> None:
@@ -66,14 +53,10 @@ def _biased(bias: Bias, beta: float, seed: int = 1) -> Rows:
     return bias.plant_in_rows(_rows(), beta, np.random.default_rng(seed))
 
 
-def _shared(table: Table, columns: int) -> np.ndarray:
-    return table.codes[:, :columns]
-
-
 def _nothing_at_zero(bias: Bias) -> None:
     before, after = _rows().table, _biased(bias, 0.0).table
     n = len(before.schema.columns)
-    same = len(after) == len(before) and np.array_equal(_shared(after, n), before.codes)
+    same = len(after) == len(before) and np.array_equal(after.codes[:, :n], before.codes)
     _demand(same, "Rows are changed at beta = 0", "the rows as they are, and at most further columns")
 
 
@@ -92,11 +75,10 @@ def _roles_stay(bias: Bias) -> None:
         before = _rows().table
         for step in bias.steps:
             after = step.recorded(before, beta, np.random.default_rng(1))
-            roles = ("label", "favorable_label", "sensitive_feature", "deprived_group")
             _demand(
                 len(after) == len(before)
                 and np.array_equal(after.y, before.y)
-                and all(getattr(after.schema, role) == getattr(before.schema, role) for role in roles),
+                and replace(after.schema, columns=before.schema.columns) == before.schema,
                 f"What {step.name} records anew is not of the same rows",
                 "the same rows in the same order, with their labels and the roles of columns",
             )
@@ -113,7 +95,7 @@ def _chances_are_probabilities(bias: Bias) -> None:
         if own is not None
     ]
     if not found:
-        raise _NotApplicableError("it neither turns labels nor leaves rows out")
+        raise NotApplicableError("it neither turns labels nor leaves rows out")
     for own in found:
         valid = own.shape == (_ROWS, 2) and bool(((own >= 0) & (own <= 1)).all())
         _demand(valid, "Chances are no probabilities", f"numbers from 0 to 1 of shape ({_ROWS}, 2)", str(own))
@@ -126,7 +108,7 @@ def _target_only(bias: Bias) -> None:
         if "group" in type(step).model_fields and not step.acts_beyond_group
     ]
     if not narrow:
-        raise _NotApplicableError("it has no group to be narrowed to, or acts on others as well by intention")
+        raise NotApplicableError("it has no group to be narrowed to, or acts on others as well by intention")
     table = _rows().table
     outside = ~_NARROW.members(table)
     for step in narrow:
@@ -144,10 +126,10 @@ def _target_only(bias: Bias) -> None:
 def _monotone(bias: Bias) -> None:
     levels = [name for step in bias.steps for name in step.given if isinstance(step.parameters[name], Level)]
     if len(bias.steps) > 1 or not bias.steps[0].monotone or levels:
-        raise _NotApplicableError("only single kinds that say so are checked, with their default levels")
+        raise NotApplicableError("only single kinds that say so are checked, with their default levels")
     step, before = bias.steps[0], (0.0, 0.0)
     if step.chances(_rows(), 1.0) is None:
-        raise _NotApplicableError("it neither turns labels nor leaves rows out")
+        raise NotApplicableError("it neither turns labels nor leaves rows out")
     for beta in _LEVELS:
         chances = step.chances(_rows(), beta)
         assert chances is not None
@@ -171,7 +153,7 @@ def _expected_in_samples(bias: Bias) -> None:
     try:
         bias.check(_network().schema)
     except BetabenchError as error:
-        raise _NotApplicableError(f"it does not act on a network: {error}") from None
+        raise NotApplicableError(f"it does not act on a network: {error}") from None
     for beta in (0.0, *_LEVELS):
         planted = bias.plant(_network(), beta)
         rows = planted.draw_rows(_ROWS, np.random.default_rng(1))

@@ -15,7 +15,7 @@ import functools
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,7 @@ from benchmark.techniques.base import Convergence, Estimator, Predictor, PreProc
 from benchmark.techniques.post_processing import PostProcessing, Scored
 
 Status = Literal["passed", "warning", "failed", "not applicable"]
+T = TypeVar("T")
 
 # Learners that take codes for numbers, or drop one state as reference and regularize the others, depend on
 # the codes of features. Of twelve such (trees, neighbors, linear models) it was 5 % of the answers to the
@@ -120,14 +121,15 @@ def check_technique(
         if results and results[0].status != "passed":
             results.append(CheckResult(name, "not applicable", "it does not train on the example table"))
         else:
-            results.append(CheckResult(name, *_outcome(check, bench)))
+            results.append(CheckResult(name, *outcome_of(check, bench)))
     return results
 
 
-def _outcome(check: Callable[[Bench], None], bench: Bench) -> tuple[Status, str]:
+def outcome_of(check: Callable[[T], None], subject: T) -> tuple[Status, str]:
+    """Return how a check ends, and what it says."""
     try:
         with captured_output():  # what a technique writes is quoted by one check, and shown by none
-            check(bench)
+            check(subject)
     except NotApplicableError as reason:
         return "not applicable", str(reason)
     except NonconformityError as problem:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError
 
+from benchmark.declarations import read_toml
 from benchmark.errors import ExperimentError
 from benchmark.models import STRICT
 
@@ -38,15 +38,7 @@ class Cluster(BaseModel):
 
 def load_cluster(path: Path) -> Cluster:
     """Read and check a cluster file in TOML; an ExperimentError says why that cannot be done."""
-    try:
-        content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ExperimentError(
-            f"The cluster file {path} cannot be read",
-            expected="a TOML file",
-            got=str(error),
-            remedy="docs/cluster.md has an example",
-        ) from error
+    content = read_toml(path, "cluster file", ExperimentError, "docs/cluster.md has an example")
     try:
         return Cluster.model_validate(content)
     except ValidationError as error:

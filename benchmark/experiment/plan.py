@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,6 +29,7 @@ from benchmark.declarations import (
     count_of,
     list_declarations,
     load_experiment_file,
+    read_toml,
     title_of,
 )
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
@@ -47,6 +47,7 @@ def _of_percent(beta: float) -> str:
 
 
 _LITE_ROWS, _LITE_REPETITIONS = 1000, 2
+_BIAS_EXAMPLE = "docs/adding/bias.md has an example"
 
 Beta = Annotated[float, AfterValidator(_require_level)]
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
@@ -447,21 +448,13 @@ def load_bias(kind_or_path: str) -> Bias:
     if not kind_or_path.endswith(".toml"):
         return make_bias(kind_or_path)
     path = Path(kind_or_path).expanduser()
+    content = read_toml(path, "bias file", ExperimentError, _BIAS_EXAMPLE)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
         return BiasEntry.model_validate(content).to_bias()
     except ValidationError as error:
         rules = broken_rules(error, BiasEntry, "a bias")
         raise ExperimentError(
-            f"The bias file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules),
-            remedy="docs/adding/bias.md has an example",
-        ) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ExperimentError(
-            f"The bias file {path} cannot be read",
-            expected="a TOML file with 'kind' and its parameters, or with 'steps'",
-            got=str(error),
-            remedy="correct the path or the file; docs/adding/bias.md has an example",
+            f"The bias file {path} breaks {count_of(rules)}:\n  " + "\n  ".join(rules), remedy=_BIAS_EXAMPLE
         ) from None
 
 

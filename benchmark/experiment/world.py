@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -77,10 +78,6 @@ class Scene:
             planted = self.biases[bias].plant(self.network, beta)
             self._planted[bias, beta] = planted, network_digest(planted.network)
         return self._planted[bias, beta]
-
-    def __getstate__(self) -> dict[str, Any]:
-        # What is drawn from is made again where it is needed: closures do not travel between processes.
-        return {**vars(self), "_planted": {}}
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,25 +218,24 @@ def _build_scene(
             remedy="correct 'strata' in the experiment file",
         )
     train_rows = entry.train_rows or experiment.train_rows
-    biases = {bias.name: bias.to_bias() for bias in entry.bias}
-    for name, bias in biases.items():
-        for beta in experiment.betas:  # so that what cannot be planted is known before anything is computed
-            try:
-                bias.plant(network, beta)
-            except BetabenchError as error:
-                error.what = f"Dataset {entry.name!r}, bias {name!r}: {error.what}"
-                raise
-    return Scene(
+    scene = Scene(
         name=entry.name + (SUFFIX if found.network else ""),
         card=card,
         embedded=found.network is not None,
         network=network,
         test=test,
         n_train=len(test) if train_rows == "data" else train_rows,
-        biases=biases,
+        biases={bias.name: bias.to_bias() for bias in entry.bias},
         strata=entry.strata,
         notes=group_notes(test),
     )
+    for name, beta in itertools.product(scene.biases, experiment.betas):
+        try:  # so that what cannot be planted is known before anything is computed
+            scene.planted(name, beta)
+        except BetabenchError as error:
+            error.what = f"Dataset {entry.name!r}, bias {name!r}: {error.what}"
+            raise
+    return scene
 
 
 @dataclass(frozen=True, eq=False)
