@@ -68,8 +68,8 @@ class Dataset:
             favorable = f"{self.card.label} = {self.card.favorable_label!r}"
             yield (
                 f"the label of {contrary:,} of {len(self.table):,} rows ({part}) is not what the number "
-                f"behind it says: {favorable} where {declared.column!r} is {declared.threshold:g} or more. Unless "
-                "this is so, correct 'threshold' under [score] in the card."
+                f"behind it says: {favorable} where {declared.column!r} is {declared.threshold:g} or more. "
+                "Unless this is so, correct 'threshold' under [score] in the card."
             )
 
     @property
