@@ -63,13 +63,16 @@ def write_run_folder(
     """
     metrics = metric_names(world.experiment.measured)
     main = metric_names((*headline_metrics(world.experiment), *ALWAYS_MEASURED))
-    results = results_frame(outcome.cells, main)
-    failures = failures_frame(outcome.cells, main)
     description = describe_run(world)
+    results = results_frame(outcome.cells, main, description.tests)
+    failures = failures_frame(outcome.cells, main, description.tests)
     others = [name for name in metrics if name not in main]
     reported = (results, failures)
     if others:
-        reported = results_frame(outcome.cells, metrics), failures_frame(outcome.cells, metrics)
+        reported = (
+            results_frame(outcome.cells, metrics, description.tests),
+            failures_frame(outcome.cells, metrics, description.tests),
+        )
     before = _files_of_manifest(output)
     text = csv_text(results)
     if _differs(output / "results.csv", text):
@@ -87,7 +90,7 @@ def write_run_folder(
             more_figures=world_figures(world, description),
         ),
     ]
-    more = {"metrics.csv": metrics_frame(outcome.cells, others)} if others else {}
+    more = {"metrics.csv": metrics_frame(outcome.cells, others, description.tests)} if others else {}
     if len(convergence := convergence_frame(outcome.cells)):
         more["convergence.csv"] = convergence
     written += [write_atomically(output / name, csv_text(frame)) for name, frame in more.items()]

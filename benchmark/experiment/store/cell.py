@@ -13,11 +13,12 @@ Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed
 
 @dataclass(frozen=True, slots=True)
 class MetricValue:
-    """A metric's value; ``value`` is None where it is undefined, and ``reason`` says why."""
+    """A metric's value on a test; ``value`` is None where it is undefined, and ``reason`` says why."""
 
     metric: str
     value: float | None
     reason: str = ""
+    test: str = "original"
 
 
 @dataclass(frozen=True, slots=True)
