@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from benchmark.bias import list_bias_kinds
+from benchmark.report.recovery_text import recovery_section
 from benchmark.runs.analysis import BELOW_COLUMNS, N_POSTERIOR, RunStatistics, repeated_levels
 from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import BELOW_CONSTANT
@@ -47,6 +48,8 @@ FILES = {
     "accepted, and whether it may be recommended",
     "intervals": "mean, median and interval of each metric of each cell; missing repetitions",
     "comparisons": "each technique minus the baseline on the same samples: intervals, p-values, effect sizes",
+    "recovery": "how much of the planted bias each technique takes back on the original test, with "
+    "intervals, and what that changes in accuracy",
     "ranks": "average ranks over datasets, with and without β; Friedman's test; groups that do not differ",
     "pairs": "each pair of techniques over datasets: Wilcoxon's test with Holm's correction, and the "
     "Bayesian signed-rank test with its region of practical equivalence",
@@ -60,11 +63,13 @@ FILES = {
 
 _FIGURES = {
     "heat": "Means and improvements over the baseline",
+    "recovery": "How much of the planted bias is taken back",
     "pareto": "Trade-offs and Pareto fronts",
     "forest": "Improvements over the baseline, with intervals",
     "ranks": "Mean ranks",
 }
 _HOLDS_UP = "Which technique holds up at which level of bias"
+_RECOVERED = "How much of the planted bias is taken back"
 _CERTAINTY = "How sure that is"
 _NUMBERS = "Where the numbers are"
 _MOST_RANKED = 3
@@ -155,6 +160,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
         ],
         "## At this level of bias: which technique, at what cost": _answers(statistics, _MOST_ROWS),
         f"## {_HOLDS_UP}": _survivors_section(statistics),
+        f"## {_RECOVERED}": recovery_section(statistics),
         f"## {_CERTAINTY}": _certainty_section(statistics),
         **({"## Figures": _figures_section(figures)} if figures else {}),
         f"## {_NUMBERS}": _files_section(tables),
@@ -164,7 +170,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
 
 def _links(statistics: RunStatistics) -> Iterator[str]:
     names = [scenario.heading for scenario in statistics.scenarios] if len(statistics.answers) else []
-    for name in (*names, _HOLDS_UP, _CERTAINTY, _NUMBERS):
+    for name in (*names, _HOLDS_UP, _RECOVERED, _CERTAINTY, _NUMBERS):
         # As GitHub makes anchors of headings.
         anchor = re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
         yield f"[{markdown.plain(name)}](#{anchor})"

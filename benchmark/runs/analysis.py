@@ -15,6 +15,7 @@ from benchmark.errors import ReportError, StatisticsError, UnknownNameError
 from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.finished import FinishedRun, read_results, read_run
 from benchmark.runs.frames import Scenario, described_scenarios
+from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
 from benchmark.statistics import (
     Goal,
     average_ranks,
@@ -100,7 +101,8 @@ class RunStatistics:
         :data:`~benchmark.statistics.answers.STANDING_COLUMNS`.
     judged : DataFrame
         The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
-    answers, intervals, comparisons, ranks, pairs, pareto, hypervolume, fairea, robustness : DataFrame
+    answers, intervals, comparisons, recovery, ranks, pairs : DataFrame
+    pareto, hypervolume, fairea, robustness : DataFrame
         One file each. Degenerate techniques have no ranks, are on no front, in no hypervolume, and in no line
         over β; those less accurate than the best constant answer have, and are marked by
         :data:`BELOW_COLUMNS`. Comparisons are left out where the baseline is mostly constant
@@ -118,6 +120,7 @@ class RunStatistics:
     answers: pd.DataFrame
     intervals: pd.DataFrame
     comparisons: pd.DataFrame
+    recovery: pd.DataFrame
     ranks: pd.DataFrame
     pairs: pd.DataFrame
     pareto: pd.DataFrame
@@ -128,8 +131,10 @@ class RunStatistics:
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
-        names = ("answers", "intervals", "comparisons", "ranks", "pairs", "pareto", "hypervolume", "fairea")
-        return {name: getattr(self, name) for name in (*names, "robustness")}
+        names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs")
+        return {
+            name: getattr(self, name) for name in (*names, "pareto", "hypervolume", "fairea", "robustness")
+        }
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -299,6 +304,7 @@ def run_statistics(
         answers=_in_order([answers], run, ANSWER_COLUMNS),
         intervals=cell_intervals(cells),
         comparisons=comparisons,
+        recovery=_in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
         ranks=_with_below(_explained_ranks(ranks, in_ranks), in_ranks),
         pairs=_joined(pairs, pairs[0].columns),
         pareto=_with_below(_explained_fronts(fronts, standing), standing),
