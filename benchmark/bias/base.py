@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from abc import ABC
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from benchmark.bias.edits import BiasEdit
+from benchmark.data.score import Score
 from benchmark.data.table import Schema, Table
 from benchmark.errors import BiasError
 from benchmark.models import STRICT
@@ -25,43 +25,6 @@ AKPINAR = (
     "Akpinar, Nagireddy, Stapleton, Cheng, Zhu, Wu and Heidari (2022), A sandbox tool to bias(stress)-test "
     "fairness algorithms, arXiv:2204.10233"
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Score:
-    """The number behind the label, which no technique sees: favorable is what reaches the threshold.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_rows,)
-        The number of each row.
-    threshold : float
-        The smallest favorable number.
-    half_range : float
-        Half of the distance between the smallest and the greatest number that there are.
-    lowest : float, optional
-        The smallest number that there is; that of these rows unless given.
-    """
-
-    values: Array
-    threshold: float
-    half_range: float
-    lowest: float = math.nan
-
-    def __post_init__(self) -> None:
-        if math.isnan(self.lowest) and len(self.values):
-            object.__setattr__(self, "lowest", float(self.values.min()))
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the numbers, as 64 hexadecimal digits."""
-        h = hashlib.sha256(repr((self.threshold, self.half_range, self.lowest)).encode())
-        h.update(self.values.astype("<f8").tobytes())
-        return h.hexdigest()
-
-    def take(self, kept: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Score:
-        """Return the numbers of a mask, or of positions, of rows."""
-        return replace(self, values=self.values[kept])
 
 
 @dataclass(frozen=True, eq=False)

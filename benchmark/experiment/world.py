@@ -273,6 +273,7 @@ def _build_scene(
         biases={bias.name: bias.to_bias() for bias in entry.bias},
         learning=learning,
         train=experiment.train,
+        score=found.score if experiment.train == "data" else None,
         strata=entry.strata,
         notes=group_notes(test),
     )
@@ -314,6 +315,7 @@ class FoundRows:
     notes: tuple[str, ...]  # what readers should know of them, as sentences
     network: Network | None = None  # the embedded one that stands in for real data
     missing: str = ""  # why there are no real data; else empty
+    score: Score | None = None  # the number behind the label, of real ones whose card names it
 
 
 def find_rows(
@@ -337,7 +339,7 @@ def find_rows(
         table = sample(network, card.rows, rng)
         source = f"a sample of the embedded network {path.name}"
         return FoundRows(table, source, group_notes(table), network, missing.what)
-    return FoundRows(dataset.table, dataset.source, dataset.notes)
+    return FoundRows(dataset.table, dataset.source, dataset.notes, score=dataset.score)
 
 
 def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, int | None, str]:

@@ -15,8 +15,8 @@ from benchmark.figures import style
 from benchmark.figures.groups import Shown, technique_groups
 from benchmark.figures.style import GREY, SIZES, Page, line_style, wrap
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import listed_betas
 from benchmark.runs.frames import Scenario
+from benchmark.tables.recovery import undefined
 from benchmark.tables.significance import data_notes
 from benchmark.text.words import file_name
 
@@ -78,7 +78,7 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
             panel=(_WIDTH, heights),
             title=f"{statistics.title(metric)}: how much of the planted bias is taken back",
             subtitle=_subtitle(statistics, scenarios),
-            notes=[*_undefined(statistics, scenarios, rows), *_data_notes(scenarios)],
+            notes=[*_undefined(statistics, scenarios, rows), *_data_notes(statistics, scenarios)],
             left=0.95,
             right=0.35 + 0.75 + style.widest([*lines, *(title for title, _ in groups)]),
             gap=(0.2, 0.12),
@@ -120,7 +120,8 @@ def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> str:
     return (
         "1 (dashed): as if the bias had never been planted; above, it is over-corrected. 0: what the "
         f"baseline does ({', '.join(titles)}); below, it is made worse. On the original test; means of "
-        f"{statistics.run.repetitions_text} with 95 % intervals over training samples. Below: accuracy minus "
+        f"{statistics.run.repetitions_text} with 95 % intervals over training samples. "
+        f"{statistics.run.protocol.levels_text} Below: accuracy minus "
         "the baseline's on the same samples."
     )
 
@@ -170,23 +171,13 @@ def _undefined(
     statistics: RunStatistics, scenarios: Sequence[Scenario], rows: Sequence[pd.DataFrame]
 ) -> Iterator[str]:
     """Say of what there is no recovery, and why: a line for each scenario and reason."""
-    titles = statistics.run.titles
     for scenario, table in zip(scenarios, rows, strict=True):
-        for reason, own in table[table["reason"] != ""].groupby("reason", sort=False):
-            levels = {
-                titles[str(name)]: listed_betas(sorted(of_one["beta"]))
-                for name, of_one in own.groupby("technique", sort=False)
-            }
-            alike = len(set(levels.values())) == 1 and len(levels) == table["technique"].nunique()
-            where = "for " + "; ".join(f"{title} at β = {betas}" for title, betas in levels.items())
-            if alike:
-                where = f"at β = {next(iter(levels.values()))}"
-            yield f"{scenario.heading}, not defined {where}: {reason}."
+        yield from (f"{scenario.heading}, {words}" for words in undefined(table, statistics.run.titles))
 
 
-def _data_notes(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    datasets = dict.fromkeys(scenario.dataset.name for scenario in scenarios)
-    return data_notes([next(s.dataset for s in scenarios if s.dataset.name == name) for name in datasets])
+def _data_notes(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> Iterator[str]:
+    datasets = {scenario.dataset.name: scenario.dataset for scenario in scenarios}
+    return data_notes(datasets.values(), statistics.run)
 
 
 def recovery_panels(statistics: RunStatistics) -> Iterator[tuple[str, Sequence[Scenario], str]]:

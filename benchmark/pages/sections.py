@@ -21,6 +21,7 @@ from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
+from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.techniques import list_techniques
 
 _PAPER = """@inproceedings{cardoso2019framework,
@@ -40,11 +41,24 @@ def data_section(run: FinishedRun) -> list[dict[str, Any]]:
     return [_dataset(run, dataset, cards.get(dataset.name)) for dataset in run.datasets]
 
 
+def recovery_section(statistics: RunStatistics) -> dict[str, Any]:
+    """Return how to read recoveries, and those of each metric."""
+    found = {statistics.title(metric): [*recoveries_of(statistics, metric)] for metric in statistics.metrics}
+    return {
+        "reading": HOW_TO_READ,
+        "intervals": intervals_text(statistics),
+        "costs": costs_text(statistics),
+        "none": NONE,
+        "metrics": {title: blocks for title, blocks in found.items() if blocks},
+    }
+
+
 def methods_section(statistics: RunStatistics) -> dict[str, Any]:
     """Return what was measured and how, and whom to cite."""
     run, known = statistics.run, list_techniques()
     cards = {card.name: card for card in _cards(run).values() if card.bibtex}
     return {
+        "tests": run.tests_note,
         "alpha": statistics.alpha,
         "rope": statistics.rope,
         "flips": statistics.n_flips,
@@ -85,6 +99,7 @@ def failures_section(run: FinishedRun) -> list[dict[str, Any]]:
             "datasets": ", ".join(own["dataset"].unique()),
             "betas": listed_betas(sorted(own["beta"].unique())),
             "metrics": ", ".join(metric or "all" for metric in own["metric"].unique()),
+            "tests": ", ".join(test or "all" for test in own["test"].unique()) if run.tests_note else "",
         }
         for own in sorted(groups, key=len, reverse=True)
     ]

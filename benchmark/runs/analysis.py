@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.errors import ReportError, StatisticsError, UnknownNameError
 from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.finished import FinishedRun, read_results, read_run
 from benchmark.runs.frames import Scenario, described_scenarios
+from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
 from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
 from benchmark.statistics import (
     Goal,
@@ -41,6 +42,7 @@ from benchmark.statistics.answers import (
     DISCRIMINATION,
     ConstantAnswer,
     answer_table,
+    constant_on,
     incomparable,
     judged,
     standings,
@@ -52,7 +54,9 @@ from benchmark.statistics.fairea import FAIREA_COLUMNS
 from benchmark.statistics.frames import Cells, to_cells
 from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
+from benchmark.statistics.robustness import LINE
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
+from benchmark.text.words import file_name
 
 N_POSTERIOR = 10_000
 """Samples of each posterior: its probabilities have a standard error of at most 0.005."""
@@ -60,13 +64,10 @@ N_POSTERIOR = 10_000
 MOST_PAIRED = 50
 """Techniques of which all pairs are compared: 1,225 pairs, for each metric and level of bias."""
 
-BELOW_COLUMNS = ("below_constant", "below_constant_betas")
-"""Columns of ranks and Pareto fronts: whether a technique is less accurate than the best constant answer at a
-level of bias that the row is about, on any of its datasets, and at which, separated by blanks."""
-
 # Fairea's mutation baseline is a straight line for such differences only.
 _BIAS_METRICS = (DISCRIMINATION, "overestimation", "underestimation")
 _NO_GROUPS = "the manifest does not say how many test rows are favorable"
+_NO_CONSTANT = "what a constant answer would score on labels with planted bias is not recorded"
 
 
 @dataclass(frozen=True)
@@ -105,8 +106,8 @@ class RunStatistics:
     pareto, hypervolume, fairea, robustness : DataFrame
         One file each. Degenerate techniques have no ranks, are on no front, in no hypervolume, and in no line
         over β; those less accurate than the best constant answer have, and are marked by
-        :data:`BELOW_COLUMNS`. Comparisons are left out where the baseline is mostly constant
-        (:func:`~benchmark.statistics.answers.incomparable`).
+        :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left out where the baseline is mostly
+        constant (:func:`~benchmark.statistics.answers.incomparable`).
     """
 
     run: FinishedRun
@@ -152,10 +153,36 @@ class RunStatistics:
         """What was tried, in the run's order."""
         return described_scenarios(self.intervals, self.run)
 
-    def title(self, metric: str) -> str:
-        """Return a metric's name for readers, with the group that it is of, if any."""
+    def ranked_on(self, datasets: str, **where: str) -> str:
+        """Return the headings of datasets that are ranked together, and under what where ranks differ in it.
+
+        ``where`` has the names of bias, classifier and test in a row of ranks.
+        """
+        several = {column for column in where if self.ranks[column].nunique() > 1}
+        if self.names_tests:
+            several.add("test")
+        names = [TEST_TITLES.get(name, name) for column, name in where.items() if column in several]
+        return ", ".join([self.run.headings(datasets), *names])
+
+    @cached_property
+    def tests(self) -> tuple[str, ...]:
+        """What was tested on, in the order in which it is shown."""
+        return tuple(test for test in TEST_TITLES if (self.intervals["test"] == test).any())
+
+    @property
+    def names_tests(self) -> bool:
+        """Whether it has to be said which test a table or figure is of."""
+        return self.tests != (ORIGINAL,)
+
+    def title(self, metric: str, test: str = "") -> str:
+        """Return a metric's name for readers, with the group that it is of, and a test, if any has to be."""
         declared = self.metrics[metric]
-        return declared.title + metric.removeprefix(declared.name)
+        where = f" on {TEST_TITLES[test]}" if test and self.names_tests else ""
+        return declared.title + metric.removeprefix(declared.name) + where
+
+    def file_name(self, metric: str, test: str) -> str:
+        """Return what a file about a metric on a test is named by."""
+        return file_name(metric) + (f"__{file_name(test)}" if self.names_tests else "")
 
     @cached_property
     def goals(self) -> dict[str, Metric | Undeclared]:
@@ -305,12 +332,12 @@ def run_statistics(
         intervals=cell_intervals(cells),
         comparisons=comparisons,
         recovery=_in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
-        ranks=_with_below(_explained_ranks(ranks, in_ranks), in_ranks),
+        ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),
         pairs=_joined(pairs, pairs[0].columns),
-        pareto=_with_below(_explained_fronts(fronts, standing), standing),
+        pareto=with_below(explained_fronts(fronts, standing), standing),
         hypervolume=_in_order(areas, run, HYPERVOLUME_COLUMNS),
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
-        robustness=_explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
+        robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
     )
 
 
@@ -510,77 +537,23 @@ def _fairea(run: FinishedRun, part: Cells, baseline: str) -> pd.DataFrame:
     alone = part.keys["technique"].nunique() < 2
     if alone or not biased or ACCURACY not in set(part.keys["metric"]):
         return pd.DataFrame(columns=list(FAIREA_COLUMNS))
-    known = {name: answer.accuracy for name, answer in run.constant_answers.items()}
-    constants = {dataset.name: known.get(dataset.name, np.nan) for dataset in run.datasets}
-    table = fairea_regions(part, baseline, constants, biased)
+    return _joined(
+        [_fairea_on(run, part, baseline, biased, test) for test in part.keys["test"].unique()], FAIREA_COLUMNS
+    )
+
+
+def _fairea_on(
+    run: FinishedRun, part: Cells, baseline: str, metrics: Sequence[str], test: str
+) -> pd.DataFrame:
+    known = {d.name: constant_on(d.best_constant, test) for d in run.datasets}
+    constants = {name: answer.accuracy if answer else np.nan for name, answer in known.items()}
+    table = fairea_regions(part.where(test=[test]), baseline, constants, metrics)
     unknown = table["dataset"].map(constants).isna()
-    return table.assign(reason=table["reason"].mask(unknown, _NO_GROUPS))
+    return table.assign(
+        reason=table["reason"].mask(unknown, _NO_GROUPS if test == ORIGINAL else _NO_CONSTANT)
+    )
 
 
 def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:
     own = stops.drop(columns="n_betas").rename(columns={"reason": "stops_reason"})
-    return lines.merge(own, how="left", on=["dataset", "bias", "technique", "classifier", "metric"])
-
-
-def _about(table: pd.DataFrame, standing: pd.DataFrame) -> Iterator[list[Any]]:
-    """Yield the rows of standings that each row of a table is about: of one beta, or without it of all."""
-    keys = ["bias", "classifier", "technique"]
-    places = {key: list(own.itertuples(index=False)) for key, own in standing.groupby(keys, sort=False)}
-    rows: list[Any] = list(table.itertuples(index=False))
-    for row in rows:
-        datasets = str(row.datasets if hasattr(row, "datasets") else row.dataset).split()
-        beta = getattr(row, "beta", np.nan)
-        yield [
-            place
-            for place in places.get((row.bias, row.classifier, row.technique), [])
-            if place.dataset in datasets
-            and (place.beta == beta or (pd.isna(beta) and not getattr(place, "repeated", False)))
-        ]
-
-
-# What is left out because it is degenerate has no value where fronts, ranks and lines are computed. Their
-# reasons then speak of a missing value; these functions put the true reason in its place.
-
-
-def _explained_fronts(fronts: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    known = zip(fronts["reason"], _about(fronts, _degenerate(standing)), strict=True)
-    return fronts.assign(reason=[own[0].degenerate if own else reason for reason, own in known])
-
-
-def _explained_ranks(ranks: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    found = []
-    for reason, own in zip(ranks["reason"], _about(ranks, _degenerate(standing)), strict=True):
-        if reason and own:
-            found.append(f"{own[0].degenerate} at dataset {own[0].dataset}, beta {own[0].beta:g}")
-        else:
-            found.append(reason.replace("no value for", "not every repetition has a value for"))
-    return ranks.assign(reason=found)
-
-
-def _explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    useless = standing[standing["mostly_constant"]]
-    own, other = (
-        [f"{rows[0].degenerate} at beta {rows[0].beta:g}" if rows else "" for rows in found]
-        for found in (
-            _about(lines, _degenerate(standing)),
-            _about(lines.assign(technique=lines["baseline"]), useless),
-        )
-    )
-    stops = [
-        # The baseline itself stops nowhere, and has no reason for it.
-        reason if pd.isna(reason) else words or (f"the baseline {of_baseline}" if of_baseline else reason)
-        for reason, words, of_baseline in zip(lines["stops_reason"], own, other, strict=True)
-    ]
-    reasons = [words or reason for words, reason in zip(own, lines["reason"], strict=True)]
-    return lines.assign(reason=reasons, stops_reason=stops)
-
-
-def _with_below(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    """Append :data:`BELOW_COLUMNS` to a table with ``dataset`` or ``datasets``; without a beta, of all."""
-    below = _about(table, standing[standing["below_constant"]])
-    betas = [" ".join(f"{beta:g}" for beta in sorted({place.beta for place in own})) for own in below]
-    return table.assign(below_constant=list(map(bool, betas)), below_constant_betas=betas)
-
-
-def _degenerate(standing: pd.DataFrame) -> pd.DataFrame:
-    return standing[standing["n_degenerate"] > 0]
+    return lines.merge(own, how="left", on=list(LINE))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from benchmark.columns import BIASED, ORIGINAL
 from benchmark.runs.finished import FinishedRun
 from benchmark.statistics import recoveries
 from benchmark.statistics.answers import ACCURACY
@@ -13,12 +14,13 @@ from benchmark.statistics.frames import WHERE, Cells
 from benchmark.statistics.recovery import RECOVERY_COLUMNS
 
 _ENDS = ("", "_low", "_high")
-_COSTS = {"original": "accuracy_change", "biased": "biased_accuracy_change"}
+COSTS = {ORIGINAL: "accuracy_change", BIASED: "biased_accuracy_change"}
+"""Tests, and the column of what a technique changes in accuracy there."""
 _VALUES = ("recovery", "recovery_low", "recovery_high")
 
 RECOVERY_FILE_COLUMNS = (
     *RECOVERY_COLUMNS[:-1],
-    *(f"{name}{end}" for name in _COSTS.values() for end in _ENDS),
+    *(f"{name}{end}" for name in COSTS.values() for end in _ENDS),
     "reason",
 )
 """Columns of :func:`recovery_table`."""
@@ -53,17 +55,23 @@ def recovery_table(
         one, on the biased test. Where the bias has no effect, or technique or baseline are degenerate, that
         is the reason.
     """
-    found = [recoveries(part, baseline) for part, baseline in parts if (part.keys["beta"] > 0).any()]
+    paired = run.protocol.paired_betas
+    original = [(part.where(test=[ORIGINAL]), baseline) for part, baseline in parts]
+    found = [
+        recoveries(part, baseline, paired_levels=paired)
+        for part, baseline in original
+        if (part.keys["technique"] == baseline).any()
+    ]
     filled = [frame for frame in found if len(frame)]
     if not filled:
         return pd.DataFrame(columns=list(RECOVERY_FILE_COLUMNS))
     table = _explained(pd.concat(filled, ignore_index=True), standing, run)
     of_accuracy = comparisons[comparisons["metric"] == ACCURACY]
-    for name in _COSTS.values():
-        changes = of_accuracy.set_index(list(WHERE))
-        for end in _ENDS:
-            values = changes[f"difference{end}"].rename(f"{name}{end}")
-            table = table.join(values, on=list(WHERE))
+    for test, name in COSTS.items():
+        changes = of_accuracy[of_accuracy["test"] == test].drop(columns="test")
+        names = {f"difference{end}": f"{name}{end}" for end in _ENDS}
+        fit = [column for column in WHERE if column != "test"]
+        table = table.join(changes.set_index(fit)[list(names)].rename(columns=names), on=fit)
     return table[list(RECOVERY_FILE_COLUMNS)]
 
 
