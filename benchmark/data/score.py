@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,17 @@ class Score:
     def __post_init__(self) -> None:
         if math.isnan(self.lowest) and len(self.values):
             object.__setattr__(self, "lowest", float(self.values.min()))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the numbers, as 64 hexadecimal digits."""
+        h = hashlib.sha256(repr((self.threshold, self.half_range, self.lowest)).encode())
+        h.update(self.values.astype("<f8").tobytes())
+        return h.hexdigest()
+
+    def take(self, kept: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Score:
+        """Return the numbers of a mask, or of positions, of rows."""
+        return replace(self, values=self.values[kept])
 
 
 def read_numbers(card: Card, records: Records, location: str) -> list[float]:
