@@ -670,7 +670,9 @@ def wide_comparison(n_datasets: int, betas: Sequence[float], name: str = "datase
         for i, technique, beta, metric in itertools.product(range(n_datasets), techniques, betas, metrics):
             published.append((table, f"{name}_{i}", technique, beta, metric, 0.5))
             mean = 0.5 + next(differences)
-            summary.append((f"{name}_{i}", "cpt", beta, technique, "c45", "original", metric, mean, 0.0, mean, mean, 2))
+            summary.append(
+                (f"{name}_{i}", "cpt", beta, technique, "c45", "original", metric, mean, 0.0, mean, mean, 2)
+            )
     from benchmark.published.files import PUBLISHED_COLUMNS
 
     run = FinishedRun(

@@ -263,7 +263,14 @@ def sample_run(
                 )
                 if undefined:
                     failures.append(
-                        (*cell, 0, "original", metric.name, "undefined", "no favored row is predicted favorable")
+                        (
+                            *cell,
+                            0,
+                            "original",
+                            metric.name,
+                            "undefined",
+                            "no favored row is predicted favorable",
+                        )
                     )
                 own = float("nan") if undefined else float(value)
                 results.append((*cell, repetition, "original", metric.name, own))
