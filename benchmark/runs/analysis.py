@@ -13,7 +13,7 @@ import pandas as pd
 from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.errors import ReportError, StatisticsError, UnknownNameError
 from benchmark.metrics import Metric, list_metrics
-from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.runs.finished import FinishedRun, read_results, read_row_noise, read_run
 from benchmark.runs.frames import Scenario, described_scenarios
 from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
 from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
@@ -55,6 +55,7 @@ from benchmark.statistics.frames import Cells, to_cells
 from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.robustness import LINE
+from benchmark.statistics.row_sampling import with_test_rows
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
 from benchmark.text.words import file_name
 
@@ -236,7 +237,7 @@ def folder_statistics(
     """
     say(f"reading {folder}")
     run = read_run(folder)
-    results = read_results(folder, run, metrics)
+    results, row_noise = read_results(folder, run, metrics), read_row_noise(folder)
     if results["value"].isna().all():
         statuses = run.failures.groupby("status", sort=False).size()
         raise ReportError(
@@ -245,7 +246,9 @@ def folder_statistics(
             got=", ".join(f"{count:,} {status}" for status, count in statuses.items()),
             remedy=f"the reasons are in {folder / 'failures.csv'}; correct them, and start the run again",
         )
-    return run_statistics(run, results, metrics, baseline=baseline, alpha=alpha, rope=rope, say=say)
+    return run_statistics(
+        run, results, metrics, baseline=baseline, alpha=alpha, rope=rope, row_noise=row_noise, say=say
+    )
 
 
 def run_statistics(
@@ -256,6 +259,7 @@ def run_statistics(
     baseline: str | None = None,
     alpha: float = ALPHA,
     rope: float = ROPE,
+    row_noise: pd.DataFrame | None = None,
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute all statistics of a run.
@@ -274,6 +278,9 @@ def run_statistics(
         Level of significance, above 0 and below 1.
     rope : float, default 0.01
         Difference up to which two techniques are practically equivalent, in the metric's unit, at least 0.
+    row_noise : DataFrame, optional
+        From :func:`~benchmark.runs.finished.read_row_noise`; without it, no interval holds the variation of
+        test rows.
     say : callable(str), optional
         Called with the name of each step before it is taken.
 
@@ -329,7 +336,7 @@ def run_statistics(
         standing=standing,
         judged=decided,
         answers=_in_order([answers], run, ANSWER_COLUMNS),
-        intervals=cell_intervals(cells),
+        intervals=with_test_rows(cell_intervals(cells), row_noise),
         comparisons=comparisons,
         recovery=_in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
         ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),

@@ -17,6 +17,7 @@ from benchmark.columns import (
     METRIC_COLUMNS,
     ORIGINAL,
     RESULT_COLUMNS,
+    TEST_ROWS_NAME,
 )
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED
@@ -25,6 +26,7 @@ from benchmark.runs.frames import with_failed_cells
 from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.statistics.frames import WHERE
+from benchmark.statistics.row_sampling import ROW_COLUMNS
 from benchmark.text.files import plain_or_packed
 from benchmark.text.spreadsheet import from_cell
 
@@ -161,6 +163,18 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
         kind="stable",
         ignore_index=True,
     )
+
+
+def read_row_noise(folder: Path) -> pd.DataFrame | None:
+    """Read how much metrics vary with the test rows, or None where the folder does not say.
+
+    Runs of earlier versions did not write it; where their store is at hand, running the experiment again
+    computes nothing anew, and does.
+    """
+    path = folder / TEST_ROWS_NAME
+    if not plain_or_packed(path).exists():
+        return None
+    return read_frame(path, ROW_COLUMNS, "run the experiment again: what is stored is not computed again")
 
 
 def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
