@@ -109,7 +109,7 @@ def _defined_held(ratio: Ratio, truth: NDArray[np.float64] | float) -> float:
 def of_test_rows() -> Shares:
     """Return how often intervals of discrimination hold that of all rows that there could be.
 
-    Each experiment has 400 test rows of its own, and n models that are all scored on them. Models either agree
+    Each experiment has 400 test rows of its own, and n models, all scored on them. Models either agree
     about nearly every row, or decide about each at random; in both cases they differ by what they are
     trained on as well.
     """
@@ -125,7 +125,7 @@ def of_test_rows() -> Shares:
 def _discrimination_held(n: int, sure: float, rng: np.random.Generator) -> tuple[float, float]:
     """Return the shares of intervals over training samples, and of both, that hold the discrimination.
 
-    A row is accepted with probability 0.5 ± ``sure``, of half of the favored and three tenths of the deprived.
+    A row is accepted with a chance of 0.5 ± ``sure``: + for half of the favored, 30 % of the deprived.
     """
     truth, (n_experiments, n_rows) = 0.2 * 2 * sure, (2_000, 400)
     values, deviations = np.empty((n_experiments, n)), np.empty(n_experiments)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchmark.columns import MANIFEST_NAME, TEST_ROWS_NAME
+from benchmark.columns import FOLDS_NAME, MANIFEST_NAME, TEST_ROWS_NAME
 from benchmark.experiment.export import (
     convergence_frame,
     failures_frame,
@@ -80,6 +80,9 @@ def write_run_folder(
             results_frame(outcome.cells, metrics, description.tests),
             failures_frame(outcome.cells, metrics, description.tests),
         )
+    folds = None
+    if world.experiment.folds is not None:
+        folds = folds_frame(outcome.cells, main, description.tests)
     before = _files_of_manifest(output)
     text = csv_text(results)
     if _differs(output / "results.csv", text):
@@ -94,12 +97,13 @@ def write_run_folder(
             description,
             figures=figures,
             formats=formats,
+            folds=folds,
             more_figures=world_figures(world, description),
         ),
     ]
     more = {"metrics.csv": metrics_frame(outcome.cells, others, description.tests)} if others else {}
-    if world.experiment.folds is not None:
-        more["folds.csv"] = folds_frame(outcome.cells, main, description.tests)
+    if folds is not None:
+        more[FOLDS_NAME] = folds
     if len(deviations := row_noise_frame(world, outcome.counts, metrics)):
         more[TEST_ROWS_NAME] = deviations
     if len(convergence := convergence_frame(outcome.cells)):

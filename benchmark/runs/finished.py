@@ -13,6 +13,8 @@ import pandas as pd
 from benchmark.columns import (
     CELL_COLUMNS,
     FAILURE_COLUMNS,
+    FOLD_COLUMNS,
+    FOLDS_NAME,
     MANIFEST_NAME,
     METRIC_COLUMNS,
     ORIGINAL,
@@ -31,7 +33,7 @@ from benchmark.text.files import plain_or_packed
 from benchmark.text.spreadsheet import from_cell
 
 _TEXTS = {"dataset", "bias", "technique", "classifier", "test", "metric", "status", "reason"}
-_WHOLE = {"table", "n", "repetition"}
+_WHOLE = {"table", "n", "repetition", "fold"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +165,14 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
         kind="stable",
         ignore_index=True,
     )
+
+
+def read_folds(folder: Path) -> pd.DataFrame | None:
+    """Read the values of single folds, or None where the folder has none."""
+    path = folder / FOLDS_NAME
+    if not plain_or_packed(path).exists():
+        return None
+    return read_frame(path, FOLD_COLUMNS, "run the experiment again: what is stored is not computed again")
 
 
 def read_row_noise(folder: Path) -> pd.DataFrame | None:
