@@ -124,6 +124,10 @@ class Evaluator:
     def __init__(self, world: World) -> None:
         self.world = world
         self.techniques = configured_techniques(world.experiment)
+        self._own = {
+            name: json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
+            for name, technique in self.techniques.items()
+        }
         self.classifiers = {
             entry.name: make_classifier(entry.classifier, entry.parameters)
             for entry in world.experiment.classifiers
@@ -157,20 +161,25 @@ class Evaluator:
             yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
             return
         ranker, classifier_seed = _Ranker(train), axis_seed(seed, purpose="classifier", **own_axes)
-        for cell in cells:
-            technique = self.techniques[block.dataset, cell.technique]
-            factory = self.classifiers[cell.classifier]
-            own = json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
-            tools = Tools(
-                classifier=functools.partial(factory.build, seed=classifier_seed),
+        # All at once: after a technique, which empties the processor's caches, each would take five times as
+        # long.
+        tools = [
+            Tools(
+                classifier=functools.partial(self.classifiers[cell.classifier].build, seed=classifier_seed),
                 ranker=ranker,
                 # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
-                rng=generator(seed, purpose="technique", technique=own, **own_axes),
+                rng=generator(
+                    seed, purpose="technique", technique=self._own[block.dataset, cell.technique], **own_axes
+                ),
             )
+            for cell in cells
+        ]
+        for cell, own_tools in zip(cells, tools, strict=True):
+            technique = self.techniques[block.dataset, cell.technique]
             # Tables of its own for each: what a table derives from its codes can be written to.
             own_train, own_test = train.twin(), hidden.twin()
             started = time.perf_counter()
-            content = self._cell(block, cell, technique, own_train, own_test, tools)
+            content = self._cell(block, cell, technique, own_train, own_test, own_tools)
             yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
     def _cell(
@@ -216,9 +225,9 @@ def metric_values(results: MetricResults) -> tuple[MetricValue, ...]:
     """Return metrics as the store keeps them."""
     reasons = results.reasons
     return tuple(
-        MetricValue(name, float(value))
-        if not math.isnan(value)
-        else MetricValue(name, None, _storable(reasons.get(name, "")))
+        MetricValue(name, None, _storable(reasons.get(name, "")))
+        if math.isnan(value)
+        else MetricValue(name, value)
         for name, value in results.values.items()
     )
 

@@ -23,11 +23,12 @@ from benchmark.experiment.versions import PACKAGE, closure_digest
 from benchmark.metrics import (
     GroupCounts,
     MetricResults,
+    OneValueEach,
     Predictions,
     get_metric,
     metric_names,
-    one_value_each,
 )
+from benchmark.metrics.groups import labeled_groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +56,9 @@ class Scorer:
         self._test = test
         schema = test.schema
         self._groups = schema.columns[schema.sensitive_index].states
-        self._deprived = schema.deprived_code
+        self._values = OneValueEach(self._groups, schema.deprived_code, self.names)
         self._codes = test.codes[:, schema.sensitive_index]
+        self._labeled = labeled_groups(self._codes, test.y)
         self._strata = None if strata is None else test.codes[:, schema.index(strata)]
         self._features = _features(test) if "features" in needs else None
 
@@ -81,14 +83,16 @@ class Scorer:
 
     def score(self, answers: Answers) -> MetricResults:
         """Return metrics, and the counts that they come from; one that fails has that as its reason."""
+        if not self.needs_rows:
+            # A metric that hides what it needs must not find it here and miss it when it is computed again.
+            return self._measure(GroupCounts.of(self._groups, self._labeled, answers.predicted), None)
         truth = (self._codes, self._groups, self._test.y)
         more = (self._strata, self._features, answers.alternated)
         rows = Predictions(*truth, answers.predicted, answers.score, *more)
-        # A metric that hides what it needs must not find it here and miss it when it is computed again.
-        return self._measure(rows.counts, rows if self.needs_rows else None)
+        return self._measure(rows.counts, rows)
 
     def _measure(self, counts: GroupCounts, rows: Predictions | None) -> MetricResults:
-        results = one_value_each(counts, self._deprived, self.names, rows=rows, tolerant=True)
+        results = self._values(counts, rows=rows, tolerant=True)
         if len(self._groups) == 2:
             return results
         reasons = {

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from benchmark.techniques.base import Convergence
 
 Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed"]
 
 
-@dataclass(frozen=True, slots=True)
-class MetricValue:
+class MetricValue(NamedTuple):
     """A metric's value; ``value`` is None where it is undefined, and ``reason`` says why."""
 
     metric: str
@@ -46,7 +46,13 @@ class CellResult:
     @property
     def metric_names(self) -> str:
         """Names of its metrics, sorted, separated by blanks; "precision[Female]" is a value of precision."""
-        return " ".join(sorted({m.metric.partition("[")[0] for m in self.metrics}))
+        return _names_of(tuple(m.metric for m in self.metrics))
+
+
+@functools.lru_cache
+def _names_of(values: tuple[str, ...]) -> str:
+    """Return the names of the metrics of values, which are the same in all cells of a run."""
+    return " ".join(sorted({value.partition("[")[0] for value in values}))
 
 
 @dataclass(frozen=True, slots=True)
