@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import json
 import math
+import platform
 import re
 from collections.abc import Mapping
 from html.parser import HTMLParser
@@ -60,6 +61,7 @@ def _normal(path: Path) -> str:
     for name, version in package_versions().items():
         # "python 3.13.2", "python: 3.13.2", and the two in neighbouring cells of a page's table
         text = re.sub(rf"\b({re.escape(name)}\W{{1,3}}){re.escape(version)}(?![\w.])", r"\1<version>", text)
+    text = text.replace(platform.platform(), "<system>")
     text = re.sub(r"\b[\d.,]+ s\b", "<seconds>", text)
     return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)?", "<time>", text)
 
