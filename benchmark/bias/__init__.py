@@ -3,11 +3,12 @@
 A kind is one file. A bias is a sequence of steps, each a kind with parameters (:class:`Bias`).
 """
 
-from benchmark.bias.base import BiasKind, Chances, Rows, Score, by_label
+from benchmark.bias.base import BiasKind, Chances, Rows, by_label
 from benchmark.bias.group import Group
 from benchmark.bias.level import Level, Rate
 from benchmark.bias.planting import Bias, Expected, Planted
 from benchmark.bias.registry import list_bias_kinds, make_bias, make_step, register
+from benchmark.data.score import Score
 
 __all__ = [
     "Bias",

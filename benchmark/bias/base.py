@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from benchmark.bias.edits import BiasEdit
+from benchmark.data.score import Score
 from benchmark.data.table import Schema, Table
 from benchmark.errors import BiasError
 from benchmark.models import STRICT
@@ -26,32 +28,6 @@ AKPINAR = (
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
-    """The number behind the label, which no technique sees: favorable is what reaches the threshold.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_rows,)
-        The number of each row.
-    threshold : float
-        The smallest favorable number.
-    half_range : float
-        Half of the distance between the smallest and the greatest number that there are.
-    lowest : float, optional
-        The smallest number that there is; that of these rows unless given.
-    """
-
-    values: Array
-    threshold: float
-    half_range: float
-    lowest: float = math.nan
-
-    def __post_init__(self) -> None:
-        if math.isnan(self.lowest) and len(self.values):
-            object.__setattr__(self, "lowest", float(self.values.min()))
-
-
-@dataclass(frozen=True, eq=False)
 class Rows:
     """Rows on their way through the steps of a bias.
 
@@ -59,20 +35,34 @@ class Rows:
     ----------
     table : Table
         What is recorded so far.
-    deprived : ndarray of bool, shape (n_rows,)
-        Who belongs to the deprived group in truth, whatever is recorded.
+    before : Table
+        The rows as they were before anything was planted, those that were left out since among them.
+    kept : ndarray of int, shape (n_rows,)
+        Which of those the rows are.
     score : Score, optional
         The number behind the label, where there is one.
     """
 
     table: Table
-    deprived: NDArray[np.bool_]
+    before: Table
+    kept: NDArray[np.intp]
     score: Score | None = None
 
     @classmethod
     def of(cls, table: Table, score: Score | None = None) -> Rows:
         """Return rows in which all that is recorded is true."""
-        return cls(table, table.deprived, score)
+        return cls(table, table, np.arange(len(table)), score)
+
+    @cached_property
+    def deprived(self) -> NDArray[np.bool_]:
+        """Who belongs to the deprived group in truth, whatever is recorded, shape (n_rows,)."""
+        return self.before.deprived[self.kept]
+
+    @property
+    def truth(self) -> Table:
+        """The same rows as they are in truth, but with the labels that are recorded."""
+        schema, label = self.table.schema, self.table.codes[:, self.table.schema.label_index]
+        return self.before.take(self.kept).with_column(schema.label, label)
 
     @property
     def discrimination(self) -> float:
@@ -82,8 +72,8 @@ class Rows:
 
     def take(self, kept: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Rows:
         """Return the rows of a mask, or of positions (repeats allowed)."""
-        score = None if self.score is None else replace(self.score, values=self.score.values[kept])
-        return Rows(self.table.take(kept), self.deprived[kept], score)
+        score = None if self.score is None else self.score.take(kept)
+        return Rows(self.table.take(kept), self.before, self.kept[kept], score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +240,8 @@ def no_score(kind: str) -> BiasError:
     """Return the error that rows have no number behind their label."""
     return BiasError(
         f"The bias kind {kind!r} needs the number behind the label",
-        expected="real rows with a Score",
+        expected="real rows of a dataset whose card names it",
         got="rows without one, as those drawn from a network are",
-        remedy="use another kind, or plant it in rows: benchmark.bias.Bias.plant_in_rows",
+        remedy="name its column with [score] in the dataset card and train on real rows, train = 'data' in "
+        "the experiment file, or use another kind",
     )

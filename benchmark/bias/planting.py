@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -60,46 +61,30 @@ class Planted:
         Those that act on the drawn rows.
     beta : float
         Level of bias.
-    expected : Expected
-        What samples have, in expectation.
     """
 
     network: Network
     steps: tuple[BiasKind, ...]
     beta: float
-    expected: Expected
+
+    @cached_property
+    def expected(self) -> Expected:
+        """What samples have, in expectation."""
+        return _expected_of(self.network, self.steps, self.beta)
 
     def draw_rows(self, n_rows: int, rng: np.random.Generator) -> Rows:
-        """Draw a biased sample of ``n_rows`` rows, and who of them is deprived in truth."""
+        """Draw a biased sample of ``n_rows`` rows, and what they were before steps acted on them."""
         # As many rows are drawn anew as were left out.
         parts: list[Rows] = []
         missing = n_rows
         while missing or not parts:
             parts.append(_applied(self.steps, Rows.of(sample(self.network, missing, rng)), self.beta, rng))
             missing -= len(parts[-1].table)
-        if len(parts) == 1:
-            return parts[0]
-        codes = np.concatenate([part.table.codes for part in parts])
-        deprived = np.concatenate([part.deprived for part in parts])
-        return Rows(Table(parts[0].table.schema, codes), deprived)
+        return parts[0] if len(parts) == 1 else _joined(parts)
 
     def draw(self, n_rows: int, rng: np.random.Generator) -> Table:
         """Draw a biased sample of ``n_rows`` rows."""
         return self.draw_rows(n_rows, rng).table
-
-    @property
-    def observe(self) -> Callable[[Table, np.random.Generator], Table] | None:
-        """What becomes of the rows that techniques are tested on, or None where they stay as they are.
-
-        Where bias acts on what is known of people, they are the same rows with the same labels, in the schema
-        of the training rows.
-        """
-        return self._observed if any(overrides(step, "recorded") for step in self.steps) else None
-
-    def _observed(self, table: Table, rng: np.random.Generator) -> Table:
-        for step in _acting(self.steps, self.beta):
-            table = step.recorded(table, self.beta, rng)
-        return table
 
     @property
     def discrimination(self) -> float:
@@ -138,6 +123,21 @@ class Bias:
         """Whether a step edits the network."""
         return any(step.edits_network for step in self.steps)
 
+    @property
+    def records_anew(self) -> bool:
+        """Whether a step acts on what is known of people, of those that techniques are tested on as well."""
+        return any(overrides(step, "recorded") for step in self.steps)
+
+    def observe(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
+        """Return what becomes of the rows that techniques are tested on.
+
+        They are the same rows with the same labels, in the schema of the training rows: as they were where
+        nothing acts on what is known of people.
+        """
+        for step in _acting(self.steps, beta):
+            table = step.recorded(table, beta, rng)
+        return table
+
     def acting_edits(self, network: Network) -> tuple[BiasEdit, ...]:
         """Return the edits that act on a network."""
         return tuple(edit for step in self.steps for edit in step.acting_edits(network))
@@ -170,6 +170,12 @@ class Bias:
             If beta is out of range, a step cannot act on the network, a group or one of the labels would have
             no rows, or nearly all rows would be left out.
         """
+        planted = self.plant_unchecked(network, beta)
+        self._require_something(planted.expected)
+        return planted
+
+    def plant_unchecked(self, network: Network, beta: float) -> Planted:
+        """Plant bias as :meth:`plant` does, without asking whether samples will have rows of all sorts."""
         beta = check_beta(beta)
         self._require_edits_first()
         self.check(network.schema, [beta])
@@ -178,10 +184,7 @@ class Bias:
             with _naming(self, number):
                 edited = step.edited(biased, beta) if step.edits_network else biased
                 biased = edited if beta > 0 else biased
-        steps = tuple(step for step in self.steps if not step.edits_network)
-        expected = self._expected_of(biased, steps, beta)
-        self._require_something(expected)
-        return Planted(biased, steps, beta, expected)
+        return Planted(biased, tuple(step for step in self.steps if not step.edits_network), beta)
 
     def plant_in_rows(self, rows: Rows, beta: float, rng: np.random.Generator) -> Rows:
         """Return biased rows of real ones: changed, and without those that are left out.
@@ -202,7 +205,7 @@ class Bias:
         """
         beta = check_beta(beta)
         self.check(rows.table.schema, [beta], has_score=rows.score is not None)
-        if beta == 0 or self._is_exact(self.steps):
+        if beta == 0 or _is_exact(self.steps):
             weights = np.full(len(rows.table), 1 / len(rows.table))
             expected = _propagated(self.steps, rows, weights, beta)
         else:
@@ -210,27 +213,6 @@ class Bias:
             expected = _simulated(simulated, self.steps, beta, np.random.default_rng(0))
         self._require_something(expected)
         return expected
-
-    def _expected_of(self, network: Network, steps: Sequence[BiasKind], beta: float) -> Expected:
-        schema = network.schema
-        steps = steps if beta > 0 else ()
-        seen = [step.looks_at(schema) for step in steps if overrides(step, "chances")]
-        if self._is_exact(steps) and all(names is not None for names in seen):
-            looked_at = {schema.sensitive_feature, schema.label, *(n for names in seen for n in names or ())}
-            names = [name for name in schema.names if name in looked_at]
-            cells = math.prod(schema.column(name).cardinality for name in names)
-            if cells <= _MOST_CELLS:
-                rows, weights = _all_combinations(network, names)
-                return _propagated(steps, rows, weights, beta)
-        rng = np.random.default_rng(0)
-        return _simulated(Rows.of(sample(network, _SIMULATED, rng)), steps, beta, rng)
-
-    @staticmethod
-    def _is_exact(steps: Sequence[BiasKind]) -> bool:
-        """Whether no step's chances can depend on what an earlier step has recorded anew."""
-        recorded = [overrides(step, "recorded") for step in steps]
-        chances = [overrides(step, "chances") for step in steps]
-        return not any(any(recorded[:i]) for i, own in enumerate(chances) if own)
 
     def _require_edits_first(self) -> None:
         editing = [step.edits_network for step in self.steps]
@@ -283,6 +265,39 @@ def _valid(name: str, value: Level, beta: float) -> None:
 def _acting(steps: Sequence[BiasKind], beta: float) -> list[BiasKind]:
     """Return the steps that do something at a level of bias: at 0, those that add columns."""
     return [step for step in steps if beta > 0 or step.widens]
+
+
+def _expected_of(network: Network, steps: Sequence[BiasKind], beta: float) -> Expected:
+    schema = network.schema
+    steps = steps if beta > 0 else ()
+    seen = [step.looks_at(schema) for step in steps if overrides(step, "chances")]
+    if _is_exact(steps) and all(names is not None for names in seen):
+        looked_at = {schema.sensitive_feature, schema.label, *(n for names in seen for n in names or ())}
+        names = [name for name in schema.names if name in looked_at]
+        cells = math.prod(schema.column(name).cardinality for name in names)
+        if cells <= _MOST_CELLS:
+            rows, weights = _all_combinations(network, names)
+            return _propagated(steps, rows, weights, beta)
+    rng = np.random.default_rng(0)
+    return _simulated(Rows.of(sample(network, _SIMULATED, rng)), steps, beta, rng)
+
+
+def _is_exact(steps: Sequence[BiasKind]) -> bool:
+    """Whether no step's chances can depend on what an earlier step has recorded anew."""
+    recorded = [overrides(step, "recorded") for step in steps]
+    chances = [overrides(step, "chances") for step in steps]
+    return not any(any(recorded[:i]) for i, own in enumerate(chances) if own)
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    """Return rows that were drawn one part after another as one; parts of a network have no score."""
+    starts = np.cumsum([0, *(len(part.before) for part in parts[:-1])])
+    kept = np.concatenate([part.kept + start for part, start in zip(parts, starts, strict=True)])
+    table, before = (
+        Table(tables[0].schema, np.concatenate([table.codes for table in tables]))
+        for tables in ([part.table for part in parts], [part.before for part in parts])
+    )
+    return Rows(table, before, kept)
 
 
 def _applied(steps: Sequence[BiasKind], rows: Rows, beta: float, rng: np.random.Generator) -> Rows:

@@ -317,6 +317,32 @@ _MissingEntry = Annotated[
 ]
 
 
+class ScoreColumn(_Declaration):
+    """The number behind the label, which some kinds of bias act on and no technique sees.
+
+    Parameters
+    ----------
+    column : str
+        Its name in the file. No column of the card but the label may be read from it.
+    threshold : float
+        The smallest number with which the label is favorable.
+    minimum, maximum : float, optional
+        The smallest and the greatest number that there are; those of the rows unless given.
+    """
+
+    column: Text
+    threshold: Annotated[float, Field(allow_inf_nan=False)]
+    minimum: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    maximum: Annotated[float, Field(allow_inf_nan=False)] | None = None
+
+    @model_validator(mode="after")
+    def _threshold_between(self) -> Self:
+        low, high = self.minimum, self.maximum
+        if (low is not None and self.threshold <= low) or (high is not None and self.threshold > high):
+            raise ValueError("its threshold must be above its minimum, and not above its maximum")
+        return self
+
+
 class NetworkSettings(_Declaration):
     """How the dataset's Bayesian network is learned.
 
@@ -378,6 +404,8 @@ class Card(_Declaration):
         Outcome column (two states), and the state that is good for the individual.
     sensitive_feature, deprived_group : str
         Sensitive column, and the state whose members are deprived (AIF360 says *unprivileged*).
+    score : ScoreColumn, optional
+        The number behind the label.
     required_edges, forbidden_edges : list of pairs of str, default []
         Edges (parent, child) that the network must or must not have.
     network : NetworkSettings, optional
@@ -404,6 +432,7 @@ class Card(_Declaration):
     favorable_label: Text
     sensitive_feature: Text
     deprived_group: Text
+    score: ScoreColumn | None = None
     required_edges: Edges = ()
     forbidden_edges: Edges = ()
     network: NetworkSettings = NetworkSettings()
@@ -478,6 +507,8 @@ class Card(_Declaration):
         facts["source"] = self.source.model_dump(include={"format", "column_names", "delimiter", "encoding"})
         if self.source.decimal != ".":
             facts["decimal"] = self.source.decimal
+        if self.score is not None:
+            facts["score"] = self.score.model_dump()
         facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]
         # As a list, because the order of columns can change a number and that of JSON's keys cannot.
         facts["columns"] = [
@@ -554,6 +585,24 @@ class Card(_Declaration):
         if column is not None and "columns" in info.data:
             _require_known(state, info.data["columns"][column].states, f"a state of {column!r}")
         return state
+
+    @field_validator("score")
+    @classmethod
+    def _score_is_no_feature(cls, score: ScoreColumn | None, info: ValidationInfo) -> ScoreColumn | None:
+        if score is None:
+            return None
+        _require_in_file([score.column], info)
+        features = [
+            name
+            for name, spec in info.data.get("columns", {}).items()
+            if (spec.source or name) == score.column and name != info.data.get("label")
+        ]
+        if features:
+            kept = ", ".join(map(repr, features))
+            raise ValueError(f"is the number behind the label, so it cannot be a feature too: {kept}")
+        if any(score.column in group.columns for group in info.data.get("dropped", ())):
+            raise ValueError(f"reads {score.column!r}, which is also dropped")
+        return score
 
     @field_validator("required_edges", "forbidden_edges")
     @classmethod

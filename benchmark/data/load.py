@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from benchmark.data.card import MISSING_VALUES, Card, CategoricalColumn, NumericColumn, load_card
 from benchmark.data.raw import Records, read_records
+from benchmark.data.score import Score, contrary_labels, read_numbers, score_of
 from benchmark.data.source import ANYWHERE, Sources, read_sources
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few
+from benchmark.text.words import as_number, few, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,17 +44,33 @@ class Dataset:
         Where the rows come from, for readers: the kind of place and the paths or URLs.
     unused : tuple of str, default ()
         Columns of the files that the card does not mention, neither as kept nor as dropped.
+    score : Score, optional
+        The number behind the label, where the card names one.
     """
 
     card: Card
     table: Table
     source: str
     unused: tuple[str, ...] = ()
+    score: Score | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know of these data, as sentences."""
-        return (*_unused_note(self.unused), *group_notes(self.table))
+        return (*_unused_note(self.unused), *group_notes(self.table), *self._contrary_note())
+
+    def _contrary_note(self) -> Iterator[str]:
+        declared = self.card.score
+        if declared is None or self.score is None:
+            return
+        if contrary := contrary_labels(self.table, self.score.values, declared):
+            part = share(contrary / len(self.table))
+            favorable = f"{self.card.label} = {self.card.favorable_label!r}"
+            yield (
+                f"the label of {contrary:,} of {len(self.table):,} rows ({part}) is not what the number "
+                f"behind it says: {favorable} where {declared.column!r} is {declared.threshold:g} or more. "
+                "Unless this is so, correct 'threshold' under [score] in the card."
+            )
 
     @property
     def digest(self) -> str:
@@ -91,20 +108,22 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE) -> Datase
     if not isinstance(card, Card):
         card = load_card(card)
     files = read_sources(card, sources)
-    codes, unknown, unused = [], [], []
+    codes, unknown, unused, numbers = [], [], [], []
     for file, source in zip(card.source.files, files, strict=True):
         records = read_records(card, file, source)
         found, strange = _code(card, records, source.location)
         codes.append(found)
         unknown += strange
         unused += records.unused
+        numbers += read_numbers(card, records, source.location)
     if unknown:
         raise _unknown_values(card, unknown)
     table = Table(card.schema(), np.concatenate(codes))
     _check_rows(card, table)
     groups = itertools.groupby(files, key=lambda file: file.kind)
     places = (f"{kind}: {', '.join(file.location for file in group)}" for kind, group in groups)
-    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)))
+    score = score_of(card, table, numbers)
+    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)), score)
 
 
 def group_notes(table: Table) -> tuple[str, ...]:

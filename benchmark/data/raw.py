@@ -43,7 +43,8 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
             remedy="correct source.encoding in the card",
         ) from error
     read_rows = {"csv": _read_csv, "arff": _read_arff}[card.source.format]
-    used = list(dict.fromkeys(spec.source or name for name, spec in card.columns.items()))
+    behind = () if card.score is None else (card.score.column,)
+    used = list(dict.fromkeys((*(spec.source or name for name, spec in card.columns.items()), *behind)))
     advice = _Advice(card, file, text)
     try:
         header, rows = read_rows(text, card.source, file, source.location)
@@ -123,12 +124,14 @@ def _positions(names: Sequence[str], header: Sequence[str], location: str, advic
     missing = [name for name in names if name not in header]
     if missing:
         close = difflib.get_close_matches(missing[0], header, n=1)
+        score = advice.card.score
+        field = "'column' under [score]" if score and missing == [score.column] else "'source' of the columns"
         raise DataError(
             f"The source file {location} lacks columns",
             expected=", ".join(map(repr, missing)),
             got="only " + ", ".join(map(repr, header)),
             remedy=advice.of_header(header, names)
-            or (f"did you mean {close[0]!r}? " if close else "") + "set 'source' of the columns in the card",
+            or (f"did you mean {close[0]!r}? " if close else "") + f"set {field} in the card",
         )
     return {name: i for i, name in enumerate(header)}
 

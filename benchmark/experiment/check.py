@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -159,16 +159,18 @@ def _problems(experiment: Experiment) -> Iterator[_Problem]:
     for name in experiment.headline if not unknown else ():
         yield from _tried("headline", headline_metrics, experiment.model_copy(update={"headline": (name,)}))
     for dataset in experiment.datasets:
-        yield from _of_dataset(dataset, experiment.betas)
+        yield from _of_dataset(dataset, experiment)
 
 
-def _of_dataset(dataset: DatasetEntry, betas: Sequence[float]) -> Iterator[_Problem]:
+def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Problem]:
     place = f"dataset {dataset.name!r}"
     for technique, parameters in dataset.parameters.items():
         yield from _of_parameters(f"{place}, parameters", get_technique, technique, parameters)
     schema: Schema | None = None
+    has_score = False
     try:
-        schema = load_card(dataset.card).with_columns(dataset.columns).schema()
+        card = load_card(dataset.card).with_columns(dataset.columns)
+        schema, has_score = card.schema(), experiment.train == "data" and card.score is not None
     except BetabenchError as error:
         yield _Problem(place, error)
     for bias in dataset.bias:
@@ -178,7 +180,8 @@ def _of_dataset(dataset: DatasetEntry, betas: Sequence[float]) -> Iterator[_Prob
         if schema is not None and not unknown:
             made = bias.to_bias()
             wrong = [p for edit in made.edits for p in _tried(planted, check_edits, schema, [edit])]
-            yield from wrong or _tried(planted, made.check, schema, betas, of_plugins=False)
+            checked = functools.partial(made.check, schema, experiment.betas, has_score=has_score)
+            yield from wrong or _tried(planted, checked, of_plugins=False)
     if schema is not None and dataset.strata is not None and dataset.strata not in schema.names:
         yield _Problem(f"{place}, strata", UnknownNameError("column", dataset.strata, schema.names))
 

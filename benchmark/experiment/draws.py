@@ -1,34 +1,132 @@
-"""What is drawn for a block: its random streams, its training sample, and what is observed of the test rows.
+"""What is drawn for a block: its random streams, its splits, what is trained on, and what is tested on.
 
 All numbers pass through here, so it is part of :data:`benchmark.experiment.versions.HARNESS`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.bias import Bias, Planted, Rows
+from benchmark.columns import Test
 from benchmark.data.table import Table
 from benchmark.seeding import generator
 
 if TYPE_CHECKING:
-    from benchmark.experiment.plan import Block
+    from benchmark.experiment.plan import Block, Experiment
     from benchmark.experiment.world import Scene
 
+Axes = dict[str, str | int | float]
 
-def axes(scene: Scene, block: Block) -> dict[str, str | int | float]:
+
+@dataclass(frozen=True, eq=False)
+class TestRows:
+    """Rows that techniques are tested on.
+
+    Parameters
+    ----------
+    seen : Table
+        What a technique sees of them: their features as they are recorded, no labels.
+    truth : Table
+        What they are scored with: true features, and the labels of the test.
+    among : ndarray of int, shape (n_rows,), optional
+        Which of the original test rows they are, where a technique sees the very same of them: what it says
+        is the same, too.
+    """
+
+    __test__ = False  # pytest would take it for a test
+
+    seen: Table
+    truth: Table
+    among: NDArray[np.intp] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """What is trained on, and the rows of each test that have to be predicted."""
+
+    axes: Axes  # what its random numbers are for
+    train: Table
+    tests: Mapping[Test, TestRows]
+
+
+def axes(scene: Scene, block: Block, experiment: Experiment) -> Axes:
     """Return what the random numbers of a block are for; see :func:`benchmark.seeding.axis_seed`."""
-    return {"dataset": scene.name, "beta": block.beta, "repetition": block.repetition}
+    level: Axes = {} if experiment.paired_betas else {"beta": block.beta}
+    return {"dataset": scene.name, **level, "repetition": block.repetition}
 
 
-def draw_training_sample(scene: Scene, block: Block, seed: int) -> Table:
-    """Return the rows that the techniques of a block are trained on."""
-    planted, _ = scene.planted(block.bias, block.beta)
-    return planted.draw(scene.n_train, generator(seed, purpose="sample", **axes(scene, block)))
+def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[Fold]:
+    """Yield what the techniques of a block are trained and tested on: one fold unless there are several."""
+    own, bias, beta = axes(scene, block, experiment), scene.biases[block.bias], block.beta
+    if not experiment.splits:
+        whole = scene.planted(block.bias, beta)[0]
+        train = whole.draw(scene.n_train, generator(experiment.seed, purpose="sample", **own))
+        yield Fold(own, train, _tests(Rows.of(scene.test), bias, beta, whole, experiment, own))
+        return
+    rows = Rows.of(scene.test, scene.score)
+    for number, (train_rows, test_rows) in enumerate(split(len(scene.test), experiment, own)):
+        fold = own if experiment.folds is None else {**own, "fold": number}
+        rng = generator(experiment.seed, purpose="sample", **fold)
+        planted: Planted | None = None
+        if experiment.train == "data":
+            if scene.n_train < len(train_rows):
+                train_rows = np.sort(rng.choice(train_rows, scene.n_train, replace=False))
+            train = bias.plant_in_rows(rows.take(train_rows), beta, rng).table
+        else:
+            planted = bias.plant_unchecked(scene.network_of(train_rows), beta)
+            train = planted.draw(scene.n_train, rng)
+        held_out = Rows.of(
+            scene.test.take(test_rows), None if rows.score is None else rows.score.take(test_rows)
+        )
+        yield Fold(fold, train, _tests(held_out, bias, beta, planted, experiment, fold))
 
 
-def observe_test_rows(scene: Scene, block: Block, seed: int) -> Table:
-    """Return the rows that the techniques of a block are tested on, as the planted bias lets them be seen."""
-    planted, _ = scene.planted(block.bias, block.beta)
-    if planted.observe is None:
-        return scene.test
-    return planted.observe(scene.test, generator(seed, purpose="observe", **axes(scene, block)))
+def split(
+    n_rows: int, experiment: Experiment, own: Axes
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield the positions of rows to train on and to test on, each ascending, by the axes of a block."""
+    shuffled = generator(experiment.seed, purpose="split", **own).permutation(n_rows)
+    if experiment.folds is not None:
+        parts = np.array_split(shuffled, experiment.folds)
+    else:
+        assert experiment.holdout is not None
+        parts = [shuffled[: n_held_out(n_rows, experiment.holdout)]]
+    for part in parts:
+        held_out = np.zeros(n_rows, dtype=bool)
+        held_out[part] = True
+        yield np.flatnonzero(~held_out), np.flatnonzero(held_out)
+
+
+def n_held_out(n_rows: int, holdout: float) -> int:
+    """Return how many rows a share of them is: at least one, and at least one less than all."""
+    return min(max(round(holdout * n_rows), 1), n_rows - 1)
+
+
+def _tests(
+    rows: Rows, bias: Bias, beta: float, planted: Planted | None, experiment: Experiment, own: Axes
+) -> dict[Test, TestRows]:
+    """Return the rows of each test that needs its own: balanced ones are original ones with weights."""
+    before = rows.table
+
+    def lots() -> np.random.Generator:
+        # The same for all tests: where nothing is planted, they are the same rows.
+        return generator(experiment.seed, purpose="observe", **own)
+
+    observed = bias.observe(before, beta, lots()) if bias.records_anew else before
+    tests: dict[Test, TestRows] = {"original": TestRows(observed.hide_label(), before)}
+    if "biased" in experiment.tests:
+        if planted is not None and bias.edits_network:
+            # What an edited network says of people is in no row of the others: other people are drawn.
+            changed = planted.draw_rows(len(before), lots())
+            tests["biased"] = TestRows(changed.table.hide_label(), changed.truth)
+        else:
+            changed = bias.plant_in_rows(rows, beta, lots())
+            among = None if bias.records_anew else changed.kept
+            tests["biased"] = TestRows(changed.table.hide_label(), changed.truth, among)
+    return tests

@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
-import math
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
+from benchmark.columns import Test
 from benchmark.data.table import Table
 from benchmark.errors import (
     BetabenchError,
@@ -25,19 +25,26 @@ from benchmark.errors import (
     UnknownNameError,
     where,
 )
-from benchmark.experiment.draws import axes, observe_test_rows
+from benchmark.experiment.draws import Fold, TestRows, draw_folds
 from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
-from benchmark.experiment.score import Answers, Scorer, pack, scoring_digest
-from benchmark.experiment.store import CellResult, MetricValue, Status
+from benchmark.experiment.score import (
+    Answers,
+    Place,
+    Scorer,
+    metric_values,
+    pack,
+    scorers_of,
+    scoring_digest,
+    storable,
+    stored_counts,
+)
+from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.experiment.world import Scene, World
-from benchmark.metrics import MetricResults
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import Convergence, Technique, Tools, get_technique, list_techniques
 from benchmark.techniques._checks import checked_decision, checked_score
 from benchmark.techniques.base import one_class
-
-_LONGEST_REASON = 2000
 
 
 @dataclass(frozen=True)
@@ -148,50 +155,65 @@ class Evaluator:
     def __call__(self, block: Block, cells: tuple[Cell, ...]) -> Iterator[CellResult]:
         """Yield the result of each cell, in order; a cell that fails yields why."""
         scene = self.world.scenes[block.dataset]
-        own_axes, seed = axes(scene, block), self.world.experiment.seed
+        seed = self.world.experiment.seed
         try:
-            train = _sealed(self.world.training_sample(block))
-            hidden = _sealed(observe_test_rows(scene, block, seed).hide_label())
+            folds = [_sealed_fold(fold) for fold in draw_folds(scene, block, self.world.experiment)]
         except Exception as error:
-            reason = f"the training sample could not be drawn: {_in_words(error)}"
+            reason = f"the rows to train and test on could not be drawn: {_in_words(error)}"
             yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
             return
-        ranker, classifier_seed = _Ranker(train), axis_seed(seed, purpose="classifier", **own_axes)
+        scorers = scorers_of(folds, self.scorers[block.dataset], scene.test)
+        rankers = [_Ranker(fold.train) for fold in folds]
         for cell in cells:
             technique = self.techniques[block.dataset, cell.technique]
             factory = self.classifiers[cell.classifier]
             own = json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
-            tools = Tools(
-                classifier=functools.partial(factory.build, seed=classifier_seed),
-                ranker=ranker,
-                # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
-                rng=generator(seed, purpose="technique", technique=own, **own_axes),
-            )
-            # Tables of its own for each: what a table derives from its codes can be written to.
-            own_train, own_test = train.twin(), hidden.twin()
+            tools = [
+                Tools(
+                    classifier=functools.partial(
+                        factory.build, seed=axis_seed(seed, purpose="classifier", **fold.axes)
+                    ),
+                    ranker=ranker,
+                    # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
+                    rng=generator(seed, purpose="technique", technique=own, **fold.axes),
+                )
+                for fold, ranker in zip(folds, rankers, strict=True)
+            ]
             started = time.perf_counter()
-            content = self._cell(block, cell, technique, own_train, own_test, tools)
+            content = self._cell(block, cell, technique, folds, tools, scorers)
             yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
     def _cell(
-        self, block: Block, cell: Cell, technique: Technique, train: Table, test: Table, tools: Tools
+        self,
+        block: Block,
+        cell: Cell,
+        technique: Technique,
+        folds: Sequence[Fold],
+        tools: Sequence[Tools],
+        scorers: Mapping[Place, Scorer],
     ) -> dict[str, Any]:
         """Return the fields of a cell's result; the seconds are those before scoring."""
         started = time.perf_counter()
-        scorer = self.scorers[block.dataset]
+        mismatch = classifier_mismatch(technique, self.classifiers[cell.classifier])
+        answers: dict[Place, Answers] = {}
+        convergences = []
         try:
-            with np.errstate():  # what a technique sets is not for the next one
-                declined = classifier_mismatch(technique, self.classifiers[cell.classifier])
-                if declined is None:
-                    declined = one_class(train)
-                if declined is None:
-                    declined = technique.skip(train)
-                if declined is not None:
-                    if not (isinstance(declined, str) and declined.strip()):
-                        reason = f"its skip() returned {declined!r} in place of a reason or None"
-                        return {"status": "failed", "reason": reason}
-                    return {"status": "skipped", "reason": _storable(declined)}
-                answers, convergence = _answers(technique, train, test, scorer, tools)
+            for number, (fold, own_tools) in enumerate(zip(folds, tools, strict=True)):
+                # Tables of its own for each: what a table derives from its codes can be written to.
+                train = fold.train.twin()
+                with np.errstate():  # what a technique sets is not for the next one
+                    declined = mismatch if mismatch is not None else one_class(train)
+                    if declined is None:
+                        declined = technique.skip(train)
+                    if declined is not None:
+                        if not (isinstance(declined, str) and declined.strip()):
+                            reason = f"its skip() returned {declined!r} in place of a reason or None"
+                            return {"status": "failed", "reason": reason}
+                        return {"status": "skipped", "reason": storable(declined)}
+                    own_scorers = {test: scorers[number, test] for test in fold.tests}
+                    found, convergence = _answers(technique, train, fold.tests, own_scorers, own_tools)
+                answers |= {(number, test): own for test, own in found.items()}
+                convergences += [convergence] if convergence is not None else []
         except NotConvergedError as error:
             return {"status": "not_converged", "reason": _in_words(error)}
         except DeclinedError as error:
@@ -200,46 +222,50 @@ class Evaluator:
         except BaseException as error:
             return {"status": "failed", "reason": _in_words(error)}
         seconds = time.perf_counter() - started
-        scores = scorer.score(answers)
+        scored = {place: scorers[place].score(own) for place, own in answers.items()}
         return {
             "status": "ok",
-            "metrics": metric_values(scores),
-            "counts": scores.counts.rows.tolist(),
-            "convergence": convergence,
-            "rows": pack(answers) if scorer.needs_rows else None,
+            "metrics": metric_values(scored, self.world.experiment.tests),
+            "counts": stored_counts(scored),
+            # Of several folds, how the one ended that came least below its tolerance.
+            "convergence": max(convergences, key=lambda c: c.residual - c.tolerance, default=None),
+            "rows": pack(answers) if scorers[0, "original"].needs_rows else None,
             "scoring": self.scoring[block.dataset],
             "seconds": seconds,
         }
 
 
-def metric_values(results: MetricResults) -> tuple[MetricValue, ...]:
-    """Return metrics as the store keeps them."""
-    reasons = results.reasons
-    return tuple(
-        MetricValue(name, float(value))
-        if not math.isnan(value)
-        else MetricValue(name, None, _storable(reasons.get(name, "")))
-        for name, value in results.values.items()
-    )
-
-
 def _answers(
-    technique: Technique, train: Table, test: Table, scorer: Scorer, tools: Tools
-) -> tuple[Answers, Convergence | None]:
+    technique: Technique,
+    train: Table,
+    tests: Mapping[Test, TestRows],
+    scorers: Mapping[Test, Scorer],
+    tools: Tools,
+) -> tuple[dict[Test, Answers], Convergence | None]:
     """Train and predict, and trust nothing: a plugin may have replaced the methods that check."""
     predictor = technique.fit(train, tools)
 
-    def predict(table: Table) -> NDArray[np.bool_]:
-        return checked_decision(technique, predictor.predict(table), len(test))
+    def ask(rows: TestRows, scorer: Scorer) -> Answers:
+        test = rows.seen.twin()
 
-    def predict_score(table: Table) -> NDArray[np.float64]:
-        assert predictor.predict_score is not None
-        return checked_score(technique, predictor.predict_score(table), len(test))
+        def predict(table: Table) -> NDArray[np.bool_]:
+            return checked_decision(technique, predictor.predict(table), len(test))
 
-    predicted = predict(test)
-    # Scores are looked at even where no metric needs them: predictions may have been made from NaN.
-    score = None if predictor.predict_score is None else predict_score(test)
-    answers = scorer.ask(test, predicted, score, predict if score is None else predict_score)
+        def predict_score(table: Table) -> NDArray[np.float64]:
+            assert predictor.predict_score is not None
+            return checked_score(technique, predictor.predict_score(table), len(test))
+
+        predicted = predict(test)
+        # Scores are looked at even where no metric needs them: predictions may have been made from NaN.
+        score = None if predictor.predict_score is None else predict_score(test)
+        return scorer.ask(test, predicted, score, predict if score is None else predict_score)
+
+    answers: dict[Test, Answers] = {}
+    for name, rows in tests.items():
+        if rows.among is None:
+            answers[name] = ask(rows, scorers[name])
+        else:
+            answers[name] = answers["original"].of(rows.among)
     reported = predictor.convergence
     if reported is None:
         return answers, None
@@ -253,6 +279,11 @@ def _answers(
             remedy="correct what the technique reports",
         )
     return answers, figures
+
+
+def _sealed_fold(fold: Fold) -> Fold:
+    tests = {name: replace(rows, seen=_sealed(rows.seen)) for name, rows in fold.tests.items()}
+    return replace(fold, train=_sealed(fold.train), tests=tests)
 
 
 def _sealed(table: Table) -> Table:
@@ -273,15 +304,9 @@ def _in_words(error: BaseException) -> str:
     except Exception:  # an exception of a plugin's own
         text = "(its message cannot be read)"
     if isinstance(error, BetabenchError):
-        return _storable(text)
+        return storable(text)
     place = where(error)
-    return _storable(f"{type(error).__name__}: {text}", f" ({place})" if place else "")
-
-
-def _storable(text: str, end: str = "") -> str:
-    """Return text that every file and database takes, whatever a plugin put into its message."""
-    shortened = (text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + " ...") + end
-    return shortened.encode("utf-8", "replace").decode().replace("\0", "?")
+    return storable(f"{type(error).__name__}: {text}", f" ({place})" if place else "")
 
 
 class _Ranker:

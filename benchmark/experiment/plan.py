@@ -14,6 +14,7 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     Field,
+    StrictBool,
     StrictInt,
     ValidationError,
     field_validator,
@@ -23,6 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_bias, make_step
 from benchmark.bias.edits import BiasEdit
+from benchmark.columns import TESTS, Test
 from benchmark.data.card import Card, Edges, NetworkSettings, load_card
 from benchmark.declarations import (
     broken_rules,
@@ -46,11 +48,12 @@ def _of_percent(beta: float) -> str:
     return f": {beta / 100:g} for {beta:g} %" if 1 < beta <= 100 else ""
 
 
-_LITE_ROWS, _LITE_REPETITIONS = 1000, 2
+_LITE_ROWS, _LITE_REPETITIONS, _LITE_FOLDS = 1000, 2, 2
 _BIAS_EXAMPLE = "docs/adding/bias.md has an example"
 
 Beta = Annotated[float, AfterValidator(_require_level)]
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
+Train = Literal["network", "data"]
 Parameters = dict[str, bool | int | float | str]
 
 PAPER_METRICS = ("discrimination", "accuracy", "overestimation", "underestimation")
@@ -292,7 +295,22 @@ class Experiment(_Strict):
     betas : tuple of float
         Levels of planted bias, each in [0, 1], ascending.
     train_rows : int or "data"
-        Size of each training sample; ``"data"`` means as many rows as the real data has.
+        Size of each training sample; ``"data"`` means as many rows as there are to train on or to learn the
+        network from. Of real rows, which are drawn once each, there are at most as many.
+    train : {"network", "data"}
+        Whether training samples are drawn from the learned network, or are real rows; bias is planted in
+        either.
+    holdout, folds : float or int, optional
+        Which rows are kept for testing, in a random split of each repetition: a share of them, or each of so
+        many parts in turn; a repetition's value is the mean over the parts then. Neither network nor training
+        sample has seen them. With neither of the two, the network is learned from the rows that are tested
+        on, as in the paper; real rows to train on need one.
+    tests : tuple of str
+        What the same fitted models are scored on: always the ``"original"`` test rows, also ``"biased"``
+        ones, with the bias planted in them, and ``"balanced"`` ones, the original rows with the same total
+        weight for each group and outcome.
+    paired_betas : bool
+        Whether the samples of a repetition share their random numbers at all levels of bias.
     time_limit : float
         Seconds that one technique with one classifier may take on one sample.
     memory_limit : float
@@ -321,6 +339,11 @@ class Experiment(_Strict):
     repetitions: StrictInt = Field(default=10, ge=1)
     betas: tuple[Beta, ...] = Field(min_length=1)
     train_rows: TrainRows = "data"
+    train: Train = "network"
+    holdout: Annotated[float, Field(gt=0, lt=1)] | None = None
+    folds: Annotated[StrictInt, Field(ge=2)] | None = None
+    tests: tuple[Test, ...] = ("original",)
+    paired_betas: StrictBool = False
     time_limit: float = Field(default=300.0, gt=0, allow_inf_nan=False)
     memory_limit: float = Field(default=4096.0, gt=0)
     datasets: tuple[DatasetEntry, ...] = Field(min_length=1)
@@ -355,9 +378,16 @@ class Experiment(_Strict):
             raise ValueError("must be ascending and distinct")
         return tuple(beta + 0.0 for beta in betas)  # -0.0 is 0.0, but would seed other samples
 
+    @field_validator("tests")
+    @classmethod
+    def _tests_in_order(cls, tests: tuple[Test, ...]) -> tuple[Test, ...]:
+        if "original" not in tests or len(set(tests)) < len(tests):
+            raise ValueError("must name 'original', and each test once")
+        return tuple(test for test in TESTS if test in tests)
+
     @model_validator(mode="after")
-    def _names_fit(self) -> Experiment:
-        if rules := [*self._repeated_names(), *self._absent_names()]:
+    def _fields_fit(self) -> Experiment:
+        if rules := [*self._repeated_names(), *self._absent_names(), *self._wrong_splits()]:
             raise PydanticCustomError("names", "{first}", {"first": rules[0], "rules": rules})
         return self
 
@@ -384,6 +414,20 @@ class Experiment(_Strict):
             if dataset.baseline not in own:
                 absent = f"the baseline {dataset.baseline!r} of {dataset.name!r} is not among the techniques"
                 yield f"datasets: {absent}: {', '.join(own)}"
+
+    def _wrong_splits(self) -> Iterator[str]:
+        if self.holdout and self.folds:
+            yield "holdout, folds: give one of the two; folds test every row once, a holdout some of them"
+        if self.train == "data" and not self.splits:
+            yield (
+                'train: real rows to train on need others to test on; give "holdout = 0.3", or "folds = 10", '
+                'beside train = "data"'
+            )
+
+    @property
+    def splits(self) -> bool:
+        """Whether rows are kept for testing."""
+        return self.holdout is not None or self.folds is not None
 
     @property
     def measured(self) -> tuple[str, ...]:
@@ -635,6 +679,7 @@ def lite(experiment: Experiment) -> Experiment:
         "repetitions": min(_LITE_REPETITIONS, experiment.repetitions),
         "betas": tuple(sorted({experiment.betas[0], experiment.betas[-1]})),
         "train_rows": few(experiment.train_rows),
+        "folds": experiment.folds and min(experiment.folds, _LITE_FOLDS),
         "datasets": tuple(
             entry.model_copy(update={"train_rows": entry.train_rows and few(entry.train_rows)})
             for entry in experiment.datasets

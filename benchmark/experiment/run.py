@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmark.errors import ExperimentError, StoreError
+from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import (
     Cell,
@@ -21,12 +22,20 @@ from benchmark.experiment.evaluate import (
     configured_techniques,
     describe_classifier,
     describe_technique,
-    metric_values,
 )
 from benchmark.experiment.plan import PAPER_METRICS, WHOLE, Block, Experiment, Shard, plan_blocks
 from benchmark.experiment.pool import Finished, Limits, Task
-from benchmark.experiment.score import Scorer, scoring_digest
-from benchmark.experiment.store import CellResult, LastRun, Store, Stored
+from benchmark.experiment.score import (
+    Place,
+    Scored,
+    Scorer,
+    counts_by_place,
+    metric_values,
+    scorers_of,
+    scoring_digest,
+    unpack,
+)
+from benchmark.experiment.store import CellResult, LastRun, MetricValue, Store, Stored
 from benchmark.experiment.versions import software
 from benchmark.experiment.world import World, cell_key
 from benchmark.metrics import FAILING, get_metric, metric_names
@@ -139,6 +148,9 @@ def compute(
             got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
+    tests = world.experiment.tests  # earlier runs may have measured more of the same cells
+    if any(m.test not in tests for c in cells for m in c.metrics):
+        cells = [replace(c, metrics=tuple(m for m in c.metrics if m.test in tests)) for c in cells]
     return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors))
 
 
@@ -177,28 +189,45 @@ def _score_again(
 
     These are cells whose predictions were not kept, or not all that a metric needs, because none needed it.
     """
-    measured = world.experiment.measured
-    wanted = set(metric_names(measured))
+    experiment, measured = world.experiment, world.experiment.measured
+    names = metric_names(measured)
+    wanted = {MetricValue(name, None, "", test).stored_name for test in experiment.tests for name in names}
     lost: set[str] = set()
     for dataset, scene in world.scenes.items():
-        digest = scoring_digest(wanted, scene.strata)
-        own = [cell.key for block, cells in planned if block.dataset == dataset for cell in cells]
-        finished = [(key, stored[key]) for key in own if key in stored and stored[key].status == "ok"]
+        digest = scoring_digest(names, scene.strata)
+        blocks = {cell.key: block for block, cells in planned if block.dataset == dataset for cell in cells}
+        finished = [(key, stored[key]) for key in blocks if key in stored and stored[key].status == "ok"]
         stale = [key for key, old in finished if old.scoring != digest or not wanted <= old.metrics]
-        scorer = Scorer(scene.test, measured, scene.strata) if stale else None
+        if not stale:
+            continue
+        scorer = Scorer(scene.test, measured, scene.strata)
         for start in range(0, len(stale), _BATCH):
-            assert scorer is not None
             updated = []
             for old in store.read(stale[start : start + _BATCH]):
                 rows = store.rows(old.key)
-                results = scorer.score_again(old.counts, rows)
-                if results is None:
+                scored = _scored_again(world, blocks[old.key], scorer, old, rows)
+                if scored is None:
                     lost.add(old.key)
                 else:
-                    found = metric_values(results)
+                    found = metric_values(scored, experiment.tests)
                     updated.append(replace(old, metrics=found, scoring=digest, rows=rows))
             store.write(updated)
     return lost
+
+
+def _scored_again(
+    world: World, block: Block, common: Scorer, cell: CellResult, packed: bytes | None
+) -> dict[Place, Scored] | None:
+    """Return metrics of what is stored of a cell; None if that does not suffice."""
+    counts, scene = counts_by_place(cell.counts), world.scenes[block.dataset]
+    # Counts do for any rows; what needs the rows themselves has them drawn again.
+    scorers = dict.fromkeys(counts, common)
+    if common.needs_rows and (len(counts) > 1 or world.experiment.splits):
+        scorers = scorers_of(list(draw_folds(scene, block, world.experiment)), common, scene.test)
+    answers = {} if packed is None else unpack(packed, {place: s.n_rows for place, s in scorers.items()})
+    again = {place: scorers[place].score_again(own, answers.get(place)) for place, own in counts.items()}
+    complete = {place: own for place, own in again.items() if own is not None}
+    return complete if len(complete) == len(again) else None
 
 
 def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tuple[Cell, ...]]]:

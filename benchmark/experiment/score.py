@@ -7,20 +7,26 @@ corrected metric never trains a technique again, nor does another one that needs
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import io
 import json
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.columns import TESTS, Test
 from benchmark.data.table import Table
+from benchmark.experiment.store.cell import MetricValue
 from benchmark.experiment.versions import PACKAGE, closure_digest
 from benchmark.metrics import (
+    FAILING,
     GroupCounts,
     MetricResults,
     Predictions,
@@ -28,6 +34,16 @@ from benchmark.metrics import (
     metric_names,
     one_value_each,
 )
+
+if TYPE_CHECKING:
+    from benchmark.experiment.draws import Fold
+
+_LONGEST_REASON = 2000
+
+Place: TypeAlias = tuple[int, Test]
+"""Number of a fold, and a test."""
+
+_ONLY: Place = (0, "original")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +53,11 @@ class Answers:
     predicted: NDArray[np.bool_]  # whether the favorable outcome is
     score: NDArray[np.float64] | None = None  # estimate of P(y+ | x), if the technique has one
     alternated: NDArray[np.float64] | None = None  # scores, else predictions, with the two groups exchanged
+
+    def of(self, rows: NDArray[np.intp]) -> Answers:
+        """Return what was said of some of the rows, by their positions."""
+        score, alternated = (None if own is None else own[rows] for own in (self.score, self.alternated))
+        return Answers(self.predicted[rows], score, alternated)
 
 
 class Scorer:
@@ -57,8 +78,18 @@ class Scorer:
         self._groups = schema.columns[schema.sensitive_index].states
         self._deprived = schema.deprived_code
         self._codes = test.codes[:, schema.sensitive_index]
+        self._strata_name = strata
         self._strata = None if strata is None else test.codes[:, schema.index(strata)]
         self._features = _features(test) if "features" in needs else None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of test rows."""
+        return len(self._test)
+
+    def of(self, test: Table) -> Scorer:
+        """Return what scores answers for other rows in the same way."""
+        return Scorer(test, self.names, self._strata_name)
 
     def ask(
         self,
@@ -79,13 +110,29 @@ class Scorer:
         kept = None if score is None or not self.needs_rows else np.asarray(score, dtype=np.float64)
         return Answers(predicted, kept, alternated)
 
-    def score(self, answers: Answers) -> MetricResults:
+    def score(self, answers: Answers) -> Scored:
         """Return metrics, and the counts that they come from; one that fails has that as its reason."""
+        rows = self._rows(answers)
+        # A metric that hides what it needs must not find it here and miss it when it is computed again.
+        return self._scored(rows.counts.rows, rows if self.needs_rows else None)
+
+    def _rows(self, answers: Answers) -> Predictions:
         truth = (self._codes, self._groups, self._test.y)
         more = (self._strata, self._features, answers.alternated)
-        rows = Predictions(*truth, answers.predicted, answers.score, *more)
-        # A metric that hides what it needs must not find it here and miss it when it is computed again.
-        return self._measure(rows.counts, rows if self.needs_rows else None)
+        return Predictions(*truth, answers.predicted, answers.score, *more)
+
+    def _scored(self, counts: NDArray[np.int64], rows: Predictions | None) -> Scored:
+        results = self._measure(GroupCounts(self._groups, counts.astype(np.float64), counts), rows)
+        return Scored(results, functools.partial(self._balanced, counts, rows))
+
+    def _balanced(self, counts: NDArray[np.int64], rows: Predictions | None) -> MetricResults:
+        """Measure with weights by which each group with each label counts alike, all together as before."""
+        cells = counts.sum(axis=2)
+        filled = np.count_nonzero(cells)
+        weights = np.divide(cells.sum(), filled * cells, out=np.zeros(cells.shape), where=cells > 0)
+        if rows is not None:
+            rows = replace(rows, sample_weight=weights[rows.codes, self._test.y.astype(np.intp)])
+        return self._measure(GroupCounts(self._groups, counts * weights[:, :, None], counts), rows)
 
     def _measure(self, counts: GroupCounts, rows: Predictions | None) -> MetricResults:
         results = one_value_each(counts, self._deprived, self.names, rows=rows, tolerant=True)
@@ -98,20 +145,84 @@ class Scorer:
         }
         return replace(results, reasons={**results.reasons, **reasons})
 
-    def score_again(self, counts: Sequence[object], packed: bytes | None) -> MetricResults | None:
-        """Return metrics of a stored cell, or None if what was stored of it does not suffice.
+    def score_again(self, counts: Sequence[object], answers: Answers | None) -> Scored | None:
+        """Return metrics of stored answers, or None if what was stored of them does not suffice.
 
-        ``counts`` are by [group][favorable label][favorable prediction]; ``packed`` are its rows as
-        :func:`pack` gives them, if any were stored.
+        ``counts`` are by [group][favorable label][favorable prediction]; ``answers`` are those of the rows,
+        if any were stored.
         """
         if not self.needs_rows:
-            rows = np.array(counts, dtype=np.int64)
-            return self._measure(GroupCounts(self._groups, rows.astype(np.float64), rows), None)
-        if packed is None:
+            return self._scored(np.array(counts, dtype=np.int64), None)
+        if answers is None:
             return None
-        answers = unpack(packed, len(self._test))
         asked = "alternated" not in self._needs or len(self._groups) != 2 or answers.alternated is not None
         return self.score(answers) if asked else None
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Metrics of some answers."""
+
+    results: MetricResults
+    balanced: Callable[[], MetricResults]  # the same where each group with each label has the same weight
+
+
+def scorers_of(folds: Sequence[Fold], common: Scorer, test: Table) -> dict[Place, Scorer]:
+    """Return what scores the answers to each test of each fold; ``common`` does for all of a table."""
+    return {
+        (number, name): common if rows.truth is test else common.of(rows.truth)
+        for number, fold in enumerate(folds)
+        for name, rows in fold.tests.items()
+    }
+
+
+def metric_values(scored: Mapping[Place, Scored], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
+    """Return metrics as the store keeps them: of each test the means over its folds, then those of each."""
+    folds = sorted({fold for fold, _ in scored})
+    found: list[MetricValue] = []
+    for test in tests:
+        results = [
+            scored[fold, "original"].balanced() if test == "balanced" else scored[fold, test].results
+            for fold in folds
+        ]
+        single = [[_value(own, name, test) for name in own.values] for own in results]
+        if len(single) == 1:
+            found += single[0]
+            continue
+        found += map(_mean, zip(*single, strict=True))
+        found += (replace(own, fold=fold) for fold in folds for own in single[fold])
+    return tuple(found)
+
+
+def _value(results: MetricResults, name: str, test: Test) -> MetricValue:
+    value = float(results.values[name])
+    if math.isnan(value):
+        return MetricValue(name, None, storable(results.reasons.get(name, "")), test)
+    return MetricValue(name, value, "", test)
+
+
+def _mean(values: Sequence[MetricValue]) -> MetricValue:
+    """Return the mean over the folds that have a value; a metric that fails in one of them has failed."""
+    failing = [own for own in values if own.reason.startswith(FAILING)]
+    known = [own.value for own in values if own.value is not None]
+    if failing or not known:
+        return (failing or values)[0]
+    return replace(values[0], value=math.fsum(known) / len(known), reason="")
+
+
+def stored_counts(scored: Mapping[Place, Scored]) -> list[object] | dict[str, list[object]]:
+    """Return counts as the store keeps them; see :attr:`benchmark.experiment.store.CellResult.counts`."""
+    counts = {place: own.results.counts.rows.tolist() for place, own in scored.items()}
+    if list(counts) == [_ONLY]:
+        return list(counts[_ONLY])
+    return {test: [own for (_, name), own in counts.items() if name == test] for _, test in counts}
+
+
+def counts_by_place(stored: Sequence[object] | Mapping[str, Sequence[object]]) -> dict[Place, Any]:
+    """Return stored counts by fold and test."""
+    if not isinstance(stored, Mapping):
+        return {_ONLY: stored}
+    return {(fold, test): own for test in TESTS for fold, own in enumerate(stored.get(test, ()))}
 
 
 def scoring_digest(metrics: Iterable[str], strata: str | None = None) -> str:
@@ -130,27 +241,46 @@ def scoring_digest(metrics: Iterable[str], strata: str | None = None) -> str:
     return hashlib.sha256(json.dumps([code, strata]).encode()).hexdigest()
 
 
-def pack(answers: Answers) -> bytes:
+def pack(answers: Mapping[Place, Answers]) -> bytes:
     """Return answers as a compressed NumPy archive: scores of trees repeat, and shrink to little."""
-    arrays: dict[str, NDArray[np.generic]] = {"predicted": np.packbits(answers.predicted)}
-    for name, scores in (("score", answers.score), ("alternated", answers.alternated)):
-        if scores is not None:
-            values, codes = np.unique(scores, return_inverse=True)
-            arrays[f"{name}_values"] = values
-            arrays[f"{name}_codes"] = codes.astype(np.min_scalar_type(len(values)))
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for place, own in answers.items():
+        prefix = _prefix(place)
+        arrays[f"{prefix}predicted"] = np.packbits(own.predicted)
+        for name, scores in (("score", own.score), ("alternated", own.alternated)):
+            if scores is not None:
+                values, codes = np.unique(scores, return_inverse=True)
+                arrays[f"{prefix}{name}_values"] = values
+                arrays[f"{prefix}{name}_codes"] = codes.astype(np.min_scalar_type(len(values)))
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
     return file.getvalue()
 
 
-def unpack(packed: bytes, n_rows: int) -> Answers:
-    """Return what was packed."""
+def unpack(packed: bytes, n_rows: Mapping[Place, int]) -> dict[Place, Answers]:
+    """Return what was packed, of the places that are there; ``n_rows`` are predicted in each."""
+    found = {}
     with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
-        score, alternated = (
-            arrays[f"{name}_values"][arrays[f"{name}_codes"]] if f"{name}_values" in arrays else None
-            for name in ("score", "alternated")
-        )
-        return Answers(np.unpackbits(arrays["predicted"], count=n_rows).astype(bool), score, alternated)
+        for place, n in n_rows.items():
+            prefix = _prefix(place)
+            if f"{prefix}predicted" in arrays:
+                score, alternated = (
+                    arrays[f"{name}_values"][arrays[f"{name}_codes"]] if f"{name}_values" in arrays else None
+                    for name in (f"{prefix}score", f"{prefix}alternated")
+                )
+                predicted = np.unpackbits(arrays[f"{prefix}predicted"], count=n).astype(bool)
+                found[place] = Answers(predicted, score, alternated)
+    return found
+
+
+def _prefix(place: Place) -> str:
+    return "" if place == _ONLY else "{}_{}_".format(*place)
+
+
+def storable(text: str, end: str = "") -> str:
+    """Return text that every file and database takes, whatever a plugin put into its message."""
+    shortened = (text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + " ...") + end
+    return shortened.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
 def _features(test: Table) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import itertools
 import json
@@ -13,18 +14,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmark.bias import Bias, Planted
+from benchmark.bias import Bias, Expected, Planted, Rows, Score
 from benchmark.data import Table
-from benchmark.data.card import Card, load_card
+from benchmark.data.card import Card, Edges, NetworkSettings, load_card
 from benchmark.data.load import group_notes, load_dataset
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError
-from benchmark.experiment.draws import draw_training_sample
+from benchmark.experiment.draws import draw_folds, n_held_out
 from benchmark.experiment.main_script import leave_if_imported_by_a_worker
-from benchmark.experiment.plan import Block, DatasetEntry, Experiment
-from benchmark.experiment.versions import harness_digest, source_digest
+from benchmark.experiment.plan import Block, DatasetEntry, Experiment, Train
+from benchmark.experiment.versions import PACKAGE, code_digest, harness_digest, source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network, merge_settings
 from benchmark.network.model import Network
@@ -32,6 +34,23 @@ from benchmark.network.sample import sample
 from benchmark.registry import load_plugin
 from benchmark.seeding import generator
 from benchmark.text.embedded import REAL, SAMPLED, SUFFIX
+
+_MOST_REMEMBERED = 16  # networks of training rows: those of the folds that several biases share
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How a dataset's network is learned."""
+
+    settings: NetworkSettings
+    required: Edges
+    forbidden: Edges
+
+    def of(self, table: Table) -> Network:
+        """Return the network of a table; errors as of :func:`benchmark.network.learn.learn_network`."""
+        return learn_network(
+            table, self.settings, required_edges=self.required, forbidden_edges=self.forbidden
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +60,18 @@ class Scene:
     name: str  # in results: the entry's, marked where the embedded network stands in for real data
     card: Card
     embedded: bool  # whether the test data are a sample of the embedded network
-    network: Network  # the learned one, nothing planted
-    test: Table  # what techniques are scored on
-    n_train: int  # rows of each training sample
+    network: Network  # learned from all rows, nothing planted
+    test: Table  # all rows, of which techniques are scored on all or, with splits, on those held out
+    n_train: int  # rows of each training sample, at most
     biases: Mapping[str, Bias]  # by name
+    learning: Learning
+    train: Train = "network"  # what training samples are drawn from
+    score: Score | None = None  # the number behind the label, where the card names one
     strata: str | None = None  # column to stratify by, for metrics that need one
     notes: tuple[str, ...] = ()  # what readers should know of the test data, as sentences
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
+    _expected: dict[tuple[str, float], Expected] = field(default_factory=dict, repr=False)
+    _learned: dict[bytes, Network] = field(default_factory=dict, repr=False)
 
     @property
     def title(self) -> str:
@@ -79,6 +103,28 @@ class Scene:
             self._planted[bias, beta] = planted, network_digest(planted.network)
         return self._planted[bias, beta]
 
+    def expected(self, bias: str, beta: float) -> Expected:
+        """Return what is expected of training samples, where all rows are trained on or learned from."""
+        if self.train == "network":
+            return self.planted(bias, beta)[0].expected
+        if (bias, beta) not in self._expected:
+            rows = Rows.of(self.test, self.score)
+            self._expected[bias, beta] = self.biases[bias].expected_in_rows(rows, beta)
+        return self._expected[bias, beta]
+
+    def network_of(self, rows: NDArray[np.intp]) -> Network:
+        """Return the network that is learned from some of the rows; that of the last ones is remembered."""
+        key = rows.tobytes()
+        if key not in self._learned:
+            learned = self.learning.of(self.test.take(rows))
+            while len(self._learned) >= _MOST_REMEMBERED:
+                del self._learned[next(iter(self._learned))]
+            self._learned[key] = learned
+        return self._learned[key]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_learned": {}}
+
 
 @dataclass(frozen=True, eq=False)
 class World:
@@ -94,8 +140,8 @@ class World:
         return any(scene.embedded for scene in self.scenes.values())
 
     def training_sample(self, block: Block) -> Table:
-        """Return the rows that the techniques of a block are trained on, the same at every call."""
-        return draw_training_sample(self.scenes[block.dataset], block, self.experiment.seed)
+        """Return the rows that a block's techniques are trained on, at first if there are several folds."""
+        return next(draw_folds(self.scenes[block.dataset], block, self.experiment)).train
 
     def __getstate__(self) -> dict[str, Any]:
         # First, because scenes may hold kinds of bias that plugins declare.
@@ -190,13 +236,13 @@ def _build_scene(
     changes = entry.network.changes
     required = changes.pop("required_edges", card.required_edges)
     forbidden = changes.pop("forbidden_edges", card.forbidden_edges)
-    settings = merge_settings(card.network, changes)
-    relearn = (settings, required, forbidden) != (card.network, card.required_edges, card.forbidden_edges)
+    learning = Learning(merge_settings(card.network, changes), required, forbidden)
+    relearn = learning != Learning(card.network, card.required_edges, card.forbidden_edges)
     rng = generator(experiment.seed, purpose="test", dataset=entry.name)
     found = find_rows(card, sources, rng, require_real_data)
     test, network = found.table, found.network
     if network is None:
-        network = learn_network(test, settings, required_edges=required, forbidden_edges=forbidden)
+        network = learning.of(test)
         say(f"{entry.name}: {len(test):,} real rows from {found.source}")
     elif relearn:
         raise ExperimentError(
@@ -217,25 +263,47 @@ def _build_scene(
             got=entry.strata,
             remedy="correct 'strata' in the experiment file",
         )
-    train_rows = entry.train_rows or experiment.train_rows
     scene = Scene(
         name=entry.name + (SUFFIX if found.network else ""),
         card=card,
         embedded=found.network is not None,
         network=network,
         test=test,
-        n_train=len(test) if train_rows == "data" else train_rows,
+        n_train=_train_rows(experiment, entry, len(test)),
         biases={bias.name: bias.to_bias() for bias in entry.bias},
+        learning=learning,
+        train=experiment.train,
+        score=found.score if experiment.train == "data" else None,
         strata=entry.strata,
         notes=group_notes(test),
     )
     for name, beta in itertools.product(scene.biases, experiment.betas):
         try:  # so that what cannot be planted is known before anything is computed
-            scene.planted(name, beta)
+            scene.expected(name, beta)
         except BetabenchError as error:
             error.what = f"Dataset {entry.name!r}, bias {name!r}: {error.what}"
             raise
     return scene
+
+
+def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int) -> int:
+    """Return how many rows a training sample has; an ExperimentError says that rows cannot be split so."""
+    n_others = n_rows
+    if experiment.folds is not None:
+        n_others = n_rows - n_rows // experiment.folds
+    elif experiment.holdout is not None:
+        n_others = n_rows - n_held_out(n_rows, experiment.holdout)
+    if n_rows < (experiment.folds or 2):
+        raise ExperimentError(
+            f"The dataset {entry.name!r} has too few rows to be split",
+            expected=f"at least {experiment.folds or 2} rows",
+            got=f"{n_rows}",
+            remedy="correct 'folds' in the experiment file",
+        )
+    asked = entry.train_rows or experiment.train_rows
+    if asked == "data":
+        return n_others
+    return min(asked, n_others) if experiment.train == "data" else asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,6 +315,7 @@ class FoundRows:
     notes: tuple[str, ...]  # what readers should know of them, as sentences
     network: Network | None = None  # the embedded one that stands in for real data
     missing: str = ""  # why there are no real data; else empty
+    score: Score | None = None  # the number behind the label, of real ones whose card names it
 
 
 def find_rows(
@@ -270,7 +339,7 @@ def find_rows(
         table = sample(network, card.rows, rng)
         source = f"a sample of the embedded network {path.name}"
         return FoundRows(table, source, group_notes(table), network, missing.what)
-    return FoundRows(dataset.table, dataset.source, dataset.notes)
+    return FoundRows(dataset.table, dataset.source, dataset.notes, score=dataset.score)
 
 
 def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, int | None, str]:
@@ -313,6 +382,29 @@ def describe_bias(bias: Bias) -> list[dict[str, Any]]:
     ]
 
 
+def _drawn_from(experiment: Experiment, scene: Scene, block: Block) -> dict[str, Any]:
+    """Return by what of the protocol, the network or the rows a training sample, and tests, are drawn."""
+    drawn: dict[str, Any] = {}
+    if not experiment.splits or experiment.train == "network":
+        drawn["network"] = scene.planted(block.bias, block.beta)[1]
+    if experiment.splits:
+        drawn["split"] = {name: getattr(experiment, name) for name in ("train", "holdout", "folds")}
+    if experiment.splits and experiment.train == "network":
+        drawn["learning"] = [repr(scene.learning), _learning_digest()]
+    if scene.score is not None:
+        drawn["score"] = scene.score.digest
+    if "biased" in experiment.tests:
+        drawn["tests"] = ["biased"]  # balanced tests need no other answers
+    if experiment.paired_betas:
+        drawn["paired_betas"] = True
+    return drawn
+
+
+@functools.cache
+def _learning_digest() -> str:
+    return code_digest((PACKAGE / "network").glob("*.py"))
+
+
 def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
     """Return the identity of a cell in the store: the SHA-256 of everything that can change its predictions.
 
@@ -324,7 +416,7 @@ def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifie
         "code": harness_digest(),
         "test": scene.test.digest,
         "steps": scene.described_biases[block.bias, block.beta > 0],
-        "network": scene.planted(block.bias, block.beta)[1],
+        **_drawn_from(world.experiment, scene, block),
         "train_rows": scene.n_train,
         "seed": world.experiment.seed,
         **{"dataset": scene.name, "bias": block.bias, "beta": block.beta, "repetition": block.repetition},

@@ -119,10 +119,9 @@ def test_a_proxy_tells_the_label_of_the_deprived_and_nothing_else(network: Netwo
 
 
 def test_rows_to_test_on_get_the_proxy_as_well(network: Network) -> None:
-    planted = kind("proxy").plant(network, 1.0)
-    test = drawn(network, "cpt", 0.0, 5000, seed=2)
-    assert planted.observe is not None
-    observed = planted.observe(test, np.random.default_rng(7))
+    bias, test = kind("proxy"), drawn(network, "cpt", 0.0, 5000, seed=2)
+    assert bias.records_anew
+    observed = bias.observe(test, 1.0, np.random.default_rng(7))
     np.testing.assert_array_equal(observed.codes[:, :-1], test.codes)
     assert (observed.codes[observed.deprived, -1] == observed.y[observed.deprived]).all()
     columns = tuple(

@@ -119,7 +119,9 @@ def test_a_score_is_lowered_and_cut_anew() -> None:
     noisy = make_bias(make_step("score", {"noise": 0.1}))
     assert draw(noisy, rows, 0.0).table.codes is table.codes
     assert (draw(noisy, rows, 0.4).table.y != after.y).any()
-    with pytest.raises(BiasError, match=r"needs the number behind the label.*What to do: use another kind"):
+    with pytest.raises(
+        BiasError, match=r"needs the number behind the label.*What to do: name its column with"
+    ):
         make_bias("score").plant_in_rows(Rows.of(table), 0.4, np.random.default_rng(1))
 
 
@@ -136,14 +138,14 @@ def test_missing_values_at_random_given_others_and_not_at_random() -> None:
 
 def test_rows_to_test_on_are_observed_alike(network: Network) -> None:
     test = example_table(500, seed=9)
-    planted = make_bias(make_step("omitted", {"columns": ["noise"]}), "label").plant(network, 0.5)
-    assert planted.observe is not None
-    seen = planted.observe(test, np.random.default_rng(1))
+    bias = make_bias(make_step("omitted", {"columns": ["noise"]}), "label")
+    assert bias.records_anew
+    seen = bias.observe(test, 0.5, np.random.default_rng(1))
     assert seen.schema.names == ("skill", "sex", "proxy", "label")
     np.testing.assert_array_equal(seen.y, test.y)
-    sample = planted.draw(200, np.random.default_rng(1))
+    sample = bias.plant(network, 0.5).draw(200, np.random.default_rng(1))
     assert sample.schema == seen.schema
-    assert make_bias("label").plant(network, 0.5).observe is None
+    assert not make_bias("label").records_anew
 
 
 @pytest.mark.parametrize(

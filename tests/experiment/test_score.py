@@ -17,7 +17,7 @@ from benchmark.experiment import versions
 from benchmark.experiment.export import failures_frame, results_frame
 from benchmark.experiment.plan import PAPER_METRICS, load_experiment
 from benchmark.experiment.run import Outcome, compute, headline_metrics
-from benchmark.experiment.score import Answers, Scorer, pack, scoring_digest, unpack
+from benchmark.experiment.score import Answers, Place, Scorer, pack, scoring_digest, unpack
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import World, build_world
 from benchmark.metrics import Group, get_metric, list_metrics, metric_names
@@ -85,20 +85,21 @@ def values(outcome: Outcome) -> dict[tuple[object, ...], float | None]:
 
 def test_answers_come_back_exactly() -> None:
     rng = np.random.default_rng(0)
-    n_rows = 10_001
-    predicted, score = rng.random(n_rows) < 0.3, rng.choice(rng.random(7), n_rows)
-    for alternated in (None, rng.random(n_rows)):
-        found = unpack(pack(Answers(predicted, score, alternated)), n_rows)
-        assert (found.predicted == predicted).all()
-        assert found.score is not None
-        assert (found.score == score).all()
-        if alternated is None:
-            assert found.alternated is None
-        else:
-            assert found.alternated is not None
-            assert (found.alternated == alternated).all()
-    assert unpack(pack(Answers(predicted)), n_rows).score is None
-    assert len(pack(Answers(predicted, score))) < n_rows
+    places: tuple[Place, ...] = ((0, "original"), (0, "biased"), (12, "original"))
+    n_rows = {place: 10_001 + number for number, place in enumerate(places)}
+    given = {}
+    for place, alternated in zip(places, (False, True, False), strict=True):
+        n = n_rows[place]
+        predicted, score = rng.random(n) < 0.3, rng.choice(rng.random(7), n)
+        given[place] = Answers(predicted, score, rng.random(n) if alternated else None)
+    found = unpack(pack(given), n_rows)
+    assert found.keys() == given.keys()
+    for place, own in given.items():
+        for name in ("predicted", "score", "alternated"):
+            np.testing.assert_array_equal(getattr(found[place], name), getattr(own, name))
+    (first, *_), one = places, given[places[0]]
+    assert unpack(pack({first: Answers(one.predicted)}), n_rows)[first].score is None
+    assert len(pack({first: Answers(one.predicted, one.score)})) < n_rows[first]
 
 
 def test_another_metric_of_counts_trains_nothing_again(tmp_path: Path, path: Path) -> None:
@@ -197,7 +198,7 @@ def test_a_metric_that_hides_what_it_needs_finds_it_neither_now_nor_later(
     with Store(path) as store:
         stored = values(compute(world(tmp_path, "hidden"), store, engine=InProcess(1)))
     scene = (found := world(tmp_path, "hidden")).scenes["compas"]
-    now = Scorer(scene.test, ["hidden"]).score(Answers(scene.test.y))
+    now = Scorer(scene.test, ["hidden"]).score(Answers(scene.test.y)).results
     assert {value for (_, _, name), value in stored.items() if name == "hidden"} == {None}
     assert math.isnan(now.values["hidden"])
     assert found.experiment.metrics == ("hidden",)

@@ -2,22 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from benchmark.columns import TESTS
 from benchmark.techniques.base import Convergence
 
 Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed"]
 
 
+_NOT_OF_THE_ORIGINAL = re.compile(r"([a-z]+)(?:\[([0-9]+)\])?/(.*)", re.DOTALL)
+
+
 @dataclass(frozen=True, slots=True)
 class MetricValue:
-    """A metric's value; ``value`` is None where it is undefined, and ``reason`` says why."""
+    """A metric's value; ``value`` is None where it is undefined, and ``reason`` says why.
+
+    ``fold`` numbers the part of the rows that it is of, from 0; None for all of a repetition.
+    """
 
     metric: str
     value: float | None
     reason: str = ""
+    test: str = "original"
+    fold: int | None = None
+
+    @property
+    def stored_name(self) -> str:
+        """What the store calls it: ``"accuracy"``, ``"biased/accuracy"`` or ``"original[3]/accuracy"``."""
+        if self.fold is not None:
+            return f"{self.test}[{self.fold}]/{self.metric}"
+        return self.metric if self.test == "original" else f"{self.test}/{self.metric}"
+
+    @classmethod
+    def stored(cls, name: str, value: float | None, reason: str) -> MetricValue:
+        """Return what a store says under a name of :attr:`stored_name`."""
+        found = _NOT_OF_THE_ORIGINAL.fullmatch(name) if "/" in name else None
+        if found is None or found[1] not in TESTS:  # a group's name may have a slash as well
+            return cls(sys.intern(name), value, reason)
+        fold = None if found[2] is None else int(found[2])
+        return cls(sys.intern(found[3]), value, reason, sys.intern(found[1]), fold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +62,9 @@ class CellResult:
     reason: str = ""  # why it did not end well; empty if it did
     metrics: tuple[MetricValue, ...] = ()  # empty unless the status is ok
     # Test rows by [group][favorable label][favorable prediction], the groups being the states of the
-    # sensitive feature; empty unless the status is ok.
-    counts: Sequence[object] = field(default=(), repr=False)
+    # sensitive feature; where there are folds or further tests, a list of these for each fold, by test. Empty
+    # unless the status is ok.
+    counts: Sequence[object] | Mapping[str, Sequence[object]] = field(default=(), repr=False)
     seconds: float = 0.0  # wall time of preparation, training and prediction
     convergence: Convergence | None = None  # if the technique optimizes something and says how that went
     # Predictions and scores of all test rows, if a metric needs them; see benchmark.experiment.score.pack.
@@ -45,8 +73,8 @@ class CellResult:
 
     @property
     def metric_names(self) -> str:
-        """Names of its metrics, sorted, separated by blanks; "precision[Female]" is a value of precision."""
-        return " ".join(sorted({m.metric.partition("[")[0] for m in self.metrics}))
+        """Stored names of its metrics, sorted, separated by blanks; "precision[Female]" is a precision."""
+        return " ".join(sorted({m.stored_name.partition("[")[0] for m in self.metrics if m.fold is None}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +84,4 @@ class Stored:
     status: Status
     seconds: float
     scoring: str
-    metrics: frozenset[str]  # names of those that it has a value or a reason for
+    metrics: frozenset[str]  # stored names of those that it has a value or a reason for

@@ -212,7 +212,7 @@ class Store:
         scorings = [(c.scoring, c.metric_names) for c in cells]
         rows: dict[str, list[tuple[Any, ...]]] = {
             "cells": heads,
-            "results": [(c.key, m.metric, m.value, m.reason) for c in cells for m in c.metrics],
+            "results": [(c.key, m.stored_name, m.value, m.reason) for c in cells for m in c.metrics],
             "convergence": [(c.key, *astuple(c.convergence)) for c in cells if c.convergence is not None],
             "predictions": [(c.key, c.rows) for c in cells if c.rows is not None],
             "checks": [
@@ -266,7 +266,7 @@ class Store:
         # Names are the same in many cells: held once, a million cells take two fifths less memory.
         metrics: dict[str, list[MetricValue]] = {}
         for key, metric, value, reason in rows("SELECT key, metric, value, reason FROM results"):
-            metrics.setdefault(key, []).append(MetricValue(sys.intern(metric), value, reason))
+            metrics.setdefault(key, []).append(MetricValue.stored(metric, value, reason))
         steps = rows("SELECT key, steps, residual, tolerance FROM convergence")
         convergence = {key: Convergence(*figures) for key, *figures in steps}
         scorings = {
@@ -302,7 +302,7 @@ class _DamagedError(Exception):
 
 
 def _checksum(head: Sequence[Any], cell: CellResult) -> int:
-    metrics = [(m.metric, m.value, m.reason) for m in cell.metrics]
+    metrics = [(m.stored_name, m.value, m.reason) for m in cell.metrics]
     convergence = None if cell.convergence is None else astuple(cell.convergence)
     return checksum(head, metrics, convergence, cell.scoring)
 
@@ -317,7 +317,7 @@ def _cell(row: Sequence[Any], **others: Any) -> CellResult:
 def _rescued(found: Mapping[str, Any]) -> CellResult:
     return _cell(
         found["cell"],
-        metrics=tuple(MetricValue(*metric) for metric in found["metrics"]),
+        metrics=tuple(MetricValue.stored(*metric) for metric in found["metrics"]),
         convergence=None if found["convergence"] is None else Convergence(*found["convergence"]),
         rows=found["rows"],
         scoring=found["scoring"],

@@ -1,0 +1,126 @@
+"""The number behind the label: what it is, and how it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.errors import DataError
+from benchmark.text.words import as_number, share
+
+if TYPE_CHECKING:  # the classes below are used without a card, too
+    from benchmark.data.card import Card, ScoreColumn
+    from benchmark.data.raw import Records
+    from benchmark.data.table import Table
+
+_MOST_CONTRARY = (
+    0.1  # share of rows whose label the number contradicts, above which it is not behind the label
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """The number behind the label, which no technique sees: favorable is what reaches the threshold.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n_rows,)
+        The number of each row.
+    threshold : float
+        The smallest favorable number.
+    half_range : float
+        Half of the distance between the smallest and the greatest number that there are.
+    lowest : float, optional
+        The smallest number that there is; that of these rows unless given.
+    """
+
+    values: NDArray[np.float64]
+    threshold: float
+    half_range: float
+    lowest: float = math.nan
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.lowest) and len(self.values):
+            object.__setattr__(self, "lowest", float(self.values.min()))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the numbers, as 64 hexadecimal digits."""
+        h = hashlib.sha256(repr((self.threshold, self.half_range, self.lowest)).encode())
+        h.update(self.values.astype("<f8").tobytes())
+        return h.hexdigest()
+
+    def take(self, kept: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Score:
+        """Return the numbers of a mask, or of positions, of rows."""
+        return replace(self, values=self.values[kept])
+
+
+def read_numbers(card: Card, records: Records, location: str) -> list[float]:
+    """Return the number behind the label of each row of a file; none if the card names no such column.
+
+    A DataError says that a value is no number, or lies outside the range that the card gives.
+    """
+    declared = card.score
+    if declared is None:
+        return []
+    # Exchanged, not only replaced: a point among decimal commas is no decimal point.
+    decimal: str = card.source.decimal
+    marks = str.maketrans({decimal: ".", ".": decimal})
+    low = -math.inf if declared.minimum is None else declared.minimum
+    high = math.inf if declared.maximum is None else declared.maximum
+    found = []
+    for line, raw in zip(records.lines, records.columns[declared.column], strict=True):
+        number = as_number(raw.strip().translate(marks))
+        if number is None or not low <= number <= high:
+            problem = "is none" if number is None else "is out of its range"
+            where = f"line {line} of {location}, column {declared.column!r}"
+            raise DataError(
+                f"The number behind the label {problem} in {where}",
+                expected="a number" + (f" from {low:g} to {high:g}" if math.isfinite(high - low) else ""),
+                got=repr(raw),
+                remedy="leave rows without a number out by [filter], or correct 'column', 'minimum' and "
+                "'maximum' under [score] in the card",
+            )
+        found.append(number)
+    return found
+
+
+def score_of(card: Card, table: Table, numbers: Sequence[float]) -> Score | None:
+    """Return the number behind the label of all rows, or None if the card names none.
+
+    A DataError says that it cannot be what decides the label, or that all rows have the same number.
+    """
+    declared = card.score
+    if declared is None:
+        return None
+    values = np.array(numbers, dtype=np.float64)
+    contrary = contrary_labels(table, values, declared)
+    if contrary > _MOST_CONTRARY * len(table):
+        raise DataError(
+            f"The column {declared.column!r} is not the number behind the label of {card.name!r}",
+            expected=f"{card.label} = {card.favorable_label!r} where it is {declared.threshold:g} or more, "
+            "and nowhere else",
+            got=f"another label in {contrary:,} of {len(table):,} rows ({share(contrary / len(table))})",
+            remedy="correct 'column' and 'threshold' under [score] in the card, or 'favorable_label'",
+        )
+    low = float(values.min()) if declared.minimum is None else declared.minimum
+    high = float(values.max()) if declared.maximum is None else declared.maximum
+    if low == high:
+        raise DataError(
+            f"The number behind the label of {card.name!r} is the same in all rows",
+            expected="numbers on both sides of the threshold",
+            got=f"{low:g} in column {declared.column!r}",
+            remedy="correct 'column' under [score] in the card",
+        )
+    return Score(values, declared.threshold, (high - low) / 2, low)
+
+
+def contrary_labels(table: Table, values: NDArray[np.float64], declared: ScoreColumn) -> int:
+    """Return how many rows have another label than the number behind it says."""
+    return int(((values >= declared.threshold) != table.y).sum())
