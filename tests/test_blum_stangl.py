@@ -1,0 +1,109 @@
+"""The made-up worlds of experiments/blum_stangl.toml, and what theory predicts in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from benchmark.bias import Rows
+from benchmark.data import Table
+from benchmark.data.load import load_dataset
+from benchmark.experiment.plan import load_experiment
+from benchmark.network.learn import learn_network
+
+ROOT = Path(__file__).resolve().parent.parent
+EXPERIMENT = load_experiment("blum_stangl")
+WORLDS = [entry.name for entry in EXPERIMENT.datasets]
+NOISE = 0.2
+
+Array = NDArray[np.float64]
+
+
+def population(world: str) -> Table:
+    return load_dataset(ROOT / "experiments" / "equal_rates" / f"{world}.toml").table
+
+
+def masses(table: Table) -> Array:
+    """Return the share of each group, cell of features and label, shape (2, 12, 2)."""
+    features = [table.schema.index(name) for name in ("skill", "degree", "town")]
+    cell = np.ravel_multi_index(table.codes[:, features].T, (3, 2, 2))
+    shares = np.zeros((2, 12, 2))
+    np.add.at(shares, (table.deprived.astype(int), cell, table.y.astype(int)), 1 / len(table))
+    return shares
+
+
+def biased(world: str, bias: str, beta: float) -> Array:
+    """Return the masses of the population with a bias planted, exactly."""
+    table = population(world)
+    found = masses(table)
+    someone = [int(np.argmax(table.deprived == group)) for group in (False, True)]
+    [steps] = [entry.to_bias().steps for entry in EXPERIMENT.datasets[0].bias if entry.name == bias]
+    for step in steps if beta else ():
+        chances = step.chances(Rows.of(table), beta)  # the same for all rows of a group
+        if chances.left_out is not None:
+            found = found * (1 - chances.left_out[someone][:, None, :])
+        if chances.turned is not None:
+            turned = found * chances.turned[someone][:, None, :]
+            found = found - turned + turned[:, :, ::-1]
+    return found / found.sum()
+
+
+def optimum(mass: Array, labels: tuple[int, ...] = ()) -> Array:
+    """Return the chances of a favorable answer, shape (2, 12), that err least on ``mass``.
+
+    Of ``labels`` the groups are answered favorably at the same rate.
+    """
+    cost = mass[:, :, 0] - mass[:, :, 1]
+    rates = mass / mass.sum(axis=1, keepdims=True)
+    equal = [np.stack([rates[0, :, label], -rates[1, :, label]]).ravel() for label in labels]
+    found = linprog(
+        cost.ravel(),
+        A_eq=np.array(equal) if equal else None,
+        b_eq=np.zeros(len(equal)) if equal else None,
+        bounds=(0, 1),
+        method="highs-ds",
+    )
+    return np.asarray(found.x).reshape(2, 12)
+
+
+def reweighed(mass: Array, rate: str) -> Array:
+    cells = mass.sum(axis=1)
+    if rate == "favored":
+        weight = np.ones((2, 2))
+        weight[1, 1] = cells[0, 1] / cells[0, 0] * cells[1, 0] / cells[1, 1]
+    else:
+        weight = cells.sum(axis=1, keepdims=True) * cells.sum(axis=0) / cells
+    return mass * weight[:, None, :]
+
+
+def predicted(world: str, bias: str, beta: float, technique: str) -> float:
+    """Return the accuracy on the population of a technique's optimum on the biased population."""
+    mass = biased(world, bias, beta)
+    answers = {
+        "none": lambda: optimum(mass),
+        "eg_tpr": lambda: optimum(mass, (1,)),
+        "to_tpr": lambda: optimum(mass, (1,)),
+        "eg_odds": lambda: optimum(mass, (0, 1)),
+        "reweighing_favored": lambda: optimum(reweighed(mass, "favored")),
+        "reweighing": lambda: optimum(reweighed(mass, "common")),
+    }[technique]()
+    clean = biased(world, bias, 0.0)
+    return float((clean[:, :, 1] * answers + clean[:, :, 0] * (1 - answers)).sum())
+
+
+def scenarios() -> Iterator[tuple[str, str, float]]:
+    for world in WORLDS:
+        for bias in ("under_representation", "label", "both"):
+            for beta in EXPERIMENT.betas:
+                yield world, bias, beta
+
+
+if __name__ == "__main__":
+    for world, bias, beta in scenarios():
+        line = [f"{t} {predicted(world, bias, beta, t):.4f}" for t in ("none", "eg_tpr", "eg_odds", "reweighing_favored", "reweighing")]
+        print(world, bias, beta, *line)
