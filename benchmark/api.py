@@ -36,6 +36,7 @@ from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statisti
 from benchmark.runs.finished import FinishedRun, read_results, read_run
 from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.frames import check_failures, check_results
+from benchmark.statistics.frames import SCENARIO
 from benchmark.techniques import list_techniques
 from benchmark.text.console import say as print_line
 from benchmark.text.files import FORMATS_WRITTEN, require_writable
@@ -254,7 +255,7 @@ class Run:
 
     @functools.cached_property
     def results(self) -> pd.DataFrame:
-        """One row for each value: dataset, bias, beta, technique, classifier, repetition, metric, value.
+        """One row for each value, columns :data:`benchmark.columns.RESULT_COLUMNS`.
 
         Cells without a result have NaN; :attr:`failures` says why.
         """
@@ -343,7 +344,7 @@ class Run:
             dict.fromkeys(summary["metric"])
         )[:2]
         own = summary[summary["metric"].isin(shown)]
-        rows = ["dataset", *(c for c in ("bias", "classifier") if own[c].nunique() > 1), "technique"]
+        rows = ["dataset", *(c for c in SCENARIO[1:] if own[c].nunique() > 1), "technique"]
         return own.pivot_table("mean", rows, ["metric", "beta"], sort=False, dropna=False)
 
 

@@ -1,16 +1,28 @@
-"""Names in the folder of a run: its files, and the columns of its tidy tables."""
+"""Names in the folder of a run: its files, the columns of its tidy tables, and what models are tested on."""
 
-from typing import Literal, get_args
+from collections.abc import Mapping
+from typing import Literal
 
 MANIFEST_NAME = "manifest.json"
 
 # Columns of results.csv, failures.csv, metrics.csv and convergence.csv; results/README.md explains them.
-RESULT_COLUMNS = ("dataset", "bias", "beta", "technique", "classifier", "repetition", "metric", "value")
+RESULT_COLUMNS = (
+    *("dataset", "bias", "beta", "technique", "classifier", "repetition"),
+    *("test", "metric", "value"),
+)
 FAILURE_COLUMNS = (*RESULT_COLUMNS[:-1], "status", "reason")
 METRIC_COLUMNS = (*RESULT_COLUMNS, "reason")
-CONVERGENCE_COLUMNS = (*RESULT_COLUMNS[:6], "steps", "residual", "tolerance")
+CELL_COLUMNS = RESULT_COLUMNS[:6]  # of one fitted model, whatever it is tested on
+CONVERGENCE_COLUMNS = (*CELL_COLUMNS, "steps", "residual", "tolerance")
+FOLD_COLUMNS = (*RESULT_COLUMNS[:-2], "fold", *RESULT_COLUMNS[-2:])
 
 Test = Literal["original", "biased", "balanced"]
-"""What fitted models are scored on; see :class:`benchmark.experiment.plan.Experiment`."""
-
-TESTS: tuple[Test, ...] = get_args(Test)
+ORIGINAL: Test = "original"
+BIASED: Test = "biased"
+BALANCED: Test = "balanced"
+TEST_TITLES: Mapping[str, str] = {
+    ORIGINAL: "original test data",
+    BIASED: "biased test data",
+    BALANCED: "balanced test data",
+}
+"""What a fitted model is tested on: names in the column ``test``, in the order in which they are shown."""

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
 MEASURED = set(PAPER_METRICS) | set(ALWAYS_MEASURED)
-TIDY = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "metric", "value"]
+TIDY = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric", "value"]
 
 EXPERIMENT = """
 name = "kill"
@@ -207,7 +207,7 @@ def test_the_summary_is_that_of_the_results(smoke: tuple[Path, str]) -> None:
     output, _ = smoke
     results = pd.read_csv(output / "results.csv")
     summary = pd.read_csv(output / "summary.csv")
-    keys = ["dataset", "bias", "beta", "technique", "classifier", "metric"]
+    keys = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
     assert list(summary.columns) == [*keys, "mean", "std", "ci_low", "ci_high", "n"]
     expected = results.groupby(keys)["value"].agg(["mean", "std", "count"])
     found = summary.set_index(keys).loc[expected.index]
@@ -221,7 +221,7 @@ def test_the_interval_of_a_mean_is_one_in_summary_and_statistics(
 ) -> None:
     output, _ = smoke
     write_statistics(tmp_path, folder_statistics(output), figures=False)
-    keys = ["dataset", "bias", "beta", "technique", "classifier", "metric"]
+    keys = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
     both = pd.read_csv(output / "summary.csv").merge(
         pd.read_csv(tmp_path / "intervals.csv", keep_default_na=False, na_values=[""]),
         on=keys,

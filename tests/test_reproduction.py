@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAPER, FITTED = (ROOT / "results" / name for name in ("paper", "paper_fitted"))
 VARIANTS = sorted(path.parent for path in ROOT.glob("results/variants_*/manifest.json"))
 ZAFAR = [f"zafar_{kind}" for kind in ("accuracy", "fairness", "misclassification", "fpr", "fnr", "fpr_fnr")]
-KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "metric"]
+KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric"]
 
 
 def agreement(folder: Path = PAPER) -> pd.DataFrame:

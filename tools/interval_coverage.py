@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmark.metrics import list_metrics
 from benchmark.statistics.frames import Cells, all_equal, to_cells
 from benchmark.statistics.intervals import student_intervals
-from benchmark.statistics.robustness import area_weights, slope_weights
+from benchmark.statistics.robustness import LINE, area_weights, slope_weights
 from benchmark.text.files import plain_or_packed
 
 __all__ = ["PAGE", "N", "as_markdown", "from_the_runs", "made_up", "printed", "table"]
@@ -109,7 +109,7 @@ def _whole(parts: list[NDArray[np.float64]] | tuple[NDArray[np.float64], ...]) -
 
 def _lines(cells: Cells) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Yield the levels and the values (n_betas, n_repetitions) of each whole line that is not constant."""
-    for _, own in cells.keys.groupby(["dataset", "bias", "technique", "classifier", "metric"], sort=False):
+    for _, own in cells.keys.groupby(list(LINE), sort=False):
         values = cells.values[own.index]
         if np.isfinite(values).all() and not all_equal(values).all():
             yield own["beta"].to_numpy(dtype=float), values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from benchmark.columns import TEST_TITLES
 from benchmark.figures.style import GREY, Page, add_beta_colorbar, render, styled
 from benchmark.figures.tradeoff import TRADEOFF, Limits, draw_tradeoff_panel, points_of, tradeoff_limits
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun, read_results, read_run
 from benchmark.runs.standing_marks import degenerate_cells
-from benchmark.statistics.answers import standings
+from benchmark.statistics.answers import constant_on, standings
+from benchmark.statistics.frames import SCENARIO
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,30 +81,31 @@ class ShownRun:
         )
 
     def _place(
-        self, dataset: DatasetDescription, standing: pd.DataFrame, heading: str, key: tuple[str, str]
+        self, dataset: DatasetDescription, standing: pd.DataFrame, heading: str, key: tuple[str, ...]
     ) -> _Place:
         def own(frame: pd.DataFrame) -> pd.DataFrame:
-            columns = zip(("dataset", "bias", "classifier"), (dataset.name, *key), strict=True)
+            columns = zip(SCENARIO, (dataset.name, *key), strict=True)
             return frame.loc[pd.concat([frame[c].eq(v) for c, v in columns], axis=1).all(axis=1)]
 
         points = points_of(own(self.results))
+        constant = constant_on(dataset.best_constant, key[-1])
         return _Place(
             heading=heading,
             baseline=dataset.baseline,
             points=points,
-            limits=tradeoff_limits(points, dataset.constant_accuracy),
-            constant=dataset.constant_accuracy,
+            limits=tradeoff_limits(points, constant.accuracy if constant else math.nan),
+            constant=constant.accuracy if constant else math.nan,
             hollow=frozenset(degenerate_cells(own(standing))),
         )
 
 
-def _keys(results: pd.DataFrame, dataset: DatasetDescription) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield a heading, and names of bias and classifier, for each scenario of a dataset."""
-    own = results.loc[results["dataset"] == dataset.name, ["bias", "classifier"]].drop_duplicates()
+def _keys(results: pd.DataFrame, dataset: DatasetDescription) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield a heading, and names of bias, classifier and test, for each scenario of a dataset."""
+    own = results.loc[results["dataset"] == dataset.name, list(SCENARIO[1:])].drop_duplicates()
     for key in own.itertuples(index=False, name=None):
-        # Naming the only bias or the only classifier would be noise.
+        # Naming the only bias, classifier or test would be noise.
         named = [name for name, column in zip(key, own, strict=True) if own[column].nunique() > 1]
-        yield ", ".join([dataset.name, *named]), key
+        yield ", ".join([dataset.name, *(TEST_TITLES.get(name, name) for name in named)]), key
 
 
 def shown_runs(root: Path) -> tuple[ShownRun, ...]:

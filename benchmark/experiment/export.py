@@ -2,50 +2,85 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 
 import pandas as pd
 
-from benchmark.columns import CONVERGENCE_COLUMNS, FAILURE_COLUMNS, METRIC_COLUMNS, RESULT_COLUMNS
+from benchmark.columns import (
+    CONVERGENCE_COLUMNS,
+    FAILURE_COLUMNS,
+    FOLD_COLUMNS,
+    METRIC_COLUMNS,
+    ORIGINAL,
+    RESULT_COLUMNS,
+)
 from benchmark.experiment.store import CellResult, MetricValue
 
 
-def results_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
-    """Return one row per metric of every finished cell, columns :data:`~benchmark.columns.RESULT_COLUMNS`.
+def results_frame(
+    cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str] = (ORIGINAL,)
+) -> pd.DataFrame:
+    """Return one row per test and metric of every finished cell.
 
-    Cells and metrics keep the order in which they are given. A metric that has one value for each group is
+    Columns :data:`~benchmark.columns.RESULT_COLUMNS`. Cells, tests and metrics keep the order in which they
+    are given; what a store holds besides is left out. A metric that has one value for each group is
     followed by the group: ``precision[Female]``. An undefined metric has the value NaN.
     """
-    rows = [(*_where(cell), m.metric, m.value) for cell in cells for m in _in_order(cell, metrics)]
+    rows = [
+        (*_where(cell), m.test, m.metric, m.value) for cell in cells for m in _in_order(cell, metrics, tests)
+    ]
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS)).astype({"beta": float, "value": float})
 
 
-def metrics_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
+def metrics_frame(
+    cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str] = (ORIGINAL,)
+) -> pd.DataFrame:
     """Return :func:`results_frame` with the reason of each value that is undefined.
 
     Columns :data:`~benchmark.columns.METRIC_COLUMNS`.
     """
-    rows = [(*_where(cell), m.metric, m.value, m.reason) for cell in cells for m in _in_order(cell, metrics)]
+    rows = [
+        (*_where(cell), m.test, m.metric, m.value, m.reason)
+        for cell in cells
+        for m in _in_order(cell, metrics, tests)
+    ]
     return pd.DataFrame(rows, columns=list(METRIC_COLUMNS)).astype({"beta": float, "value": float})
 
 
-def failures_frame(cells: Iterable[CellResult], metrics: Sequence[str]) -> pd.DataFrame:
+def failures_frame(
+    cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str] = (ORIGINAL,)
+) -> pd.DataFrame:
     """Return one row per cell without a result, and per metric without a value, with the reason.
 
-    Columns :data:`~benchmark.columns.FAILURE_COLUMNS`; ``metric`` is empty where the whole cell has no
-    result, and ``status`` is ``undefined`` where only a metric has none.
+    Columns :data:`~benchmark.columns.FAILURE_COLUMNS`; ``test`` and ``metric`` are empty where the whole
+    cell has no result, and ``status`` is ``undefined`` where only a metric has none.
     """
     rows: list[tuple[object, ...]] = []
     for cell in cells:
         if cell.status != "ok":
-            rows.append((*_where(cell), "", cell.status, cell.reason))
+            rows.append((*_where(cell), "", "", cell.status, cell.reason))
         rows += [
-            (*_where(cell), m.metric, "undefined", m.reason)
-            for m in _in_order(cell, metrics)
+            (*_where(cell), m.test, m.metric, "undefined", m.reason)
+            for m in _in_order(cell, metrics, tests)
             if m.value is None
         ]
     return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"beta": float})
+
+
+def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequence[str]) -> pd.DataFrame:
+    """Return one row per fold, test and metric of every finished cell that has folds.
+
+    Columns :data:`~benchmark.columns.FOLD_COLUMNS`; the results hold their means.
+    """
+    rows = [
+        (*_where(cell), m.test, m.fold, m.metric, m.value)
+        for cell in cells
+        for m in cell.metrics
+        if m.fold is not None and m.test in tests and m.metric.partition("[")[0] in metrics
+    ]
+    return pd.DataFrame(rows, columns=list(FOLD_COLUMNS)).astype({"beta": float, "value": float})
 
 
 def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
@@ -57,9 +92,10 @@ def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
 
 
-def _in_order(cell: CellResult, metrics: Sequence[str]) -> list[MetricValue]:
-    position = {name: i for i, name in enumerate(metrics)}
-    named = [(position.get(m.metric.partition("[")[0]), m) for m in cell.metrics]
+def _in_order(cell: CellResult, metrics: Sequence[str], tests: Sequence[str]) -> list[MetricValue]:
+    """Return the values asked for by test and metric; those of one metric stay as they are."""
+    places = {place: i for i, place in enumerate(itertools.product(tests, metrics))}
+    named = [(places.get((m.test, m.metric.partition("[")[0])), m) for m in cell.metrics if m.fold is None]
     return [m for _, m in sorted(((i, m) for i, m in named if i is not None), key=lambda pair: pair[0])]
 
 

@@ -24,7 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_bias, make_step
 from benchmark.bias.edits import BiasEdit
-from benchmark.columns import TESTS, Test
+from benchmark.columns import TEST_TITLES, Test
 from benchmark.data.card import Card, Edges, NetworkSettings, load_card
 from benchmark.declarations import (
     broken_rules,
@@ -383,7 +383,7 @@ class Experiment(_Strict):
     def _tests_in_order(cls, tests: tuple[Test, ...]) -> tuple[Test, ...]:
         if "original" not in tests or len(set(tests)) < len(tests):
             raise ValueError("must name 'original', and each test once")
-        return tuple(test for test in TESTS if test in tests)
+        return tuple(sorted(tests, key=list(TEST_TITLES).index))
 
     @model_validator(mode="after")
     def _fields_fit(self) -> Experiment:

@@ -148,9 +148,6 @@ def compute(
             got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
-    tests = world.experiment.tests  # earlier runs may have measured more of the same cells
-    if any(m.test not in tests for c in cells for m in c.metrics):
-        cells = [replace(c, metrics=tuple(m for m in c.metrics if m.test in tests)) for c in cells]
     return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors))
 
 

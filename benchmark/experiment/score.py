@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.columns import TESTS, Test
+from benchmark.columns import BALANCED, BIASED, ORIGINAL, Test
 from benchmark.data.table import Table
 from benchmark.experiment.store.cell import MetricValue
 from benchmark.experiment.versions import PACKAGE, closure_digest
@@ -43,7 +43,7 @@ _LONGEST_REASON = 2000
 Place: TypeAlias = tuple[int, Test]
 """Number of a fold, and a test."""
 
-_ONLY: Place = (0, "original")
+_ONLY: Place = (0, ORIGINAL)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +182,7 @@ def metric_values(scored: Mapping[Place, Scored], tests: Sequence[Test]) -> tupl
     found: list[MetricValue] = []
     for test in tests:
         results = [
-            scored[fold, "original"].balanced() if test == "balanced" else scored[fold, test].results
+            scored[fold, ORIGINAL].balanced() if test == BALANCED else scored[fold, test].results
             for fold in folds
         ]
         single = [[_value(own, name, test) for name in own.values] for own in results]
@@ -222,7 +222,7 @@ def counts_by_place(stored: Sequence[object] | Mapping[str, Sequence[object]]) -
     """Return stored counts by fold and test."""
     if not isinstance(stored, Mapping):
         return {_ONLY: stored}
-    return {(fold, test): own for test in TESTS for fold, own in enumerate(stored.get(test, ()))}
+    return {(fold, test): own for test in (ORIGINAL, BIASED) for fold, own in enumerate(stored.get(test, ()))}
 
 
 def scoring_digest(metrics: Iterable[str], strata: str | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,9 @@ from benchmark.figures.style import BLUE, GREY, LINE, ORANGE, Look, Page, RowLab
 from benchmark.runs import standing_marks as marks
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
-from benchmark.tables.answers import baseline_notes, mark, mark_notes
+from benchmark.statistics.frames import WHERE
+from benchmark.tables.answers import baseline_notes, mark_notes
+from benchmark.tables.paper import marks_of
 from benchmark.tables.significance import data_notes, reach_notes
 
 if TYPE_CHECKING:
@@ -36,20 +38,22 @@ _ENDS = ["improvement", "improvement_low", "improvement_high"]
 _USELESS = (0.88, 0.88, 0.88, 1.0)
 
 
-def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
-    """Draw the means of a metric: techniques down, datasets and levels of bias across.
+def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
+    """Draw the means of a metric on a test: techniques down, datasets and levels of bias across.
 
     Color is the improvement over the dataset's baseline, in steps that are multiples of the region of
     practical equivalence; signs mark what is significant, so that better and worse differ in grey as well.
     The baseline's cells are framed. Degenerate techniques are grey and have no such sign; where nothing is
     compared with the baseline, all cells are white.
     """
-    own = _of_metric(statistics.intervals, metric)
+    own = _on(_of_metric(statistics.intervals, metric), test)
     columns = [
         (scenario, float(beta))
         for scenario in statistics.scenarios
+        if scenario.test == test
         for beta in np.unique(scenario.rows(own)["beta"])
     ]
+    standing = _on(statistics.standing, test)
     titles = _tried(statistics, own)
     names = list(titles)
     labels = RowLabels([style.wrap(title, _NAME_WIDTH) for title in titles.values()])
@@ -65,14 +69,14 @@ def draw_heat(statistics: RunStatistics, metric: str) -> Figure:
             1,
             1,
             panel=(width * len(columns), height * len(names)),
-            title=f"{statistics.title(metric)}: techniques against the baseline",
+            title=f"{statistics.title(metric, test)}: techniques against the baseline",
             subtitle="Means; columns: β and dataset. Colour: by how much a technique is nearer to the ideal "
             f"than the baseline (framed). + significantly better, {MINUS} significantly worse.",
             notes=[
-                *mark_notes(statistics.standing[statistics.standing["technique"].isin(names)]),
+                *mark_notes(standing[standing["technique"].isin(names)]),
                 *(f"{s.heading}: {note}" for s in scenarios for note in _of_baseline(statistics, s)),
-                *reach_notes(_of_metric(statistics.out_of_reach, metric), statistics.run),
-                *(note for scenario in scenarios for note in data_notes([scenario.dataset])),
+                *reach_notes(_on(_of_metric(statistics.out_of_reach, metric), test), statistics.run),
+                *(note for s in scenarios for note in data_notes([s.dataset], statistics.run)),
             ],
             left=0.3 + labels.width,
             right=1.0,
@@ -111,6 +115,10 @@ def _of_metric(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
     return frame[frame["metric"] == metric]
 
 
+def _on(frame: pd.DataFrame, test: str) -> pd.DataFrame:
+    return frame[frame["test"] == test]
+
+
 def _cells(
     statistics: RunStatistics,
     rows: pd.DataFrame,
@@ -118,7 +126,7 @@ def _cells(
     columns: Sequence[tuple[Scenario, float]],
 ) -> tuple[np.ndarray, list[list[str]], np.ndarray]:
     """Return improvement and text of each cell, and whether it is degenerate; one not tried is empty."""
-    key = ["dataset", "bias", "classifier", "beta", "technique"]
+    key = list(WHERE)
     means = dict(zip(rows[key].itertuples(index=False, name=None), rows["mean"], strict=True))
     compared = _of_metric(statistics.compared, str(rows["metric"].iloc[0]))
     against = {
@@ -127,8 +135,7 @@ def _cells(
             index=False, name=None
         )
     }
-    standing: list[Any] = list(statistics.standing.itertuples(index=False))
-    signs = {(row.dataset, row.bias, row.classifier, row.beta, row.technique): mark(row) for row in standing}
+    signs = marks_of(statistics.standing)
     values = np.full((len(names), len(columns)), np.nan)
     useless = np.zeros(values.shape, dtype=bool)
     texts = [[""] * len(columns) for _ in names]
@@ -175,7 +182,7 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
                 *_of_baseline(statistics, scenario),
                 *marks.below_constant_notes(standing, baseline | titles),
                 *reach_notes(_of_metric(scenario.rows(statistics.out_of_reach), metric), statistics.run),
-                *data_notes([scenario.dataset]),
+                *data_notes([scenario.dataset], statistics.run),
             ],
             left=0.3 + labels.width,
             gap=(0.16, 0.0),

@@ -66,7 +66,7 @@ class _Plot:
         """
         draw = axes.axhline if horizontal else axes.axvline
         if self.drawn and metric.name == ACCURACY:
-            draw(self.scenario.dataset.constant_accuracy, **marks.CONSTANT_LINE)
+            draw(self.scenario.constant_accuracy, **marks.CONSTANT_LINE)
         low, high = axes.get_ylim() if horizontal else axes.get_xlim()
         if metric.ideal is not None and low <= metric.ideal <= high:
             draw(metric.ideal, **style.DASHED_RULE)
@@ -95,14 +95,14 @@ def draw_over_beta(
     titles = {technique.name: technique.title for technique, _ in shown}
     metrics = [m for m in description.metrics if (rows["metric"] == m.name).any()]
     measured = any(metric.name == ACCURACY for metric in metrics)
-    near = marks.is_near(dataset.constant_accuracy, rows.loc[rows["metric"] == ACCURACY, "mean"])
+    near = marks.is_near(scenario.constant_accuracy, rows.loc[rows["metric"] == ACCURACY, "mean"])
     plot = _Plot(
         rows,
         shown,
         metrics,
         hollow=marks.degenerate_cells(standing),
         drawn=near,
-        beyond=marks.constant_text(dataset.best_constant, drawn=False) if measured and not near else "",
+        beyond=marks.constant_text(scenario.best_constant, drawn=False) if measured and not near else "",
         notes=[
             *marks.degenerate_notes(standing, titles, "Hollow"),
             *marks.below_constant_notes(standing, titles),
@@ -182,7 +182,7 @@ def _draw_lines(plot: _Plot) -> Figure:
 
 def _extra_legend(plot: _Plot) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Yield looks and words of the lines of the legend that are no technique."""
-    constant = plot.scenario.dataset.best_constant
+    constant = plot.scenario.best_constant
     if plot.drawn and constant is not None:
         words = f"{constant.words}: accuracy {constant.accuracy:.3f}"
         yield marks.CONSTANT_LINE, wrap(words, _LEGEND_WIDTH)
@@ -238,7 +238,7 @@ def _draw_bars(plot: _Plot) -> Figure:
     metrics, n_rows = plot.metrics, len(plot.shown)
     labels = RowLabels([wrap(technique.title, _BAR_NAME_WIDTH) for technique, _ in plot.shown])
     row_height = 0.08 + 0.15 * labels.tallest
-    line = marks.constant_text(plot.scenario.dataset.best_constant, drawn=True) if plot.drawn else ""
+    line = marks.constant_text(plot.scenario.best_constant, drawn=True) if plot.drawn else ""
     page = Page(
         len(metrics),
         min(4, len(metrics)),

@@ -64,7 +64,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
         panels += [
             (beta, own[own["beta"] == beta], useless[useless["beta"] == beta], metric) for beta in betas
         ]
-    constant = statistics.run.constant_answers.get(scenario.dataset.name)
+    constant = scenario.best_constant
     drawn = constant is not None and any(marks.is_near(constant.accuracy, own["y"]) for _, own, *_ in panels)
     line = "" if constant is None else f" {marks.constant_text(constant, drawn=drawn)}"
     # Room for the longest name: a single panel is narrower than that.
@@ -82,7 +82,7 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
             notes=[
                 *marks.degenerate_notes(standing, titles, "Cross, on no front"),
                 *marks.below_constant_notes(standing, titles),
-                *data_notes([scenario.dataset]),
+                *data_notes([scenario.dataset], statistics.run),
             ],
             left=_LEFT,
             right=_RIGHT,

@@ -13,6 +13,7 @@ from benchmark.figures.style import BETA_LOOK, LINE, Look, Page, RowLabels, add_
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.standing_marks import below_constant_notes, degenerate_notes, marked_titles
 from benchmark.statistics.across import repetitions_needed
+from benchmark.statistics.frames import SCENARIO
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,10 +29,10 @@ _POOLED, _SINGLE = "dataset beta", "dataset"
 def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
     """Draw mean ranks, best on top, and bars along techniques that do not differ.
 
-    ``ranks`` are rows of ``statistics.ranks`` of one set of datasets, bias and classifier. A panel for each
-    metric. Large: the mean rank over datasets and levels of bias; small: over the datasets at each level.
-    Bars at the right join neighbors in rank of which no two differ significantly (Wilcoxon, Holm), as the
-    diagram of Demšar (2006) does below its axis.
+    ``ranks`` are rows of ``statistics.ranks`` of one set of datasets, bias, classifier and test. A panel for
+    each metric. Large: the mean rank over datasets and levels of bias; small: over the datasets at each
+    level. Bars at the right join neighbors in rank of which no two differ significantly (Wilcoxon, Holm), as
+    the diagram of Demšar (2006) does below its axis.
     """
     metrics = list(ranks["metric"].unique())
     tables = [_ranked(ranks, metric) for metric in metrics]
@@ -48,7 +49,7 @@ def draw_ranks(statistics: RunStatistics, ranks: pd.DataFrame) -> Figure:
             len(metrics),
             min(2, len(metrics)),
             panel=(_WIDTH, max(0.5, height * n_rows)),
-            title=f"Mean ranks on {statistics.run.headings(str(ranks['datasets'].iloc[0]))}",
+            title=f"Mean ranks on {statistics.ranked_on(**ranks.iloc[0][['datasets', *SCENARIO[1:]]])}",
             subtitle="1 is best. Large: over datasets and β; small: over the datasets at each β, on the "
             "same scale. Bars at the right join techniques that are not shown to differ (Wilcoxon, Holm).",
             notes=_notes(statistics, ranks, standing),
@@ -113,7 +114,7 @@ def _standing(statistics: RunStatistics, ranks: pd.DataFrame) -> pd.DataFrame:
     """Return the standings of the techniques at all places that are ranked together."""
     first, own = ranks.iloc[0], statistics.standing
     kept = own["dataset"].isin(str(first["datasets"]).split()) & own["technique"].isin(ranks["technique"])
-    kept &= (own["bias"] == first["bias"]) & (own["classifier"] == first["classifier"])
+    kept &= (own[list(SCENARIO[1:])] == first[list(SCENARIO[1:])]).all(axis=1)
     found: pd.DataFrame = own[kept]
     return found
 

@@ -25,8 +25,8 @@ def run_figures(
 
     They are ``auc/<dataset>__beta_<beta>`` if AUC by group was measured; of the headline metrics
     ``network/<dataset>``, ``over_beta/<dataset>``, ``tradeoff/<dataset>/all`` and, with three repetitions or
-    more, ``tradeoff/<dataset>/technique_<name>``; bias and classifier are part of the name where a dataset
-    occurs with several. Results and failures are checked by :mod:`benchmark.runs.frames`.
+    more, ``tradeoff/<dataset>/technique_<name>``; bias, classifier and test are part of the name where a
+    dataset occurs with several. Results and failures are checked by :mod:`benchmark.runs.frames`.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.network import draw_network
@@ -74,7 +74,7 @@ def _tradeoff_figures(
     if any(description.metric(name) is None for name in TRADEOFF):
         return
     points = points_of(scenario.rows(results))
-    limits = tradeoff_limits(points, scenario.dataset.constant_accuracy)
+    limits = tradeoff_limits(points, scenario.constant_accuracy)
     tried = frozenset(scenario.rows(summary)["technique"])
     techniques = [technique for technique in description.techniques if technique.name in tried]
     chosen = {"all": techniques}

@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmark.figures import Drawing
 from benchmark.runs.analysis import RunStatistics
+from benchmark.statistics.frames import SCENARIO
 from benchmark.tables.significance import compared_metrics
 from benchmark.text.words import file_name
 
@@ -17,7 +18,8 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     """Yield name and drawing function: heat maps, forest plots, Pareto fronts, ranks.
 
     The names are ``heat_<metric>``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and
-    ``ranks_<datasets>``; bias and classifier are part of the name where a run has several.
+    ``ranks_<datasets>``; bias, classifier and test are part of the name where a run has several, and the test
+    of heat maps' names, which have a figure for each.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.improvement import draw_forest, draw_heat
@@ -25,8 +27,9 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     from benchmark.figures.ranks import draw_ranks
 
     compared = list(compared_metrics(statistics))
-    for metric in dict.fromkeys(metric for _, metric in compared):
-        yield f"heat_{file_name(metric)}", functools.partial(draw_heat, statistics, metric)
+    for metric, test in dict.fromkeys((metric, scenario.test) for scenario, metric in compared):
+        name = f"heat_{statistics.file_name(metric, test)}"
+        yield name, functools.partial(draw_heat, statistics, metric, test)
     for scenario, metric in compared:
         rows = scenario.rows(statistics.comparisons)
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
@@ -36,8 +39,8 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
         if len(scenario.rows(statistics.pareto)):
             yield f"pareto_{scenario.file_name}", functools.partial(draw_pareto, statistics, scenario)
     ranks = statistics.ranks
-    where = ["datasets", "bias", "classifier"]
-    several = [column for column in where[1:] if ranks[column].nunique() > 1]
+    where = ["datasets", *SCENARIO[1:]]
+    several = [c for c in where[1:] if ranks[c].nunique() > 1 or (c == "test" and statistics.names_tests)]
     for keys, own in ranks.groupby(where, sort=False):
         if own["mean_rank"].notna().any():
             names = [*str(keys[0]).split(), *(str(own[column].iloc[0]) for column in several)]

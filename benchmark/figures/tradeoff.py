@@ -83,9 +83,9 @@ def draw_tradeoff(
     missing = {
         technique.name: _missing_betas(points, technique.name, description) for technique in techniques
     }
-    constant = scenario.dataset.constant_accuracy
+    constant = scenario.constant_accuracy
     drawn = limits[1][0] <= constant <= limits[1][1]
-    line = f" {marks.constant_text(scenario.dataset.best_constant, drawn=drawn)}"
+    line = f" {marks.constant_text(scenario.best_constant, drawn=drawn)}"
     how = (f"{_WHAT.capitalize()}. " if single else "") + _HOW + compared + line
     standing = scenario.rows(standing)
     hollow = marks.degenerate_cells(standing)

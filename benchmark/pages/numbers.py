@@ -16,7 +16,6 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from benchmark.runs.analysis import RunStatistics
-from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.frames import Scenario, distinguishing_names
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, ONE_GROUP
 from benchmark.statistics import paired_comparisons
@@ -26,10 +25,10 @@ from benchmark.tables.answers import (
     CANDIDATE,
     LEVELS_DOWN,
     LEVELS_DOWN_NOTE,
-    READING,
     SAME_ANSWER,
     UNKNOWN_SHARES,
     choice_title,
+    reading,
     scenario_notes,
 )
 
@@ -83,7 +82,7 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
             "levelsDown": LEVELS_DOWN,
         },
         "nearlyAll": NEARLY_ALL,
-        "reading": READING,
+        "reading": reading(run),
         "unknownShares": UNKNOWN_SHARES,
         "sameAnswer": SAME_ANSWER,
         "candidate": CANDIDATE,
@@ -141,7 +140,8 @@ def _scenarios(statistics: RunStatistics) -> list[Scenario]:
     def place(scenario: Scenario) -> tuple[int, ...]:
         biases = [bias.name for bias in scenario.dataset.biases]
         classifier = run.classifiers.index(scenario.classifier)
-        return run.datasets.index(scenario.dataset), biases.index(scenario.bias), classifier
+        test = run.tests.index(scenario.test)
+        return run.datasets.index(scenario.dataset), biases.index(scenario.bias), classifier, test
 
     return sorted(statistics.scenarios, key=place)
 
@@ -162,6 +162,7 @@ def _scenario(
         "dataset": dataset.name,
         "bias": scenario.bias,
         "classifier": scenario.classifier,
+        "test": scenario.test,
         "title": scenario.heading,
         "file": ", ".join([dataset.name, *names]),
         "baseline": statistics.baselines[dataset.name],
@@ -180,14 +181,14 @@ def _scenario(
             for frame in compared
             for baseline, found in scenario.rows(frame).groupby("baseline")
         },
-        "constant": _constant(dataset),
+        "constant": _constant(scenario),
         **_standing(statistics, scenario, techniques),
         "reasons": _reasons(scenario.rows(run.failures), run.betas, techniques, metrics),
     }
 
 
-def _constant(dataset: DatasetDescription) -> dict[str, Any] | None:
-    if (constant := dataset.best_constant) is None:
+def _constant(scenario: Scenario) -> dict[str, Any] | None:
+    if (constant := scenario.best_constant) is None:
         return None
     return {"accuracy": constant.accuracy, "words": constant.words}
 

@@ -45,6 +45,7 @@ def methods_section(statistics: RunStatistics) -> dict[str, Any]:
     run, known = statistics.run, list_techniques()
     cards = {card.name: card for card in _cards(run).values() if card.bibtex}
     return {
+        "tests": run.tests_note,
         "alpha": statistics.alpha,
         "rope": statistics.rope,
         "flips": statistics.n_flips,
@@ -85,6 +86,7 @@ def failures_section(run: FinishedRun) -> list[dict[str, Any]]:
             "datasets": ", ".join(own["dataset"].unique()),
             "betas": listed_betas(sorted(own["beta"].unique())),
             "metrics": ", ".join(metric or "all" for metric in own["metric"].unique()),
+            "tests": ", ".join(test or "all" for test in own["test"].unique()) if run.tests_note else "",
         }
         for own in sorted(groups, key=len, reverse=True)
     ]

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from benchmark.columns import ORIGINAL
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import PublishedDataset, PublishedEntry
 from benchmark.published.readings import Reading, add_readings
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun
-from benchmark.runs.frames import CELL_COLUMNS
+from benchmark.runs.frames import MEAN_COLUMNS
 from benchmark.text.embedded import NOT_REAL_LOUD, REAL, SAMPLED
 
 TOLERANCES = (0.02, 0.05)
@@ -233,9 +234,10 @@ class _Finder:
 
     def __init__(self, run: FinishedRun, entry: PublishedEntry) -> None:
         self.run, self.entry = run, entry
-        columns = [*CELL_COLUMNS, "metric", "mean", "ci_low", "ci_high", "n"]
+        key = [*MEAN_COLUMNS, "metric"]
+        columns = [*key, "mean", "ci_low", "ci_high", "n"]
         rows = run.summary[columns].itertuples(index=False, name=None)
-        self.means = {row[:6]: row[6:] for row in rows}
+        self.means = {row[: len(key)]: row[len(key) :] for row in rows}
 
     def find(self, dataset: str, technique: str, beta: float, metric: str) -> dict[str, object]:
         """Return the columns from ``ours`` to ``reason`` that do not need the published number."""
@@ -250,7 +252,9 @@ class _Finder:
             "our_classifier": _choose("classifier", place.classifier, self.run.classifiers, ours.entry),
             "test_data": EMBEDDED if ours.embedded else REAL,
         }
-        key = (ours.name, where["our_bias"], beta, where["our_technique"], where["our_classifier"], metric)
+        names = (where["our_technique"], where["our_classifier"])
+        # Published numbers are of test rows without planted bias.
+        key = (ours.name, where["our_bias"], beta, *names, ORIGINAL, metric)
         if key not in self.means:
             return _nothing(self.why_absent(beta, metric, where["our_technique"]), **where)
         mean, low, high, n = self.means[key]
@@ -271,8 +275,8 @@ class _Finder:
     def why_empty(self, key: tuple[object, ...]) -> str:
         """Say why no repetition has a value: the most frequent status, and its first reason."""
         rows = self.run.failures[self.run.failures["metric"].isin(["", key[-1]])]
-        for column, value in zip(CELL_COLUMNS, key[:-1], strict=True):
-            rows = rows[rows[column] == value]
+        for column, value in zip(MEAN_COLUMNS, key[:-1], strict=True):
+            rows = rows[rows[column].isin(["", value] if column == "test" else [value])]
         if rows.empty:
             return "no value, and no reason is recorded"
         status = rows["status"].mode().iloc[0]

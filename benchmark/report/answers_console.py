@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario
 from benchmark.statistics.answers import CHEAP, LEAST, NEARLY_ALL
 from benchmark.tables.answers import (
@@ -35,7 +36,7 @@ def print_all_answers(
     console: Console,
     scenarios: Sequence[Scenario],
     answers: pd.DataFrame,
-    titles: Mapping[str, str],
+    run: RunDescription,
     *,
     rope: float,
 ) -> None:
@@ -49,17 +50,17 @@ def print_all_answers(
         In the order in which they are printed.
     answers : DataFrame
         From :func:`~benchmark.statistics.answers.answer_table`.
-    titles : mapping of str to str
-        Name of each technique to its title.
+    run : RunDescription
+        What the answers are of.
     rope : float
         Difference up to which two techniques are practically equivalent.
     """
     for scenario in scenarios:
         if len(own := scenario.rows(answers)):
-            _print_answers(console, scenario, own, titles)
+            _print_answers(console, scenario, own, run.titles)
             console.print()
     if len(answers):
-        _print_reading(console, answers, rope=rope)
+        _print_reading(console, answers, run, rope=rope)
         console.print()
 
 
@@ -98,7 +99,7 @@ def _print_row(console: Console, *cells: str) -> None:
     console.print(grid)
 
 
-def _print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> None:
+def _print_reading(console: Console, answers: pd.DataFrame, run: RunDescription, *, rope: float) -> None:
     """Print how the answers are to be read: which way is good, what is recommended, what signs mean."""
     compared = answers[answers["technique"] != answers["baseline"]]
     tested, several = bool(compared["tested"].any()), bool((answers["n"] > 1).any())
@@ -110,13 +111,16 @@ def _print_reading(console: Console, answers: pd.DataFrame, *, rope: float) -> N
         less += f", or {untested}"
     constant = answers["constant_answer"].ne("").any()
     hidden = any(map(changes_sign, rows))
+    where = "on the test data named above" if run.tests_note else "on test rows without planted bias"
     lines = [
         f"β: level of planted bias; 25 % bias is β = 0.25. least: {choice_title(LEAST, rope).lower()}, the "
         f"nearest to 0. {choice_title(CHEAP, rope).replace('Cheap', 'cheap')}. both: least and cheap. "
         "Limits go by unrounded numbers.",
         "disc.: discrimination, share accepted of the favored minus that of the deprived group; below 0 the "
-        "deprived group is ahead. accuracy: on test rows without planted bias; in brackets the change to the "
-        "baseline" + (", ± its interval of 95 %" if several else "") + ". accepts: all/deprived/favored.",
+        f"deprived group is ahead. accuracy: {where}; in brackets the change to the baseline"
+        + (", ± its interval of 95 %" if several else "")
+        + ". accepts: all/deprived/favored.",
+        *([run.tests_note] if run.tests_note else []),
         f"{named}: {less} than the baseline, "
         + ("as accurate as the best constant answer or more, " if constant else "")
         + f"a value in every repetition, never the same answer to more than {100 * NEARLY_ALL:.0f} % of all "

@@ -65,7 +65,7 @@ def print_report(
         entries = _entries(scenario.rows(summary), scenario, pair, scenario.rows(answers), description)
         _print_means(console, entries, description.betas)
         console.print()
-    print_all_answers(console, found, answers, description.titles, rope=ROPE)
+    print_all_answers(console, found, answers, description, rope=ROPE)
     _print_failures(console, only_described_metrics(failures, shown))
     if output_dir is not None:
         _print_files(console, output_dir, written)
@@ -73,7 +73,7 @@ def print_report(
 
 def _answers(results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
     known = [name for name in ALWAYS_MEASURED if description.metric(name) is not None]
-    whole = with_failed_cells(results[results["metric"].isin(known)], failures, known)
+    whole = with_failed_cells(results[results["metric"].isin(known)], failures, known, description.tests)
     baselines = {dataset.name: dataset.baseline for dataset in description.datasets}
     return results_answers(in_described_order(whole, description), baselines, description.constant_answers)
 
@@ -124,7 +124,7 @@ def _entries(
         for technique in description.techniques
         if technique.name in tried
     ]
-    constant = scenario.dataset.best_constant
+    constant = scenario.best_constant
     if constant is not None and [metric.name for metric in metrics] == list(SHOWN):
         parts = [short(0.0), short(constant.accuracy), *(["100" if constant.accepts else "0"] * shares)]
         found.append((constant_title(constant.words), ["/".join(parts)] * len(description.betas)))

@@ -11,7 +11,13 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from benchmark.columns import MANIFEST_NAME
-from benchmark.experiment.export import convergence_frame, failures_frame, metrics_frame, results_frame
+from benchmark.experiment.export import (
+    convergence_frame,
+    failures_frame,
+    folds_frame,
+    metrics_frame,
+    results_frame,
+)
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.run import Outcome, headline_metrics
 from benchmark.experiment.world import World
@@ -63,13 +69,16 @@ def write_run_folder(
     """
     metrics = metric_names(world.experiment.measured)
     main = metric_names((*headline_metrics(world.experiment), *ALWAYS_MEASURED))
-    results = results_frame(outcome.cells, main)
-    failures = failures_frame(outcome.cells, main)
     description = describe_run(world)
+    results = results_frame(outcome.cells, main, description.tests)
+    failures = failures_frame(outcome.cells, main, description.tests)
     others = [name for name in metrics if name not in main]
     reported = (results, failures)
     if others:
-        reported = results_frame(outcome.cells, metrics), failures_frame(outcome.cells, metrics)
+        reported = (
+            results_frame(outcome.cells, metrics, description.tests),
+            failures_frame(outcome.cells, metrics, description.tests),
+        )
     before = _files_of_manifest(output)
     text = csv_text(results)
     if _differs(output / "results.csv", text):
@@ -87,7 +96,9 @@ def write_run_folder(
             more_figures=world_figures(world, description),
         ),
     ]
-    more = {"metrics.csv": metrics_frame(outcome.cells, others)} if others else {}
+    more = {"metrics.csv": metrics_frame(outcome.cells, others, description.tests)} if others else {}
+    if world.experiment.folds is not None:
+        more["folds.csv"] = folds_frame(outcome.cells, main, description.tests)
     if len(convergence := convergence_frame(outcome.cells)):
         more["convergence.csv"] = convergence
     written += [write_atomically(output / name, csv_text(frame)) for name, frame in more.items()]

@@ -88,6 +88,6 @@ def print_statistics(
         if dataset.embedded:
             text = f"{escape(dataset.heading)}: {NOT_REAL_LOUD}"
             console.print(text, style="bold red", highlight=False)
-    print_all_answers(console, statistics.scenarios, statistics.answers, run.titles, rope=statistics.rope)
+    print_all_answers(console, statistics.scenarios, statistics.answers, run, rope=statistics.rope)
     text = f"{len(written)} files written to {escape(str(output))}; begin with {PAGE}"
     console.print(text, highlight=False, soft_wrap=True)

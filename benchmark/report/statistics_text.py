@@ -13,11 +13,10 @@ from benchmark.runs.analysis import BELOW_COLUMNS, N_POSTERIOR, RunStatistics, r
 from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import BELOW_CONSTANT
 from benchmark.statistics.answers import ACCURACY, of_use
-from benchmark.statistics.frames import WHERE
+from benchmark.statistics.frames import SCENARIO, WHERE, ScenarioKey
 from benchmark.statistics.paired import FAMILY
 from benchmark.tables.answers import (
     ANSWER_HEADINGS,
-    READING,
     SAME_ANSWER,
     UNKNOWN_SHARES,
     answer_rows,
@@ -26,6 +25,7 @@ from benchmark.tables.answers import (
     choice_headings,
     choice_row,
     mark_notes,
+    reading,
     scenario_notes,
     spots,
 )
@@ -77,10 +77,10 @@ def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     Returns
     -------
     DataFrame
-        Columns :data:`SURVIVOR_COLUMNS`, one row for each dataset, bias, classifier, metric and technique
-        that is better than the baseline at some level, by :func:`~benchmark.statistics.answers.judged`
-        (significantly where that is ``tested``), and of use there: never degenerate, at least as accurate as
-        the best constant answer, and without one answer for nearly all of a group
+        Columns :data:`SURVIVOR_COLUMNS`, one row for each family of tests and technique that is better than
+        the baseline at some level, by :func:`~benchmark.statistics.answers.judged` (significantly where that
+        is ``tested``), and of use there: never degenerate, at least as accurate as the best constant answer,
+        and without one answer for nearly all of a group
         (:func:`~benchmark.statistics.answers.standings`). ``up_to`` is the greatest such level up to which
         technique and baseline have a value in every repetition, ``not_at`` lists the smaller ones at which it
         is not better or of no use, and ``keeps_accuracy`` says that it is judged to be less accurate at none
@@ -104,9 +104,9 @@ def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
         if own["better"].sum() > len(levels):
             incomplete.append(names)
         if levels:
-            *family, technique = names
+            *scenario, _metric, technique = names
             missed = [beta for beta in whole["beta"] if beta < max(levels) and beta not in levels]
-            keeps = not any((*family[:3], beta, technique) in less_accurate for beta in levels)
+            keeps = not any((*scenario, beta, technique) in less_accurate for beta in levels)
             not_at = " ".join(f"{beta:g}" for beta in missed)
             rows.append((*names, max(levels), not_at, bool(own["tested"].iloc[0]), keeps))
     found = pd.DataFrame(rows, columns=list(SURVIVOR_COLUMNS))
@@ -191,7 +191,7 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
         return
     of = {(key, beta): rows for key, beta, rows in spots(answers)}
     yield "- β is the level of planted bias, from 0 (none) to 1: 25 % bias is β = 0.25."
-    yield f"- {markdown.plain(READING)} Intervals are of 95 %."
+    yield f"- {markdown.plain(reading(run))} Intervals are of 95 %."
     if most is not None:
         yield "- In brackets after an accuracy: its change to the baseline. Limits go by unrounded numbers."
         yield ""
@@ -206,7 +206,7 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
         yield ""
         yield f"{'#' * level} {markdown.plain(scenario.heading)}"
         yield ""
-        yield from _bullets([_planted_note(scenario), *data_notes([scenario.dataset])])
+        yield from _bullets([_planted_note(scenario), *data_notes([scenario.dataset], run)])
         for beta in scenario.telling_levels(run.betas):
             if (rows := of.get((scenario.key, beta))) is None:
                 continue
@@ -227,7 +227,7 @@ def _plain_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _overview(
-    statistics: RunStatistics, of: Mapping[tuple[tuple[str, str, str], float], pd.DataFrame]
+    statistics: RunStatistics, of: Mapping[tuple[ScenarioKey, float], pd.DataFrame]
 ) -> Iterator[str]:
     """Yield the choices at every level of bias, a table for each scenario."""
     run = statistics.run
@@ -325,9 +325,11 @@ def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
     run = statistics.run
     warnings = [f"Warning, {warning}" for warning in statistics.warnings]
     yield from _bullets(
-        [*method_notes(statistics), *pair_notes(statistics), *warnings, *data_notes(run.datasets)]
+        [*method_notes(statistics), *pair_notes(statistics), *warnings, *data_notes(run.datasets, run)]
     )
-    gaps = statistics.intervals.groupby(list(WHERE), sort=False)["missing"].max()
+    # A repetition without a value counts once, on however many tests it has none.
+    fits = [column for column in WHERE if column != "test"]
+    gaps = statistics.intervals.groupby(fits, sort=False)["missing"].max()
     gaps = gaps.groupby("technique", sort=False).sum()
     if (gaps > 0).any():
         listed = ", ".join(f"{run.titles[str(name)]} {n}" for name, n in gaps[gaps > 0].items())
@@ -354,18 +356,18 @@ def _rank_rows(statistics: RunStatistics) -> Iterator[list[str]]:
     pooled = statistics.ranks[statistics.ranks["over"] == "dataset beta"]
     run, standing = statistics.run, statistics.standing
     degenerate = standing[(standing["n_degenerate"] > 0) & ~repeated_levels(run, standing)]
-    for names, own in pooled.groupby(["datasets", "bias", "classifier", "metric"], sort=False):
-        datasets, bias, classifier, name = map(str, names)
+    where = list(SCENARIO[1:])
+    for (datasets, *place, name), own in pooled.groupby(["datasets", *where, "metric"], sort=False):
         there = degenerate[
-            degenerate["dataset"].isin(datasets.split())
-            & (degenerate["bias"] == bias)
-            & (degenerate["classifier"] == classifier)
+            degenerate["dataset"].isin(str(datasets).split()) & (degenerate[where] == place).all(axis=1)
         ]
         left_out = own["technique"].isin(there["technique"]).sum()
         p = own["p_f"].iloc[0]
         yield [
-            markdown.plain(run.headings(datasets)),
-            markdown.plain(statistics.title(name)),
+            markdown.plain(
+                statistics.ranked_on(str(datasets), **dict(zip(where, map(str, place), strict=True)))
+            ),
+            markdown.plain(statistics.title(str(name))),
             f"{own['mean_rank'].count()} of {len(own)}",
             str(left_out) if left_out else "none",
             markdown.plain(_best_ranks(own.dropna(subset="mean_rank"), run.titles)),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.errors import ReportError, StatisticsError, UnknownNameError
 from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.finished import FinishedRun, read_results, read_run
@@ -40,6 +41,7 @@ from benchmark.statistics.answers import (
     DISCRIMINATION,
     ConstantAnswer,
     answer_table,
+    constant_on,
     incomparable,
     judged,
     standings,
@@ -51,7 +53,9 @@ from benchmark.statistics.fairea import FAIREA_COLUMNS
 from benchmark.statistics.frames import Cells, to_cells
 from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
+from benchmark.statistics.robustness import LINE
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
+from benchmark.text.words import file_name
 
 N_POSTERIOR = 10_000
 """Samples of each posterior: its probabilities have a standard error of at most 0.005."""
@@ -66,6 +70,7 @@ level of bias that the row is about, on any of its datasets, and at which, separ
 # Fairea's mutation baseline is a straight line for such differences only.
 _BIAS_METRICS = (DISCRIMINATION, "overestimation", "underestimation")
 _NO_GROUPS = "the manifest does not say how many test rows are favorable"
+_NO_CONSTANT = "what a constant answer would score on labels with planted bias is not recorded"
 
 
 @dataclass(frozen=True)
@@ -147,10 +152,36 @@ class RunStatistics:
         """What was tried, in the run's order."""
         return described_scenarios(self.intervals, self.run)
 
-    def title(self, metric: str) -> str:
-        """Return a metric's name for readers, with the group that it is of, if any."""
+    def ranked_on(self, datasets: str, **where: str) -> str:
+        """Return the headings of datasets that are ranked together, and under what where ranks differ in it.
+
+        ``where`` has the names of bias, classifier and test in a row of ranks.
+        """
+        several = {column for column in where if self.ranks[column].nunique() > 1}
+        if self.names_tests:
+            several.add("test")
+        names = [TEST_TITLES.get(name, name) for column, name in where.items() if column in several]
+        return ", ".join([self.run.headings(datasets), *names])
+
+    @cached_property
+    def tests(self) -> tuple[str, ...]:
+        """What was tested on, in the order in which it is shown."""
+        return tuple(test for test in TEST_TITLES if (self.intervals["test"] == test).any())
+
+    @property
+    def names_tests(self) -> bool:
+        """Whether it has to be said which test a table or figure is of."""
+        return self.tests != (ORIGINAL,)
+
+    def title(self, metric: str, test: str = "") -> str:
+        """Return a metric's name for readers, with the group that it is of, and a test, if any has to be."""
         declared = self.metrics[metric]
-        return declared.title + metric.removeprefix(declared.name)
+        where = f" on {TEST_TITLES[test]}" if test and self.names_tests else ""
+        return declared.title + metric.removeprefix(declared.name) + where
+
+    def file_name(self, metric: str, test: str) -> str:
+        """Return what a file about a metric on a test is named by."""
+        return file_name(metric) + (f"__{file_name(test)}" if self.names_tests else "")
 
     @cached_property
     def goals(self) -> dict[str, Metric | Undeclared]:
@@ -504,21 +535,31 @@ def _fairea(run: FinishedRun, part: Cells, baseline: str) -> pd.DataFrame:
     alone = part.keys["technique"].nunique() < 2
     if alone or not biased or ACCURACY not in set(part.keys["metric"]):
         return pd.DataFrame(columns=list(FAIREA_COLUMNS))
-    known = {name: answer.accuracy for name, answer in run.constant_answers.items()}
-    constants = {dataset.name: known.get(dataset.name, np.nan) for dataset in run.datasets}
-    table = fairea_regions(part, baseline, constants, biased)
+    return _joined(
+        [_fairea_on(run, part, baseline, biased, test) for test in part.keys["test"].unique()], FAIREA_COLUMNS
+    )
+
+
+def _fairea_on(
+    run: FinishedRun, part: Cells, baseline: str, metrics: Sequence[str], test: str
+) -> pd.DataFrame:
+    known = {d.name: constant_on(d.best_constant, test) for d in run.datasets}
+    constants = {name: answer.accuracy if answer else np.nan for name, answer in known.items()}
+    table = fairea_regions(part.where(test=[test]), baseline, constants, metrics)
     unknown = table["dataset"].map(constants).isna()
-    return table.assign(reason=table["reason"].mask(unknown, _NO_GROUPS))
+    return table.assign(
+        reason=table["reason"].mask(unknown, _NO_GROUPS if test == ORIGINAL else _NO_CONSTANT)
+    )
 
 
 def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:
     own = stops.drop(columns="n_betas").rename(columns={"reason": "stops_reason"})
-    return lines.merge(own, how="left", on=["dataset", "bias", "technique", "classifier", "metric"])
+    return lines.merge(own, how="left", on=list(LINE))
 
 
 def _about(table: pd.DataFrame, standing: pd.DataFrame) -> Iterator[list[Any]]:
     """Yield the rows of standings that each row of a table is about: of one beta, or without it of all."""
-    keys = ["bias", "classifier", "technique"]
+    keys = ["bias", "classifier", "test", "technique"]
     places = {key: list(own.itertuples(index=False)) for key, own in standing.groupby(keys, sort=False)}
     rows: list[Any] = list(table.itertuples(index=False))
     for row in rows:
@@ -526,7 +567,7 @@ def _about(table: pd.DataFrame, standing: pd.DataFrame) -> Iterator[list[Any]]:
         beta = getattr(row, "beta", np.nan)
         yield [
             place
-            for place in places.get((row.bias, row.classifier, row.technique), [])
+            for place in places.get((row.bias, row.classifier, row.test, row.technique), [])
             if place.dataset in datasets
             and (place.beta == beta or (pd.isna(beta) and not getattr(place, "repeated", False)))
         ]

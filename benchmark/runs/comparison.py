@@ -9,14 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from benchmark.columns import RESULT_COLUMNS
+from benchmark.columns import CELL_COLUMNS
 from benchmark.errors import ReportError
 from benchmark.runs.finished import FinishedRun, read_results, read_run
 
 DIFFERENCE_COLUMNS = ("technique", "metric", "values", "identical", "one_sided", "largest")
 """Columns of :attr:`RunsComparison.differences`."""
 
-_CELL = list(RESULT_COLUMNS[:6])
+_CELL = list(CELL_COLUMNS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def compare_runs(folder: Path, other: Path) -> RunsComparison:
             got=f"{_example(cells[0])} and {_example(cells[1])}",
             remedy="name the folders of two runs of one experiment",
         )
-    both = ours.merge(theirs, on=[*_CELL, "metric"], suffixes=("", "_other"))
+    both = ours.merge(theirs, on=[*_CELL, "test", "metric"], suffixes=("", "_other"))
     both["difference"] = (both["value"] - both["value_other"]).abs()
     missing, missing_other = both["value"].isna(), both["value_other"].isna()
     both["identical"] = (both["value"] == both["value_other"]) | (missing & missing_other)

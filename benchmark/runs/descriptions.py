@@ -14,6 +14,7 @@ from itertools import product
 
 import numpy as np
 
+from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
 from benchmark.data import Table
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import PublishedEntry
@@ -23,6 +24,12 @@ from benchmark.text.words import file_name
 
 STAGES = {"pre": "Pre-processing", "in": "In-processing", "post": "Post-processing", "": "Techniques"}
 """Titles of the stages at which techniques act, in the order of training, and of an unknown one."""
+
+_TESTS: dict[str, str] = {
+    ORIGINAL: "test rows without planted bias",
+    BIASED: "test rows with the planted bias of their β",
+    BALANCED: "the original test rows, weighted so that each outcome of each group has the same total weight",
+}
 
 SHOWN_PACKAGES = ("betabench", "python", "numpy", "scikit-learn")
 """Packages whose versions tables name."""
@@ -251,6 +258,7 @@ class RunDescription:
     metrics, which are all that were computed, and datasets are in the order in which they are shown.
     ``classifiers`` are names in the results. ``headline`` names the metrics that tables and figures show; all
     if empty. Only with ``published``, the numbers that the experiment repeats, tables have the paper's names.
+    ``tests`` are what fitted models were scored on, keys of :data:`~benchmark.columns.TEST_TITLES`.
     Names that repeat, or are so alike that their files would overwrite each other, are a ReportError.
     """
 
@@ -266,6 +274,7 @@ class RunDescription:
     versions: Mapping[str, str]
     headline: tuple[str, ...] = ()
     published: PublishedEntry | None = None
+    tests: tuple[str, ...] = (ORIGINAL,)
 
     def __post_init__(self) -> None:
         for kind in ("datasets", "techniques", "metrics"):
@@ -278,7 +287,7 @@ class RunDescription:
 
     @property
     def constant_answers(self) -> dict[str, ConstantAnswer]:
-        """The best constant answer for each dataset whose test rows are counted."""
+        """The best constant answer on the original test rows of each dataset where these are counted."""
         return {d.name: d.best_constant for d in self.datasets if d.best_constant is not None}
 
     def made_with(self, packages: Sequence[str] = SHOWN_PACKAGES) -> str:
@@ -309,6 +318,13 @@ class RunDescription:
             return self
         kept = tuple(metric for name in self.headline if (metric := self.metric(name)) is not None)
         return replace(self, metrics=kept, headline=())
+
+    @property
+    def tests_note(self) -> str:
+        """What the tests are, as sentences; empty where nothing but the original test rows was tested on."""
+        if self.tests == (ORIGINAL,):
+            return ""
+        return " ".join(f"{TEST_TITLES[test].capitalize()}: {_TESTS[test]}." for test in self.tests)
 
     @property
     def repetitions_text(self) -> str:

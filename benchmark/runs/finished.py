@@ -10,17 +10,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import FAILURE_COLUMNS, MANIFEST_NAME, METRIC_COLUMNS, RESULT_COLUMNS
+from benchmark.columns import (
+    CELL_COLUMNS,
+    FAILURE_COLUMNS,
+    MANIFEST_NAME,
+    METRIC_COLUMNS,
+    ORIGINAL,
+    RESULT_COLUMNS,
+)
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import with_failed_cells
 from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.runs.summary import SUMMARY_COLUMNS
+from benchmark.statistics.frames import WHERE
 from benchmark.text.files import plain_or_packed
 from benchmark.text.spreadsheet import from_cell
 
-_TEXTS = {"dataset", "bias", "technique", "classifier", "metric", "status", "reason"}
+_TEXTS = {"dataset", "bias", "technique", "classifier", "test", "metric", "status", "reason"}
 _WHOLE = {"table", "n", "repetition"}
 
 
@@ -98,8 +106,8 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
     Returns
     -------
     DataFrame
-        Columns :data:`~benchmark.columns.RESULT_COLUMNS`; sorted by dataset, beta, technique and
-        metric as the run names them. A cell that failed has NaN for every metric.
+        Columns :data:`~benchmark.columns.RESULT_COLUMNS`; sorted by dataset, test, beta,
+        technique and metric as the run names them. A cell that failed has NaN for every metric.
 
     Raises
     ------
@@ -110,8 +118,8 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
     """
     again = f"finish it: run the experiment, or merge its shards, with --output {folder}"
     results = read_frame(folder / "results.csv", RESULT_COLUMNS, again)
-    failed = run.failures[run.failures["metric"] == ""].drop(columns=["metric", "status", "reason"])
-    cell = list(RESULT_COLUMNS[:6])
+    cell = list(CELL_COLUMNS)
+    failed = run.failures.loc[run.failures["metric"] == "", cell]
     found = len(pd.concat([results[cell], failed]).drop_duplicates())
     planned = run.facts.cells.get("planned")
     if found < (planned or 0) or not found:
@@ -131,10 +139,11 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
             raise UnknownNameError("metric", metric, known)
     always = [name for name in ALWAYS_MEASURED if name in known]
     kept = list(dict.fromkeys((*(metrics or known), *always)))
-    whole = with_failed_cells(results[results["metric"].isin(kept)], run.failures, kept)
+    whole = with_failed_cells(results[results["metric"].isin(kept)], run.failures, kept, run.tests)
     described = {
         "dataset": [dataset.name for dataset in run.datasets],
         "technique": list(run.titles),
+        "test": run.tests,
         "metric": kept,
     }
     orders = {column: {name: i for i, name in enumerate(names)} for column, names in described.items()}
@@ -147,7 +156,7 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
                 remedy=again,
             )
     return whole.sort_values(
-        ["dataset", "bias", "classifier", "beta", "technique", "metric", "repetition"],
+        [*WHERE, "metric", "repetition"],
         key=lambda column: column.map(orders[str(column.name)]) if column.name in orders else column,
         kind="stable",
         ignore_index=True,
@@ -157,14 +166,15 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
 def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
     """Read a CSV file, such as ``results.csv`` or, compressed, ``results.csv.xz``, and check its columns.
 
-    Their names decide whether they hold text, floats or integers. A file that is missing, malformed or has
+    Their names decide whether they hold text, floats or integers. Runs of earlier versions had no column
+    ``test``: theirs was the original one. A file that is missing, malformed or has
     other columns is a ReportError with the given remedy.
     """
     path = plain_or_packed(path)
     try:
         # Names stay text whatever they look like. What repeats is read, and converted, once.
         kinds = {column: "category" if column in _TEXTS else object for column in columns}
-        frame = pd.read_csv(path, dtype=kinds, keep_default_na=False)
+        frame = _with_test(pd.read_csv(path, dtype=kinds, keep_default_na=False), columns)
     except OSError as error:
         raise ReportError(f"{path} cannot be read", got=error.strerror, remedy=remedy) from error
     except (ValueError, EOFError, LZMAError) as error:
@@ -188,6 +198,16 @@ def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
                 remedy=remedy,
             ) from error
         frame[column] = pd.Series(values, index=frame.index, dtype="int64" if is_whole else "float64")
+    return frame
+
+
+def _with_test(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Return a frame with the column of the test, if that is all that it lacks."""
+    if "test" not in columns or list(frame.columns) != [column for column in columns if column != "test"]:
+        return frame
+    # A cell that failed as a whole names no test, as it names no metric.
+    tests = np.where(frame["metric"] == "", "", ORIGINAL)
+    frame.insert(list(columns).index("test"), "test", pd.Series(tests, index=frame.index, dtype="category"))
     return frame
 
 

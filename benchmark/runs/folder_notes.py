@@ -14,7 +14,10 @@ from benchmark.experiment.run import STORE_NAME
 from benchmark.experiment.store import read_last_run
 
 # What says which cells an experiment has; all else of it changes how long they may take and what is shown.
-_OF_CELLS = ("name", "seed", "repetitions", "betas", "train_rows", "datasets", "techniques", "classifiers")
+_OF_CELLS = (
+    *("name", "seed", "repetitions", "betas", "train_rows", "train", "holdout", "folds", "paired_betas"),
+    *("datasets", "techniques", "classifiers"),
+)
 
 
 def other_experiment(output: Path, experiment: Experiment) -> str:

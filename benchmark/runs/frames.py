@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
-from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
+from benchmark.columns import CELL_COLUMNS, FAILURE_COLUMNS, ORIGINAL, RESULT_COLUMNS, TEST_TITLES
 from benchmark.errors import ReportError
 from benchmark.runs.descriptions import DatasetDescription, RunDescription
-from benchmark.statistics.frames import SCENARIO
+from benchmark.statistics.answers import ConstantAnswer, constant_on
+from benchmark.statistics.frames import SCENARIO, ScenarioKey
 from benchmark.text.words import file_name
 
-CELL_COLUMNS = RESULT_COLUMNS[:5]
-"""What one mean is about, apart from the metric: dataset, bias, beta, technique and classifier."""
+MEAN_COLUMNS = tuple(column for column in RESULT_COLUMNS[:-2] if column != "repetition")
+"""What one mean is about, apart from the metric: dataset, bias, beta, technique, classifier and test."""
 
 STATUSES = ("skipped", "not_converged", "failed", "timeout", "crashed", "undefined")
 """Ways of having no value; *undefined* is a metric that does not exist for a cell that did run."""
@@ -23,22 +25,33 @@ STATUSES = ("skipped", "not_converged", "failed", "timeout", "crashed", "undefin
 
 @dataclass(frozen=True)
 class Scenario:
-    """A dataset under one bias and one classifier: what one figure, or one block of a table, shows.
+    """A dataset under one bias, one classifier and one test: what a figure, or a block of a table, shows.
 
-    ``bias`` and ``classifier`` are names in the results; ``heading``, for readers, has them only where the
-    dataset occurs with several; ``file_name`` is distinct among the scenarios of a run.
+    ``bias``, ``classifier`` and ``test`` are names in the results; ``heading``, for readers, has what
+    :func:`distinguishing_names` returns; ``file_name`` is distinct among the scenarios of a run.
     """
 
     dataset: DatasetDescription
     bias: str
     classifier: str
+    test: str
     heading: str
     file_name: str
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        """Dataset, bias and classifier by their names in the results."""
-        return self.dataset.name, self.bias, self.classifier
+    def key(self) -> ScenarioKey:
+        """What the columns :data:`~benchmark.statistics.frames.SCENARIO` hold."""
+        return self.dataset.name, self.bias, self.classifier, self.test
+
+    @property
+    def best_constant(self) -> ConstantAnswer | None:
+        """The best classifier that answers everybody the same, where the labels of the test are known."""
+        return constant_on(self.dataset.best_constant, self.test)
+
+    @property
+    def constant_accuracy(self) -> float:
+        """Accuracy of the best constant answer, NaN where it is unknown."""
+        return self.best_constant.accuracy if self.best_constant else math.nan
 
     @property
     def inert(self) -> bool:
@@ -50,9 +63,9 @@ class Scenario:
         return betas[:1] if self.inert else betas
 
     def rows(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a frame that belong to this scenario."""
-        own = [frame[column] == name for column, name in zip(SCENARIO, self.key, strict=True)]
-        return frame[own[0] & own[1] & own[2]]
+        """Return the rows of a frame that belong to this scenario, those of whole cells that failed too."""
+        *fit, test = (frame[column] == name for column, name in zip(SCENARIO, self.key, strict=True))
+        return frame[fit[0] & fit[1] & fit[2] & (test | (frame["test"] == ""))]
 
     def subtitle(self, description: RunDescription, explanation: str) -> str:
         """Say what was measured on what, how often, and what a figure shows of it."""
@@ -95,7 +108,7 @@ def check_failures(failures: pd.DataFrame, description: RunDescription) -> pd.Da
     """
     _require_columns("failures", failures, FAILURE_COLUMNS)
     checked = failures[list(FAILURE_COLUMNS)].copy()
-    for column in ("metric", "status", "reason"):
+    for column in ("test", "metric", "status", "reason"):
         checked[column] = checked[column].astype("object").fillna("").astype(str)
     _require_unique("failures", checked, FAILURE_COLUMNS[:-2])
     _require_described("failures", checked, description)
@@ -109,13 +122,23 @@ def only_described_metrics(frame: pd.DataFrame, description: RunDescription) -> 
     return frame[frame["metric"].isin(named)].reset_index(drop=True)
 
 
-def with_failed_cells(results: pd.DataFrame, failures: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """Return results with a row without a value for each metric of each cell that failed as a whole."""
-    failed = failures.loc[failures["metric"] == "", list(RESULT_COLUMNS[:6])]
-    missing = failed.merge(pd.DataFrame({"metric": list(metrics)}), how="cross").assign(value=float("nan"))
+def with_failed_cells(
+    results: pd.DataFrame, failures: pd.DataFrame, metrics: Sequence[str], tests: Sequence[str] = (ORIGINAL,)
+) -> pd.DataFrame:
+    """Return results with a row without a value for each test and metric of each cell that failed."""
+    missing = of_failed_cells(failures, CELL_COLUMNS, metrics, tests).assign(value=float("nan"))
     # An empty frame has no say in the types of the columns.
     filled = [frame for frame in (results, missing) if len(frame)]
     return pd.concat(filled or [results], ignore_index=True)
+
+
+def of_failed_cells(
+    failures: pd.DataFrame, columns: Sequence[str], metrics: Sequence[str], tests: Sequence[str]
+) -> pd.DataFrame:
+    """Return some columns of each cell that failed as a whole, with every test and metric that it lacks."""
+    failed = failures.loc[failures["metric"] == "", [c for c in columns if c != "test"]]
+    lacking = pd.MultiIndex.from_product([tests, metrics], names=["test", "metric"]).to_frame(index=False)
+    return failed.merge(lacking, how="cross")
 
 
 def in_described_order(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
@@ -132,16 +155,21 @@ def in_described_order(frame: pd.DataFrame, description: RunDescription) -> pd.D
     return frame.sort_values(keys, key=rank, kind="stable", ignore_index=True)
 
 
-def distinguishing_names(keys: Iterable[tuple[str, str, str]]) -> dict[tuple[str, str, str], tuple[str, ...]]:
-    """Return what has to be named of each dataset, bias and classifier besides the dataset.
+def distinguishing_names(keys: Iterable[ScenarioKey]) -> dict[ScenarioKey, tuple[str, ...]]:
+    """Return what has to be named of each scenario besides its dataset.
 
-    Bias and classifier are, each where the dataset occurs with several: the only one would be noise.
+    Bias, classifier and test are, each where the dataset occurs with several: the only one would be noise. A
+    test other than the original is named in any case.
     """
     keys = tuple(keys)
-    biases, classifiers = ({(key[0], key[i]) for key in keys} for i in (1, 2))
-    several = [Counter(dataset for dataset, _ in pairs) for pairs in (biases, classifiers)]
+    pairs = ({(key[0], key[i]) for key in keys} for i in (1, 2, 3))
+    several = [Counter(dataset for dataset, _ in own) for own in pairs]
     return {
-        key: tuple(name for name, count in zip(key[1:], several, strict=True) if count[key[0]] > 1)
+        key: tuple(
+            name
+            for name, column, count in zip(key[1:], SCENARIO[1:], several, strict=True)
+            if count[key[0]] > 1 or (column == "test" and name != ORIGINAL)
+        )
         for key in keys
     }
 
@@ -152,21 +180,26 @@ def scenarios(
     """Return the scenarios that occur in checked frames, in described order."""
     columns = list(SCENARIO)
     # A scenario of which every cell failed is still part of the run.
-    return described_scenarios(pd.concat([results[columns], failures[columns]]), description)
+    failed = of_failed_cells(failures, columns, [""], description.tests)
+    single = failures.loc[failures["metric"] != ""]
+    found = [frame[columns] for frame in (results, failed, single) if len(frame)]
+    return described_scenarios(pd.concat(found or [results[columns]]), description)
 
 
 def described_scenarios(frame: pd.DataFrame, description: RunDescription) -> tuple[Scenario, ...]:
     """Return the scenarios that occur in a frame that has these columns, in described order."""
     columns = list(SCENARIO)
-    pairs = frame[columns].drop_duplicates().astype(str).sort_values(columns)
+    order = list(TEST_TITLES).index
+    keys = frame[columns].drop_duplicates().astype(str)
+    keys = keys.sort_values(columns, key=lambda own: own.map(order) if own.name == "test" else own)
     found = []
-    distinct = distinguishing_names(pairs.itertuples(index=False, name=None))
+    distinct = distinguishing_names(keys.itertuples(index=False, name=None))
     for dataset in description.datasets:
-        for (name, bias, classifier), names in distinct.items():
-            if name == dataset.name:
-                heading = ", ".join([dataset.heading, *names])
-                path = "__".join(map(file_name, [name, *names]))
-                found.append(Scenario(dataset, bias, classifier, heading, path))
+        for key, names in distinct.items():
+            if key[0] == dataset.name:
+                heading = ", ".join([dataset.heading, *(TEST_TITLES.get(name, name) for name in names)])
+                path = "__".join(map(file_name, [dataset.name, *names]))
+                found.append(Scenario(dataset, *key[1:], heading, path))
     return tuple(found)
 
 
@@ -175,6 +208,8 @@ def _described_names(description: RunDescription) -> dict[str, Sequence[object]]
         "dataset": [dataset.name for dataset in description.datasets],
         "beta": list(description.betas),
         "technique": [technique.name for technique in description.techniques],
+        # An empty test stands for the whole cell, as an empty metric does.
+        "test": ["", *description.tests],
         # An empty metric stands for the whole cell and comes before each.
         "metric": ["", *(metric.name for metric in description.metrics)],
     }
@@ -207,7 +242,7 @@ def _require_unique(what: str, frame: pd.DataFrame, key: Sequence[str]) -> None:
 
 def _require_described(what: str, frame: pd.DataFrame, description: RunDescription) -> None:
     for column, names in _described_names(description).items():
-        if column == "metric" and what == "results":
+        if column in ("test", "metric") and what == "results":
             names = names[1:]
         _require_known(what, column, frame[column], names)
 

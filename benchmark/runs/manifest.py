@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError, model_serializer, model_validat
 
 from benchmark.bias import list_bias_kinds
 from benchmark.bias.cpt import NOTHING_ACTS
+from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.data.card import Card, load_card
 from benchmark.errors import CardError, ReportError, UnknownNameError
 from benchmark.experiment.plan import PAPER_METRICS, Experiment, PublishedEntry
@@ -107,6 +108,7 @@ class _ExperimentFacts(BaseModel):
     techniques: tuple[_Technique, ...]
     classifiers: tuple[_Named, ...]
     headline: tuple[str, ...] = ()
+    tests: tuple[str, ...] = (ORIGINAL,)
     datasets: tuple[_Entry, ...]
     published: PublishedEntry | None = None
     settings: dict[str, Any]
@@ -200,7 +202,7 @@ class _DatasetFacts(BaseModel):
                 edits=tuple(map(str, own.edits)),
                 acting=tuple(map(str, acting[bias])),
                 network_discrimination_by_beta={
-                    str(beta): scene.planted(bias, beta)[0].discrimination for beta in world.experiment.betas
+                    str(beta): scene.expected(bias, beta).discrimination for beta in world.experiment.betas
                 },
             )
             for bias, own in scene.biases.items()
@@ -419,6 +421,7 @@ class Manifest(BaseModel):
             versions=self.versions,
             headline=(experiment.headline or PAPER_METRICS) if self.headline is None else self.headline,
             published=experiment.published,
+            tests=tuple(test for test in TEST_TITLES if test in experiment.tests),
         )
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 
 from benchmark.runs.descriptions import RunDescription
-from benchmark.runs.frames import CELL_COLUMNS, in_described_order
+from benchmark.runs.frames import MEAN_COLUMNS, in_described_order, of_failed_cells
 from benchmark.statistics.intervals import half_widths
 
-SUMMARY_COLUMNS = (*CELL_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
+SUMMARY_COLUMNS = (*MEAN_COLUMNS, "metric", "mean", "std", "ci_low", "ci_high", "n")
 """Columns of the summary."""
 
-_KEY = [*CELL_COLUMNS, "metric"]
+_KEY = [*MEAN_COLUMNS, "metric"]
 
 
 def summarise(results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
@@ -39,8 +39,8 @@ def summarise(results: pd.DataFrame, failures: pd.DataFrame, description: RunDes
 
 
 def _failed_keys(failures: pd.DataFrame, description: RunDescription) -> pd.MultiIndex:
-    """Return the keys that failures speak of; a cell that failed as a whole has one for each metric."""
-    cells = failures.loc[failures["metric"] == "", list(CELL_COLUMNS)]
-    metrics = pd.DataFrame({"metric": [metric.name for metric in description.metrics]})
+    """Return the keys that failures speak of; a cell that failed has one for each test and metric."""
+    metrics = [metric.name for metric in description.metrics]
+    cells = of_failed_cells(failures, MEAN_COLUMNS, metrics, description.tests)
     single = failures.loc[failures["metric"] != "", _KEY]
-    return pd.MultiIndex.from_frame(pd.concat([cells.merge(metrics, how="cross"), single]))
+    return pd.MultiIndex.from_frame(pd.concat([cells[_KEY], single]))

@@ -95,7 +95,8 @@ def rankings(
     Parameters
     ----------
     over : sequence of str, default ("dataset",)
-        Axes that blocks are made of: ``"dataset"`` and any of ``"bias"``, ``"beta"``, ``"classifier"``.
+        Axes that blocks are made of: ``"dataset"`` and any of ``"bias"``, ``"beta"``, ``"classifier"``,
+        ``"test"``. What is not among them is ranked by itself.
 
     Raises
     ------

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmark.columns import BALANCED, ORIGINAL
 from benchmark.statistics.across import ALPHA, repetitions_needed, smallest_p_value
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.frames import SCENARIO, WHERE, first_true
@@ -84,8 +85,21 @@ class ConstantAnswer:
 
     @property
     def words(self) -> str:
-        """What it does: ``"refusing everybody"`` or ``"accepting everybody"``."""
+        """What it does: ``"refusing everybody"``, ``"accepting everybody"``, or either of both alike."""
+        if self.favorable == self.unfavorable:
+            return "refusing or accepting everybody"
         return "accepting everybody" if self.accepts else "refusing everybody"
+
+
+def constant_on(answer: ConstantAnswer | None, test: str) -> ConstantAnswer | None:
+    """Return the best constant answer on a test, given that on the original test rows; None if unknown.
+
+    On balanced rows either is right about half of the weight. Labels with planted bias are other ones in each
+    repetition, so that nothing is known of a constant there.
+    """
+    if test == BALANCED:
+        return ConstantAnswer(favorable=1, unfavorable=1)
+    return answer if test == ORIGINAL else None
 
 
 def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) -> pd.DataFrame:
@@ -96,8 +110,8 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     decision about people either. A technique counts as degenerate at a level of bias if it is so in any
     repetition, because a mean over useful and useless classifiers describes neither.
 
-    Of the metrics, accuracy and :data:`ACCEPTANCE` are looked at. ``constants`` are by name of the dataset;
-    those of other datasets are unknown.
+    Of the metrics, accuracy and :data:`ACCEPTANCE` are looked at. ``constants`` are by name of the dataset,
+    on the original test rows (:func:`constant_on`); those of other datasets are unknown.
 
     Columns :data:`STANDING_COLUMNS`, one row for each technique at each level of bias. ``n_degenerate``
     counts the degenerate repetitions, and ``degenerate`` says what the classifiers do there; empty where
@@ -123,7 +137,8 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
             "accuracy_mean": means[ACCURACY],
         }
     ).reset_index()
-    known = [constants.get(dataset) for dataset in found["dataset"]]
+    places = zip(found["dataset"], found["test"], strict=True)
+    known = [constant_on(constants.get(dataset), test) for dataset, test in places]
     found["constant_accuracy"] = [answer.accuracy if answer else math.nan for answer in known]
     found["constant_answer"] = [answer.words if answer else "" for answer in known]
     found["below_constant"] = found["accuracy_mean"] < found["constant_accuracy"] - _ROUNDING
@@ -166,7 +181,7 @@ def incomparable(frame: pd.DataFrame, standing: pd.DataFrame) -> pd.Series[bool]
     """Return of each row whether nothing is compared with its baseline: that is mostly constant there.
 
     A baseline that is degenerate in fewer samples, or that decides by group alone, is compared with like any
-    other, and marked. The frame has dataset, bias, classifier, level of bias and ``baseline``.
+    other, and marked. The frame has scenario, level of bias and ``baseline``.
     """
     useless = pd.MultiIndex.from_frame(standing.loc[standing["mostly_constant"], list(WHERE)])
     keys = frame[[*SCENARIO, "beta", "baseline"]].rename(columns={"baseline": "technique"})

@@ -13,7 +13,7 @@ REGIONS = ("win_win", "good", "bad", "inverted", "lose_lose", "unchanged")
 """Where a technique can end; see :func:`regions`."""
 
 FAIREA_COLUMNS = (
-    *("dataset", "bias", "beta", "technique", "classifier", "original", "accuracy", "metric"),
+    *("dataset", "bias", "beta", "technique", "classifier", "test", "original", "accuracy", "metric"),
     *("n", "missing", *REGIONS, "reason"),
 )
 """Columns of :func:`fairea_regions`."""

@@ -13,16 +13,19 @@ from benchmark.errors import StatisticsError, UnknownNameError
 
 Array: TypeAlias = NDArray[np.float64]
 
-SCENARIO = ("dataset", "bias", "classifier")
-"""What is never compared with each other directly: a dataset under one kind of bias and one classifier."""
+SCENARIO = ("dataset", "bias", "classifier", "test")
+"""What is never compared, nor pooled: a dataset under one kind of bias, one classifier and one test."""
 
-AXES = ("dataset", "bias", "beta", "classifier")
+ScenarioKey: TypeAlias = tuple[str, str, str, str]
+"""Names in the columns of :data:`SCENARIO`."""
+
+AXES = ("dataset", "bias", "beta", "classifier", "test")
 """What techniques at one level of bias have in common."""
 
 WHERE = (*SCENARIO, "beta", "technique")
 """What the repetitions of a cell have in common; each has a value of every metric."""
 
-CELL_KEY = ("dataset", "bias", "beta", "technique", "classifier", "metric")
+CELL_KEY = ("dataset", "bias", "beta", "technique", "classifier", "test", "metric")
 """What the values of all repetitions have in common."""
 
 DECIMALS = 12

@@ -10,6 +10,7 @@ from benchmark.statistics.across import ALPHA
 from benchmark.statistics.frames import (
     CELL_KEY,
     DECIMALS,
+    SCENARIO,
     Array,
     Cells,
     Goal,
@@ -31,7 +32,7 @@ from benchmark.statistics.hypothesis_tests import (
 )
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 
-FAMILY = ("dataset", "bias", "classifier", "metric")
+FAMILY = (*SCENARIO, "metric")
 """Tests that Holm's correction takes together: all techniques at all levels of bias with these in common."""
 
 PAIRED_COLUMNS = (
@@ -55,9 +56,9 @@ def paired_comparisons(
 ) -> pd.DataFrame:
     r"""Compare every technique with a baseline, pair by pair.
 
-    A pair are the values of technique and baseline on one repetition of one dataset, bias, level of bias and
-    classifier: both saw the same sample. Its *difference* is the technique's value minus the baseline's. Its
-    *improvement* is by how much nearer to the metric's ideal the technique's value is
+    A pair are the values of technique and baseline on one repetition of one dataset, bias, level of bias,
+    classifier and test: both saw the same sample. Its *difference* is the technique's value minus the
+    baseline's. Its *improvement* is by how much nearer to the metric's ideal the technique's value is
     (:func:`~benchmark.statistics.frames.distance`), so that positive is better for every metric. Tests and
     effect sizes are about improvements.
 

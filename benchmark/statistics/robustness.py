@@ -18,14 +18,15 @@ from benchmark.statistics.frames import (
 )
 from benchmark.statistics.intervals import CONFIDENCE, student_intervals
 
-_LINE = ("dataset", "bias", "technique", "classifier", "metric")
+LINE = ("dataset", "bias", "technique", "classifier", "test", "metric")
+"""What the values over the levels of bias have in common."""
 
 ROBUSTNESS_COLUMNS = (
-    *(*_LINE, "n_betas", "n", "slope", "slope_low", "slope_high", "area", "area_low", "area_high", "reason"),
+    *(*LINE, "n_betas", "n", "slope", "slope_low", "slope_high", "area", "area_low", "area_high", "reason"),
 )
 """Columns of :func:`slopes_and_areas`."""
 
-STOPPING_COLUMNS = (*_LINE, "baseline", "n_betas", "stops_at", "reason")
+STOPPING_COLUMNS = (*LINE, "baseline", "n_betas", "stops_at", "reason")
 """Columns of :func:`stopping_points`."""
 
 
@@ -37,7 +38,7 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     the polygon through the values (trapezoidal rule). Both are linear, so that their means over the
     repetitions are slope and area of the means.
 
-    Columns :data:`ROBUSTNESS_COLUMNS`, one row for each dataset, bias, technique, classifier and metric.
+    Columns :data:`ROBUSTNESS_COLUMNS`, one row for each :data:`LINE`.
     ``n_betas`` is the number of levels of bias with a value, ``n`` the number of repetitions that have one at
     every level of the scenario. Slope and area are their means, in the metric's unit, with
     :func:`~benchmark.statistics.intervals.student_intervals`; NaN with a reason where there is none.
@@ -51,7 +52,7 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     cells = to_cells(results)
     rows: list[tuple[object, ...]] = []
     lines: list[Array] = []  # slope and area of each repetition
-    for names, own in cells.keys.groupby(list(_LINE), sort=False):
+    for names, own in cells.keys.groupby(list(LINE), sort=False):
         betas = own["beta"].to_numpy(dtype=float)
         values = cells.values[own.index]
         n_betas, reason = _levels_with_a_value(betas, values)
@@ -62,7 +63,7 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
             weights[:] = slope_weights(betas), area_weights(betas)
         lines.append((weights[:, :, None] * values).sum(axis=1))  # NaN where a level has none
         rows.append((*names, n_betas, reason))
-    table = pd.DataFrame(rows, columns=[*_LINE, "n_betas", "reason"])
+    table = pd.DataFrame(rows, columns=[*LINE, "n_betas", "reason"])
     slopes, areas = np.stack(lines, axis=1)
     for name, found in (("slope", slopes), ("area", areas)):
         table[name] = row_means(found)
@@ -86,8 +87,8 @@ def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping
     (:func:`~benchmark.statistics.paired.paired_comparisons`) is above 0. It stops at the smallest level at
     which, and at all greater levels of the experiment, it does not.
 
-    Columns :data:`STOPPING_COLUMNS`, one row for each dataset, bias, classifier, metric and technique other
-    than the baseline. ``stops_at`` is that level: the smallest one if the technique never beats the baseline,
+    Columns :data:`STOPPING_COLUMNS`, one row for each dataset, bias, classifier, test, metric and technique
+    other than the baseline. ``stops_at`` is that level: the smallest one if it never beats the baseline,
     infinite if it does at the greatest one, so that where it stops is beyond the experiment. NaN with a
     reason where a level has no pairs, or the metric no better values.
 
@@ -102,8 +103,8 @@ def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping
     distances = cells.distances(goals)
     improvement = np.where((partner >= 0)[:, None], distances[partner] - distances, np.nan)
     rows = []
-    for line, own in cells.keys.groupby(list(_LINE), sort=False):
-        *_, technique, _classifier, metric = line
+    for line, own in cells.keys.groupby(list(LINE), sort=False):
+        technique, metric = line[LINE.index("technique")], line[-1]
         if technique == baseline:
             continue
         betas = own["beta"].to_numpy(dtype=float)

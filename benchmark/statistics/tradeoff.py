@@ -25,7 +25,7 @@ HYPERVOLUME_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class _Plane:
-    """Techniques of one dataset, bias, level of bias and classifier by their distances in two metrics."""
+    """Techniques at one place of :data:`AXES` by their distances in two metrics."""
 
     where: tuple[object, ...]  # in the order of AXES
     techniques: list[str]
@@ -50,7 +50,8 @@ def pareto_fronts(
     Techniques are compared by their mean :func:`~benchmark.statistics.frames.distance` to each metric's
     ideal, over the repetitions in which both metrics have a value.
 
-    Columns :data:`PARETO_COLUMNS`, one row for each dataset, bias, level of bias, classifier and technique.
+    Columns :data:`PARETO_COLUMNS`, one row for each place of :data:`~benchmark.statistics.frames.AXES` and
+    technique.
     ``on_front`` says whether the technique is on the front of the means, and ``share_on_front`` in which
     share of its repetitions, each by itself, it is on the front of these; a technique without a value is on
     none, with NaN and a reason.
@@ -84,9 +85,9 @@ def hypervolumes(
     Returns
     -------
     DataFrame
-        Columns :data:`HYPERVOLUME_COLUMNS`, one row for each dataset, bias, level of bias and classifier:
-        the :func:`hypervolume` of the techniques' mean distances, in the product of the metrics' units; NaN
-        with a reason where no technique has values.
+        Columns :data:`HYPERVOLUME_COLUMNS`, one row for each place of
+        :data:`~benchmark.statistics.frames.AXES`: the :func:`hypervolume` of the techniques' mean distances,
+        in the product of the metrics' units; NaN with a reason where no technique has values.
 
     Notes
     -----

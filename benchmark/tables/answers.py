@@ -12,10 +12,11 @@ from typing import Any
 
 import pandas as pd
 
+from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, ONE_GROUP, below_constant_words
 from benchmark.statistics.answers import CHEAP, LEAST, NEARLY_ALL, VERDICTS, is_constant
-from benchmark.statistics.frames import SCENARIO
+from benchmark.statistics.frames import SCENARIO, ScenarioKey
 from benchmark.text.words import number, share
 
 SAME_ANSWER = "nearly everybody, or each group, the same in at least one sample"
@@ -23,16 +24,6 @@ SAME_ANSWER = "nearly everybody, or each group, the same in at least one sample"
 
 CANDIDATE = "one sample, no interval"
 """Why a technique that would else be recommended is a candidate only."""
-
-READING = (
-    "Discrimination: the share of the favored group that is predicted the favorable outcome minus that of "
-    "the deprived group; 0 is ideal, and below it the deprived group is ahead. Accuracy is that on test rows "
-    "without planted bias. Accepts: the share that is predicted the favorable outcome. Changes are to the "
-    "baseline, on the same samples. Where discrimination is of either sign in different samples, its mean "
-    "distance from 0, by which techniques are compared, is given as well. Intervals and tests speak of "
-    "other training samples, not of other test rows or another network."
-)
-"""How the numbers of an answer are to be read."""
 
 INERT = "the bias has no effect on these data: one level stands for all"
 """Said where only one level of bias is shown."""
@@ -72,6 +63,21 @@ _REJECTED = (
 )
 _NEVERTHELESS = "techniques are compared with it nevertheless"
 _MOST_NAMED = 8
+
+
+def reading(run: RunDescription) -> str:
+    """Say how the numbers of an answer are to be read."""
+    tested = "Accuracy is that on test rows without planted bias."
+    if note := run.tests_note:
+        tested = f"All numbers are those on the test data that a heading names. {note}"
+    return (
+        "Discrimination: the share of the favored group that is predicted the favorable outcome minus that "
+        "of the deprived group; 0 is ideal, and below it the deprived group is ahead. "
+        f"{tested} Accepts: the share that is predicted the favorable outcome. Changes are to the baseline, "
+        "on the same samples. Where discrimination is of either sign in different samples, its mean distance "
+        "from 0, by which techniques are compared, is given as well. Intervals and tests speak of other "
+        "training samples, not of other test rows or another network."
+    )
 
 
 def mark(row: Any) -> str:
@@ -129,11 +135,11 @@ def baseline_notes(standing: pd.DataFrame, title: str) -> list[str]:
     return notes
 
 
-def spots(answers: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, pd.DataFrame]]:
-    """Yield dataset, bias and classifier, level of bias, and its rows :func:`in_order`."""
+def spots(answers: pd.DataFrame) -> Iterator[tuple[ScenarioKey, float, pd.DataFrame]]:
+    """Yield names of a scenario, level of bias, and its rows :func:`in_order`."""
     for (*names, beta), own in answers.groupby([*SCENARIO, "beta"], sort=False):
-        dataset, bias, classifier = map(str, names)
-        yield (dataset, bias, classifier), float(str(beta)), in_order(own)
+        dataset, bias, classifier, test = map(str, names)
+        yield (dataset, bias, classifier, test), float(str(beta)), in_order(own)
 
 
 def one_group_words(row: Any) -> str:
@@ -185,7 +191,7 @@ def choice_text(row: Any, titles: Mapping[str, str]) -> str:
 
 def scenario_notes(scenario: Scenario) -> list[str]:
     """Say who is deprived, what a constant answer scores, and whether the bias has an effect."""
-    constant = scenario.dataset.best_constant
+    constant = scenario.best_constant
     notes = [
         scenario.dataset.roles,
         f"{constant.words}: accuracy {number(constant.accuracy)}" if constant else "",
@@ -329,7 +335,7 @@ def answer_counts(rows: pd.DataFrame) -> str:
 def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: float) -> list[str]:
     """Say which technique to choose at one level of bias: the gain, the cost, and what is left out.
 
-    The rows are those of one dataset, bias, classifier and level of bias of
+    The rows are those of one scenario and level of bias of
     :func:`~benchmark.statistics.answers.answer_table`, as :func:`in_order` returns them; ``rope`` is the
     difference up to which two techniques are practically equivalent.
     """

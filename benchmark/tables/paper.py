@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.runs.descriptions import (
     DatasetDescription,
     GroupSizes,
@@ -22,7 +23,7 @@ from benchmark.runs.descriptions import (
 from benchmark.runs.frames import Scenario, scenarios, with_failed_cells
 from benchmark.runs.reasons import explain
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION, standings
-from benchmark.statistics.frames import WHERE
+from benchmark.statistics.frames import SCENARIO, WHERE
 from benchmark.tables.answers import accepts_text, mark, mark_notes
 from benchmark.text.embedded import extent
 
@@ -143,11 +144,12 @@ class _Builder:
         self.failures = failures
         self.description = description
         self.scenarios = scenarios(results, failures, description)
-        whole = with_failed_cells(results, failures, [m.name for m in description.metrics])
+        whole = with_failed_cells(results, failures, [m.name for m in description.metrics], description.tests)
         self.standing = standings(whole, description.constant_answers)
         self.marks = marks_of(self.standing)
         self.rows = look_up(summary, (*WHERE, "metric"), ("mean", "ci_high", "n"))
-        self.run = {(*key[:3], key[4]) for key in self.rows}
+        place = [(*WHERE, "metric").index(column) for column in (*SCENARIO, "technique")]
+        self.run = {tuple(key[i] for i in place) for key in self.rows}
 
     def baseline(self, name: str, metrics: Sequence[MetricDescription]) -> ReportTable | None:
         """Rows beta, columns dataset by metric: the shape of Tables 2 and 5."""
@@ -255,7 +257,7 @@ class _Builder:
         if not _has_accuracy(metrics):
             return []
         names, shares = [metric.name for metric in metrics], self.with_shares(metrics)
-        cells = [cell for s in shown for cell in constant_cells(s.dataset, names, with_shares=shares)]
+        cells = [cell for s in shown for cell in constant_cells(s, names, with_shares=shares)]
         return [Row(CONSTANT, tuple(cells))]
 
     def has(self, scenario: Scenario, technique: str) -> bool:
@@ -293,9 +295,10 @@ class _Builder:
         classifiers = ", ".join(dict.fromkeys(s.classifier for s in shown))
         return (
             f"Mean of {run.repetitions_text}{spread}. Classifier: {classifiers}.",
+            *([run.tests_note] if run.tests_note else []),
             *more,
             *([ACCEPTED_NOTE] if self.with_shares(metrics) else []),
-            *(constant_notes(datasets) if _has_accuracy(metrics) else []),
+            *(constant_notes(shown) if _has_accuracy(metrics) else []),
             *mark_notes(marked),
             *map(_data_note, datasets),
             *(f"Warning, {d.heading}: {sentence(d.warning)}" for d in datasets if d.warning),
@@ -327,21 +330,25 @@ def shares_cell(shares: Sequence[float]) -> Cell:
     return Cell(text="" if all(map(math.isnan, shares)) else accepts_text(shares))
 
 
-def constant_cells(dataset: DatasetDescription, metrics: Sequence[str], *, with_shares: bool) -> list[Cell]:
+def constant_cells(scenario: Scenario, metrics: Sequence[str], *, with_shares: bool) -> list[Cell]:
     """Return what the best constant answer has of metrics: nothing but of accuracy and discrimination.
 
     The shares that it accepts, all or none of each group, come last.
     """
-    answer = dataset.best_constant
+    answer = scenario.best_constant
     known = {ACCURACY: answer.accuracy, DISCRIMINATION: 0.0} if answer else {}
     cells = [Cell(known.get(metric, math.nan)) for metric in metrics]
     shares = [float(answer.accepts) if answer else math.nan] * 3
     return [*cells, *([shares_cell(shares)] if with_shares else [])]
 
 
-def constant_notes(datasets: Iterable[DatasetDescription]) -> list[str]:
-    """Say what the best constant answer is on each dataset, as far as that is known."""
-    words = {dataset.heading: answer.words for dataset in datasets if (answer := dataset.best_constant)}
+def constant_notes(shown: Iterable[Scenario]) -> list[str]:
+    """Say what the best constant answer is on each dataset and test, as far as that is known."""
+    words = {
+        ", ".join([s.dataset.heading, *([] if s.test == ORIGINAL else [TEST_TITLES[s.test]])]): answer.words
+        for s in shown
+        if (answer := s.best_constant)
+    }
     return [listed(CONSTANT, words.items())] if words else []
 
 

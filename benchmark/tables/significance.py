@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.runs.analysis import MOST_PAIRED, RunStatistics
-from benchmark.runs.descriptions import DatasetDescription
+from benchmark.runs.descriptions import DatasetDescription, RunDescription
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import metric_description
@@ -46,7 +46,6 @@ from benchmark.tables.paper import (
     titles_text,
 )
 from benchmark.text.embedded import NOT_REAL, extent
-from benchmark.text.words import file_name
 
 BETTER, WORSE = "+", "-"
 """Signs of a significant difference to the baseline."""
@@ -70,13 +69,19 @@ def compared_metrics(statistics: RunStatistics) -> Iterator[tuple[Scenario, str]
 def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
     """Build the tables of significance and of robustness.
 
-    These are ``significance_<metric>`` and ``robustness_<metric>`` for each metric; then the shape of the
+    These are ``significance_<metric>`` and ``robustness_<metric>`` for each metric, and for each test where
+    there are several (``significance_accuracy__biased``); then the shape of the
     paper's Tables 3, 4, 6 and 7 as far as the run has their techniques and metrics. Where accuracy is shown,
     the shares accepted are beside it and the best constant answer is a row. Degenerate techniques and those
     that are less accurate than it are marked, and never the best.
     """
     run, builder = statistics.run, _Builder(statistics)
-    tables = [make(metric) for metric in statistics.metrics for make in (builder.signed, builder.robust)]
+    tables = [
+        make(metric, test)
+        for metric in statistics.metrics
+        for test in statistics.tests
+        for make in (builder.signed, builder.robust)
+    ]
     for first, pair in zip((3, 6), PAPER_PAIRS, strict=True):
         metrics = [name for name in pair if name in statistics.metrics]
         for number, (name, _, methods) in enumerate(SHAPES, start=first):
@@ -95,10 +100,11 @@ def method_notes(statistics: RunStatistics) -> list[str]:
         listed("Baseline", compared),
         "Test: two-sided sign-flip permutation test of the paired improvements, technique against baseline "
         f"on the same training sample, {run.repetitions} repetitions. Correction: Holm's at "
-        f"{statistics.alpha:g}, over a family of all techniques at all β of one dataset, bias, classifier "
-        "and metric.",
+        f"{statistics.alpha:g}, over a family of all techniques at all β of one dataset, bias, classifier"
+        f"{', test' if statistics.names_tests else ''} and metric.",
         "Intervals (95 %, Student's) and p-values reflect variation between training samples only; the test "
         "set and the learned network are fixed.",
+        *([run.tests_note] if run.tests_note else []),
         *reach_notes(statistics.out_of_reach, run),
     ]
 
@@ -124,8 +130,9 @@ def pair_notes(statistics: RunStatistics) -> list[str]:
     ]
 
 
-def data_notes(datasets: Iterable[DatasetDescription]) -> Iterator[str]:
-    """Say what readers have to know about the data: warnings, biases without effect, sizes of groups."""
+def data_notes(datasets: Iterable[DatasetDescription], run: RunDescription) -> Iterator[str]:
+    """Say what readers have to know about a run's data: warnings, biases without effect, sizes of groups."""
+    which = "original " if run.tests_note else ""
     for dataset in datasets:
         if dataset.embedded:
             yield f"Warning, {dataset.heading}: an {NOT_REAL}."
@@ -137,7 +144,7 @@ def data_notes(datasets: Iterable[DatasetDescription]) -> Iterator[str]:
             yield f"Note, {dataset.heading}: {sentence(note)}"
         if dataset.group_sizes is not None:
             counts = counted(dataset.group_sizes)
-            yield f"{dataset.heading}: of the test rows, {counts} ones are favorable."
+            yield f"{dataset.heading}: of the {which}test rows, {counts} ones are favorable."
 
 
 class _Builder:
@@ -164,11 +171,12 @@ class _Builder:
         line = (*SCENARIO, "technique", "metric")
         self.lines = look_up(statistics.robustness, line, ("area", "slope", "stops_at"))
 
-    def signed(self, metric: str) -> ReportTable:
+    def signed(self, metric: str, test: str) -> ReportTable:
         """Rows technique, columns dataset by beta; beside accuracy, the shares accepted."""
         columns: list[Sequence[Cell]] = []
         constant: list[Cell] = []
-        for scenario in self.scenarios:
+        shown = self.on(test)
+        for scenario in shown:
             for beta in self.betas:
                 columns += self.columns(scenario, beta, self.techniques, [metric])
                 constant += self.constant_cells(scenario, [metric])
@@ -177,20 +185,22 @@ class _Builder:
             rows.append(Row(CONSTANT, tuple(constant)))
         accepted = [ACCEPTED] if metric == ACCURACY else []
         return self.table(
-            f"significance_{file_name(metric)}",
-            f"{self.statistics.title(metric)}: techniques against the baseline",
+            shown,
+            f"significance_{self.statistics.file_name(metric, test)}",
+            f"{self.statistics.title(metric, test)}: techniques against the baseline",
             tuple(text for beta in self.betas for text in (f"β = {beta:g}", *accepted)),
             rows,
             [
                 f"Bold: the best of a column {_BY_DISTANCE}{_OF_USE}. {self.aim(metric)}",
-                *self.signs_notes(self.techniques, [metric]),
+                *self.signs_notes(self.techniques, [metric], shown),
             ],
         )
 
-    def robust(self, metric: str) -> ReportTable:
+    def robust(self, metric: str, test: str) -> ReportTable:
         """Rows technique, columns dataset by area, slope, and where the technique stops."""
         columns: list[Sequence[Cell]] = []
-        for scenario in self.scenarios:
+        shown = self.on(test)
+        for scenario in shown:
             signs = [self.sign_of_line(scenario, name) for name in self.techniques]
             best = _smallest(
                 [
@@ -207,16 +217,20 @@ class _Builder:
                 stops.append(Cell(text=_stop(stops_at)))
             columns += [areas, slopes, stops]
         return self.table(
-            f"robustness_{file_name(metric)}",
-            f"{self.statistics.title(metric)} over β: area, slope, and where techniques stop beating the "
-            "baseline",
+            shown,
+            f"robustness_{self.statistics.file_name(metric, test)}",
+            f"{self.statistics.title(metric, test)} over β: area, slope, and where techniques stop "
+            "beating the baseline",
             ("Area", "Slope", "Stops"),
             self.rows(columns),
             [
                 "Area: under the means over β (trapezoidal rule). Slope: of the least-squares line through "
                 f"them. Bold: the smallest area under the mean distance to the ideal{_OF_USE}. "
                 f"{self.aim(metric)}",
-                *(f"{note} Here where that is so at some β." for note in self.useless_notes(self.techniques)),
+                *(
+                    f"{note} Here where that is so at some β."
+                    for note in self.useless_notes(self.techniques, shown)
+                ),
                 "Stops: the smallest β from which on the mean is no better than the baseline's; 'no' where "
                 f"it still is better at β = {max(self.betas):g}, the greatest. That is about means, and no "
                 "test: robustness.csv has intervals of area and slope.",
@@ -251,19 +265,29 @@ class _Builder:
             blocks=tuple(blocks),
             notes=(
                 f"Bold: the best technique of a row in each metric {_BY_DISTANCE}{_OF_USE}. {aims}",
-                *self.signs_notes(techniques, metrics),
+                *self.signs_notes(techniques, metrics, self.scenarios),
                 *self.notes(),
             ),
         )
 
+    def on(self, test: str) -> list[Scenario]:
+        """Return the scenarios of a test."""
+        return [scenario for scenario in self.scenarios if scenario.test == test]
+
     def table(
-        self, name: str, caption: str, columns: tuple[str, ...], rows: Sequence[Row], notes: Sequence[str]
+        self,
+        shown: Sequence[Scenario],
+        name: str,
+        caption: str,
+        columns: tuple[str, ...],
+        rows: Sequence[Row],
+        notes: Sequence[str],
     ) -> ReportTable:
         return ReportTable(
             name=name,
             caption=caption + self.extent,
             row_headings=("Technique",),
-            groups=tuple(scenario.heading for scenario in self.scenarios),
+            groups=tuple(scenario.heading for scenario in shown),
             columns=columns,
             blocks=(Block("", tuple(rows)),),
             notes=(*notes, *self.notes()),
@@ -310,7 +334,7 @@ class _Builder:
 
     def constant_cells(self, scenario: Scenario, metrics: Sequence[str]) -> list[Cell]:
         """Return the cells of the best constant answer, the shares beside accuracy included."""
-        return constant_cells(scenario.dataset, metrics, with_shares=ACCURACY in metrics)
+        return constant_cells(scenario, metrics, with_shares=ACCURACY in metrics)
 
     def sign_of_line(self, scenario: Scenario, technique: str) -> str:
         """Return the worst of a technique's signs over all levels of bias."""
@@ -333,23 +357,26 @@ class _Builder:
             case direction:
                 return f"{title}: {direction} is better."
 
-    def signs_notes(self, techniques: Sequence[str], metrics: Sequence[str]) -> Iterator[str]:
+    def signs_notes(
+        self, techniques: Sequence[str], metrics: Sequence[str], shown: Sequence[Scenario]
+    ) -> Iterator[str]:
         yield f"Marked {BETTER}: significantly better than the baseline. Marked {WORSE}: significantly worse."
-        yield from self.useless_notes(techniques)
+        yield from self.useless_notes(techniques, shown)
         if ACCURACY in metrics:
             yield ACCEPTED_NOTE
         if {ACCURACY, DISCRIMINATION} & set(metrics):
-            yield from constant_notes(scenario.dataset for scenario in self.scenarios)
+            yield from constant_notes(shown)
         yield from method_notes(self.statistics)
 
-    def useless_notes(self, techniques: Sequence[str]) -> list[str]:
+    def useless_notes(self, techniques: Sequence[str], shown: Sequence[Scenario]) -> list[str]:
         """Explain the signs of what is never the best, as far as they occur."""
         standing = self.statistics.standing
-        return mark_notes(standing[standing["technique"].isin(techniques)])
+        own = standing["technique"].isin(techniques) & standing["test"].isin([s.test for s in shown])
+        return mark_notes(standing[own])
 
     def notes(self) -> Iterator[str]:
         yield from (f"Warning, {warning}" for warning in self.statistics.warnings)
-        yield from data_notes(self.run.datasets)
+        yield from data_notes(self.run.datasets, self.run)
         yield self.run.made_with(("betabench", "numpy"))
 
 

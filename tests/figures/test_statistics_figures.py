@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from benchmark.columns import RESULT_COLUMNS
 from benchmark.figures.heat_grid import short_number
 from benchmark.figures.improvement import draw_forest, draw_heat
 from benchmark.figures.label_places import place_labels
@@ -53,9 +54,8 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
             gone = i == n_techniques - 1 > 1 and beta == 1
             for metric, value in zip(METRICS, values, strict=True):
                 own = np.nan if gone else value
-                rows.append((dataset, "cpt", beta, name, "c45", repetition, metric, own))
-    columns = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "metric", "value"]
-    results = pd.DataFrame(rows, columns=columns)
+                rows.append((dataset, "cpt", beta, name, "c45", repetition, "original", metric, own))
+    results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
     goals = list_metrics()
     run = FinishedRun(
         name="made_up",
@@ -125,6 +125,7 @@ def made_up_ranks(names: list[str]) -> pd.DataFrame:
                     beta,
                     "cpt",
                     "c45",
+                    "original",
                     metric,
                     name,
                     rank,
@@ -134,7 +135,7 @@ def made_up_ranks(names: list[str]) -> pd.DataFrame:
                     WARNING,
                 )
             )
-    columns = ["datasets", "over", "beta", "bias", "classifier", "metric", "technique", "mean_rank"]
+    columns = ["datasets", "over", "beta", "bias", "classifier", "test", "metric", "technique", "mean_rank"]
     return pd.DataFrame(rows, columns=[*columns, "groups", "n_techniques", "n_blocks", "warning"])
 
 
@@ -142,7 +143,7 @@ def figures_of(n_techniques: int) -> dict[str, Figure]:
     own = statistics(n_techniques)
     scenario = own.scenarios[0]
     drawn = {
-        "heat": draw_heat(own, "discrimination"),
+        "heat": draw_heat(own, "discrimination", "original"),
         "pareto": draw_pareto(own, scenario),
         "ranks": draw_ranks(own, own.ranks),
     }
@@ -177,9 +178,9 @@ def test_all_figures_are_drawn_by_their_names() -> None:
 def test_the_same_figure_has_the_same_bytes_and_no_script() -> None:
     own = statistics(9)
     for file_format in ("svg", "pdf", "png"):
-        first, second = (render(draw_heat(own, "accuracy"), file_format) for _ in range(2))
+        first, second = (render(draw_heat(own, "accuracy", "original"), file_format) for _ in range(2))
         assert first == second
-    assert b"<script" not in render(draw_heat(own, "accuracy"), "svg")
+    assert b"<script" not in render(draw_heat(own, "accuracy", "original"), "svg")
 
 
 # ---------------------------------------------------------------------------------------- what is shown
@@ -187,7 +188,7 @@ def test_the_same_figure_has_the_same_bytes_and_no_script() -> None:
 
 def test_heat_cells_hold_the_means_and_the_signs() -> None:
     own = statistics(9, repetitions=12)
-    (axes, _) = draw_heat(own, "discrimination").axes
+    (axes, _) = draw_heat(own, "discrimination", "original").axes
     compared = own.comparisons[own.comparisons["metric"] == "discrimination"]
     row = compared[(compared["technique"] == "technique_3") & (compared["dataset"] == "one")].iloc[1]
     mean = own.intervals.query(
@@ -202,7 +203,7 @@ def test_heat_cells_hold_the_means_and_the_signs() -> None:
 
 
 def test_the_baseline_is_framed_once_per_dataset() -> None:
-    (axes, _) = draw_heat(statistics(9), "accuracy").axes
+    (axes, _) = draw_heat(statistics(9), "accuracy", "original").axes
     frames = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
     assert [frame.get_xy() for frame in frames] == [(-0.5, -0.5), (2.5, -0.5)]
     assert {frame.get_width() for frame in frames} == {3}
@@ -210,10 +211,10 @@ def test_the_baseline_is_framed_once_per_dataset() -> None:
 
 def test_better_and_worse_have_signs_where_grey_does_not_tell_them_apart() -> None:
     own = statistics(9)
-    mesh = draw_heat(own, "discrimination").axes[0].collections[0]
+    mesh = draw_heat(own, "discrimination", "original").axes[0].collections[0]
     grey = grey_levels(np.asarray(mesh.get_array()).reshape(-1, 4))
     assert len(np.unique(grey.round(3))) > 1
-    assert "+ significantly better" in texts_of(draw_heat(own, "discrimination"))
+    assert "+ significantly better" in texts_of(draw_heat(own, "discrimination", "original"))
 
 
 @pytest.mark.parametrize(
@@ -257,10 +258,10 @@ def test_forest_rows_are_the_paired_improvements() -> None:
 
 def test_too_few_repetitions_are_said_to_be_too_few() -> None:
     own = statistics(9)
-    for figure in (draw_forest(own, own.scenarios[0], "accuracy"), draw_heat(own, "accuracy")):
+    for figure in (draw_forest(own, own.scenarios[0], "accuracy"), draw_heat(own, "accuracy", "original")):
         assert "No difference can be significant" in texts_of(figure)
     enough = statistics(9, repetitions=12)
-    assert "No difference can be" not in texts_of(draw_heat(enough, "accuracy"))
+    assert "No difference can be" not in texts_of(draw_heat(enough, "accuracy", "original"))
 
 
 def test_pareto_fronts_are_the_points_that_the_frame_names() -> None:
@@ -358,7 +359,7 @@ def test_what_is_degenerate_is_on_no_front_and_the_rest_is_marked(planted: RunSt
 
 def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) -> None:
     scenario = planted.scenarios[0]
-    heat = draw_heat(planted, "discrimination").axes[0]
+    heat = draw_heat(planted, "discrimination", "original").axes[0]
     texts = {tuple(text.get_position()): text.get_text() for text in heat.texts}
     for name, row in ((name, list(PLANTED).index(name)) for name in (*USELESS, "poor")):
         own = [texts[column, row] for column in range(3)]
@@ -376,7 +377,7 @@ def test_nothing_is_drawn_against_a_mostly_constant_baseline(planted: RunStatist
     scenario = planted.scenarios[1]
     forest = draw_forest(planted, scenario, "discrimination")
     assert [len(effects(axes)) for axes in panels(forest)] == [7, 7, 0]
-    heat = draw_heat(planted, "discrimination")
+    heat = draw_heat(planted, "discrimination", "original")
     texts = {tuple(text.get_position()): text.get_text() for text in heat.axes[0].texts}
     useful = list(PLANTED).index("useful")
     assert [texts[column, useful].endswith("+") for column in range(6)] == [True] * 5 + [False]

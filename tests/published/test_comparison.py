@@ -293,11 +293,11 @@ def write_run(
     names = {name.removesuffix(":embedded"): name for name in facts["datasets"]}
     rows = []
     for (dataset, beta, technique), mean in means.items():
-        where = (names[dataset], "cpt", beta, technique, "c45", "accuracy")
+        where = (names[dataset], "cpt", beta, technique, "c45", "original", "accuracy")
         rows.append((*where, mean, 0.01, mean - 0.02, mean + 0.02, 0 if math.isnan(mean) else 3))
     pd.DataFrame(rows, columns=list(SUMMARY_COLUMNS)).to_csv(folder / "summary.csv", index=False)
     failures = [
-        (names["b_leaky"], "cpt", 0.0, "massaging", "c45", r, "", "skipped", f"{r} rows of <none>")
+        (names["b_leaky"], "cpt", 0.0, "massaging", "c45", r, "", "", "skipped", f"{r} rows of <none>")
         for r in range(3)
     ]
     pd.DataFrame(failures, columns=list(FAILURE_COLUMNS)).to_csv(folder / "failures.csv", index=False)
@@ -670,7 +670,9 @@ def wide_comparison(n_datasets: int, betas: Sequence[float], name: str = "datase
         for i, technique, beta, metric in itertools.product(range(n_datasets), techniques, betas, metrics):
             published.append((table, f"{name}_{i}", technique, beta, metric, 0.5))
             mean = 0.5 + next(differences)
-            summary.append((f"{name}_{i}", "cpt", beta, technique, "c45", metric, mean, 0.0, mean, mean, 2))
+            summary.append(
+                (f"{name}_{i}", "cpt", beta, technique, "c45", "original", metric, mean, 0.0, mean, mean, 2)
+            )
     from benchmark.published.files import PUBLISHED_COLUMNS
 
     run = FinishedRun(

@@ -41,7 +41,8 @@ def made_up_results() -> pd.DataFrame:
     ):
         shift = {"none": 0.0, "plain": -0.2, "hostile": 0.1}[technique]
         value = 0.5 + (0.3 * beta + shift) * (1 if metric == "discrimination" else -1)
-        rows.append((dataset, "cpt", beta, technique, "c45", repetition, metric, value + 0.02 * rng.normal()))
+        where = (dataset, "cpt", beta, technique, "c45", repetition, "original", metric)
+        rows.append((*where, value + 0.02 * rng.normal()))
     results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
     lost = (results["technique"] == "plain") & (results["beta"] == 1.0) & (results["repetition"] == 0)
     results.loc[lost & (results["metric"] == "accuracy"), "value"] = np.nan
@@ -57,13 +58,13 @@ def made_up_shares() -> pd.DataFrame:
 
 def made_up_failures() -> pd.DataFrame:
     rows = [
-        (dataset, "cpt", beta, "gone", "c45", repetition, "", "skipped", REASON)
+        (dataset, "cpt", beta, "gone", "c45", repetition, "", "", "skipped", REASON)
         for dataset in ("adult", "dutch:embedded")
         for beta in BETAS
         for repetition in range(REPETITIONS)
     ]
     rows += [
-        (dataset, "cpt", 1.0, "plain", "c45", 0, "accuracy", "undefined", f"only {n} rows")
+        (dataset, "cpt", 1.0, "plain", "c45", 0, "original", "accuracy", "undefined", f"only {n} rows")
         for n, dataset in enumerate(("adult", "dutch:embedded"))
     ]
     return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS))

@@ -245,7 +245,7 @@ def sample_run(
         cell = (dataset.name, "paper", beta, technique.name, "c45")
         if dataset.title == "Dutch" and beta == 1 and technique.name.endswith("_sampling"):
             reason = "no deprived row has the favorable label, so none can be repeated"
-            failures += [(*cell, r, "", "failed", reason) for r in range(repetitions)]
+            failures += [(*cell, r, "", "", "failed", reason) for r in range(repetitions)]
             continue
         i = techniques.index(technique)
         bend = {"Adult": beta**0.7, "COMPAS (leaky)": 0.02 * beta}.get(dataset.title, beta**3)
@@ -263,12 +263,20 @@ def sample_run(
                 )
                 if undefined:
                     failures.append(
-                        (*cell, 0, metric.name, "undefined", "no favored row is predicted favorable")
+                        (
+                            *cell,
+                            0,
+                            "original",
+                            metric.name,
+                            "undefined",
+                            "no favored row is predicted favorable",
+                        )
                     )
-                results.append((*cell, repetition, metric.name, float("nan") if undefined else float(value)))
+                own = float("nan") if undefined else float(value)
+                results.append((*cell, repetition, "original", metric.name, own))
             accepted = (0.4, 0.4 - values[0] / 2, 0.4 + values[0] / 2)
             for metric, share in zip(extra, accepted, strict=False):
-                results.append((*cell, repetition, metric.name, float(share)))
+                results.append((*cell, repetition, "original", metric.name, float(share)))
     return Run(
         pd.DataFrame(results, columns=list(RESULT_COLUMNS)),
         pd.DataFrame(failures, columns=list(FAILURE_COLUMNS)),

@@ -89,7 +89,7 @@ def planted_results(repetitions: int = REPETITIONS) -> pd.DataFrame:
             "accepted_favored": shares[1],
         }
         rows += [
-            (dataset, "cpt", beta, technique, "c45", repetition, metric, float(value))
+            (dataset, "cpt", beta, technique, "c45", repetition, "original", metric, float(value))
             for metric, value in values.items()
         ]
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))

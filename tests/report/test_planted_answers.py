@@ -286,7 +286,7 @@ def test_runs_of_former_versions_get_title_and_description_from_what_they_record
 
 
 def test_summary_and_statistics_have_the_same_intervals(run: tuple[Path, str, str]) -> None:
-    key = ["dataset", "bias", "beta", "technique", "classifier", "metric"]
+    key = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
     both = pd.read_csv(run[0] / "summary.csv").merge(
         pd.read_csv(run[0] / "statistics" / "intervals.csv"), on=key, suffixes=("", "_there")
     )

@@ -81,18 +81,18 @@ def write_folder(
         for technique in (tried or {}).get(dataset, tuple(TITLES)):
             cell = (dataset, "cpt", beta, technique, "c45", repetition)
             if technique == "repair_0.5" and (dataset == names[-1] or (beta == 0 and repetition < 2)):
-                failures.append((*cell, "", "skipped", "there is nothing to repair"))
+                failures.append((*cell, "", "", "skipped", "there is nothing to repair"))
                 continue
             shift, cost = SHIFTS[technique][level]
             own = 0.0 if technique == "none" else 0.0001 * (1 + repetition // 2) * (-1) ** repetition
             noise = 0.0 if cost == 0 else rng.normal(0, 0.001)
             discrimination = 0.3 + 0.4 * beta + sample[0] + shift + own
-            results.append((*cell, "discrimination", discrimination))
-            results.append((*cell, "accuracy", 0.8 - 0.1 * beta + sample[1] + cost + noise))
+            results.append((*cell, "original", "discrimination", discrimination))
+            results.append((*cell, "original", "accuracy", 0.8 - 0.1 * beta + sample[1] + cost + noise))
             if shares:
-                results.append((*cell, "accepted", 0.5))
-                results.append((*cell, "accepted_deprived", 0.5 - discrimination / 2))
-                results.append((*cell, "accepted_favored", 0.5 + discrimination / 2))
+                results.append((*cell, "original", "accepted", 0.5))
+                results.append((*cell, "original", "accepted_deprived", 0.5 - discrimination / 2))
+                results.append((*cell, "original", "accepted_favored", 0.5 + discrimination / 2))
     entries = [
         {"card": dataset, "name": dataset, "baseline": "none", "bias": [{"name": "cpt"}]} for dataset in names
     ]

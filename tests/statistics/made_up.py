@@ -33,10 +33,11 @@ def results(
     dataset: str = "one",
     beta: float = 0.0,
     metric: str = "accuracy",
+    test: str = "original",
 ) -> pd.DataFrame:
     """Return one value for each technique and repetition; a repetition that is None has no row."""
     rows = [
-        (dataset, "cpt", beta, technique, "c45", repetition, metric, value)
+        (dataset, "cpt", beta, technique, "c45", repetition, test, metric, value)
         for technique, own in values.items()
         for repetition, value in enumerate(own)
         if value is not None

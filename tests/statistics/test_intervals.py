@@ -97,7 +97,7 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
 def test_means_and_intervals_of_a_committed_run_are_those_of_its_summary(name: str) -> None:
     run = read_run(RESULTS / name)
     found = cell_intervals(read_results(RESULTS / name, run))
-    key = ["dataset", "bias", "beta", "technique", "classifier", "metric"]
+    key = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
     both = found.merge(run.summary, on=key, suffixes=("", "_told"))
     assert len(both) == len(found) > 900
     for name in ("mean", "ci_low", "ci_high"):

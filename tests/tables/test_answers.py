@@ -49,7 +49,7 @@ def answers_of(
         noise = 0.0 if technique == "none" else 0.0001 * (1 + repetition // 2) * (-1) ** repetition
         for i, metric in enumerate(metrics):
             value = np.nan if found is None else found[i] + (noise if i < 2 else 0)
-            rows.append(("set", "cpt", 0.5, technique, "c45", repetition, metric, value))
+            rows.append(("set", "cpt", 0.5, technique, "c45", repetition, "original", metric, value))
     results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
     constants = {"set": constant} if constant else {}
     return in_order(results_answers(results, {"set": baseline}, constants))

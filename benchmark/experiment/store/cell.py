@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from benchmark.columns import TESTS
+from benchmark.columns import TEST_TITLES
 from benchmark.techniques.base import Convergence
 
 Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed"]
@@ -41,7 +41,7 @@ class MetricValue:
     def stored(cls, name: str, value: float | None, reason: str) -> MetricValue:
         """Return what a store says under a name of :attr:`stored_name`."""
         found = _NOT_OF_THE_ORIGINAL.fullmatch(name) if "/" in name else None
-        if found is None or found[1] not in TESTS:  # a group's name may have a slash as well
+        if found is None or found[1] not in TEST_TITLES:  # a group's name may have a slash as well
             return cls(sys.intern(name), value, reason)
         fold = None if found[2] is None else int(found[2])
         return cls(sys.intern(found[3]), value, reason, sys.intern(found[1]), fold)

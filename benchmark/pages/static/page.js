@@ -97,6 +97,7 @@ function toFragment() {
   const parts = new URLSearchParams();
   if (state.scenario) {
     for (const axis of ["dataset", "bias", "classifier"]) parts.set(axis, scenario[axis]);
+    if (scenario.test !== "original") parts.set("test", scenario.test);
   }
   for (const name of SINGLE) if (state[name] !== usual[name]) parts.set(name, state[name]);
   for (const [name, key] of Object.entries(LISTS)) {
@@ -110,7 +111,7 @@ function toFragment() {
 // What a link asks for and the run does not have is left as it is by default.
 function fromFragment(fragment) {
   const parts = new URLSearchParams(fragment);
-  const axes = ["dataset", "bias", "classifier"].filter((axis) => parts.has(axis));
+  const axes = ["dataset", "bias", "classifier", "test"].filter((axis) => parts.has(axis));
   // The first that has what is named: of many scenarios, one axis may be enough.
   const asked = run.scenarios.find((scenario) => axes.every((axis) => parts.get(axis) === scenario[axis]));
   notHere = asked ? "" : axes.map((axis) => `${axis} ${parts.get(axis)}`).join(", ");
@@ -552,15 +553,15 @@ function downloadCsv(head, lines, name) {
 // The columns of answers.csv.
 function answersCsv() {
   const view = currentView();
-  const { dataset, bias, classifier, constant } = view.scenario;
+  const { dataset, bias, classifier, test, constant } = view.scenario;
   const head =
-    "dataset,bias,classifier,beta,technique,baseline,n,missing,pairs,metric,value,value_low,value_high,distance,change," +
-    "change_low,change_high,tested,better,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
+    "dataset,bias,classifier,test,beta,technique,baseline,n,missing,pairs,metric,value,value_low,value_high,distance," +
+    "change,change_low,change_high,tested,better,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
     "accuracy_change_high,less_accurate,accepted,accepted_deprived,accepted_favored,constant_accuracy," +
     "constant_answer,n_degenerate,degenerate,mostly_constant,below_constant,one_group,baseline_degenerate," +
     "verdict,outdone_by,choice,levels_down";
   const lines = shownAnswers(view, answersHere(view)).map((row) => [
-    ...[dataset, bias, classifier, String(row.beta), row.technique.name, state.baseline, String(row.n)],
+    ...[dataset, bias, classifier, test, String(row.beta), row.technique.name, state.baseline, String(row.n)],
     ...[String(row.missing), String(row.isBaseline ? row.n : row.pairs), row.metric.name],
     ...[row.value, row.low, row.high, row.distance, row.change, row.changeLow, row.changeHigh].map(digits),
     ...[row.tested, row.better, row.worse].map(truth),
@@ -578,15 +579,15 @@ function answersCsv() {
 
 function csv() {
   const view = currentView();
-  const { dataset, bias, classifier } = view.scenario;
+  const { dataset, bias, classifier, test } = view.scenario;
   const head =
-    "dataset,bias,beta,technique,classifier,metric,n,missing,mean,ci_low,ci_high,baseline,pairs," +
+    "dataset,bias,beta,technique,classifier,test,metric,n,missing,mean,ci_low,ci_high,baseline,pairs," +
     "difference,difference_low,difference_high,p_holm,accepted,accepted_deprived," +
     "accepted_favored,degenerate,below_constant";
   const lines = shownRows(view).map((row) => {
     const texts = [row.isBaseline ? "" : state.baseline, row.isBaseline ? "" : String(row.pairs)];
     return [
-      ...[dataset, bias, String(row.beta), row.technique.name, classifier, row.metric.name],
+      ...[dataset, bias, String(row.beta), row.technique.name, classifier, test, row.metric.name],
       ...[row.n, row.missing].map(String),
       ...[row.mean, row.low, row.high].map(digits),
       ...texts,
