@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy.optimize import linprog
 
 from benchmark.bias import Rows
 from benchmark.data import Table
+from benchmark.data.card import load_card
 from benchmark.data.load import load_dataset
 from benchmark.experiment.plan import load_experiment
 from benchmark.network.learn import learn_network
@@ -96,14 +96,54 @@ def predicted(world: str, bias: str, beta: float, technique: str) -> float:
     return float((clean[:, :, 1] * answers + clean[:, :, 0] * (1 - answers)).sum())
 
 
-def scenarios() -> Iterator[tuple[str, str, float]]:
-    for world in WORLDS:
-        for bias in ("under_representation", "label", "both"):
-            for beta in EXPERIMENT.betas:
-                yield world, bias, beta
+SCENARIOS = [
+    (world, bias, beta)
+    for world in WORLDS
+    for bias in (entry.name for entry in EXPERIMENT.datasets[0].bias)
+    for beta in EXPERIMENT.betas
+    if beta
+]
 
 
-if __name__ == "__main__":
-    for world, bias, beta in scenarios():
-        line = [f"{t} {predicted(world, bias, beta, t):.4f}" for t in ("none", "eg_tpr", "eg_odds", "reweighing_favored", "reweighing")]
-        print(world, bias, beta, *line)
+@pytest.mark.parametrize("world", WORLDS)
+def test_the_worlds_are_what_the_theorems_assume(world: str) -> None:
+    share = masses(population(world))
+    groups = share.sum(axis=(1, 2))
+    assert share[:, :, 1].sum(axis=1) / groups == pytest.approx([0.38, 0.38])
+    favorable = share[:, :, 1] / share.sum(axis=2)
+    assert np.minimum(favorable, 1 - favorable) == pytest.approx(np.full((2, 12), NOISE))
+    qualified = (share.sum(axis=2) * (favorable > 0.5)).sum(axis=1) / groups
+    assert qualified == pytest.approx([0.3, 0.3])
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_what_is_learned_of_a_world_is_the_world(world: str) -> None:
+    card = load_card(ROOT / "experiments" / "equal_rates" / f"{world}.toml")
+    table = population(world)
+    network = learn_network(table, card.network, required_edges=card.required_edges)
+    rows, counts = np.unique(table.codes, axis=0, return_counts=True)
+    learned = np.ones(len(rows))
+    for child, parents in enumerate(network.parents):
+        sizes = [table.schema.cardinalities[parent] for parent in parents]
+        configuration = np.ravel_multi_index(tuple(rows[:, list(parents)].T), sizes) if parents else 0
+        learned *= network.cpts[child][configuration, rows[:, child]]
+    assert learned == pytest.approx(counts / len(table))
+
+
+@pytest.mark.parametrize(("world", "bias", "beta"), SCENARIOS)
+def test_equal_opportunity_is_predicted_to_recover_where_the_theorem_says(
+    world: str, bias: str, beta: float
+) -> None:
+    keep_favorable, keep_unfavorable, turned = {
+        "under_representation": (1 - beta, 1.0, 0.0),
+        "label": (1.0, 1.0, beta),
+        "both": (1 - 0.2 * beta, 1 - 0.8 * beta, 0.8 * beta),
+    }[bias]
+    deprived = float(population(world).deprived.mean())
+    clear, favorable = 1 - 2 * NOISE, keep_favorable * (1 - 2 * turned)
+    conditions = (
+        (1 - deprived) * clear + deprived * ((1 - NOISE) * favorable - NOISE * keep_unfavorable),
+        (1 - deprived) * clear + deprived * ((1 - NOISE) * keep_unfavorable - NOISE * favorable),
+    )
+    recovers = predicted(world, bias, beta, "eg_tpr") == pytest.approx(1 - NOISE)
+    assert recovers == (min(conditions) > 0)
