@@ -77,8 +77,7 @@ def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequ
     rows = [
         (*_where(cell), m.test, m.fold, m.metric, m.value)
         for cell in cells
-        for m in cell.metrics
-        if m.fold is not None and m.test in tests and m.metric.partition("[")[0] in metrics
+        for m in _in_order(cell, metrics, tests, of_folds=True)
     ]
     return pd.DataFrame(rows, columns=list(FOLD_COLUMNS)).astype({"beta": float, "value": float})
 
@@ -92,11 +91,15 @@ def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
 
 
-def _in_order(cell: CellResult, metrics: Sequence[str], tests: Sequence[str]) -> list[MetricValue]:
-    """Return the values asked for by test and metric; those of one metric stay as they are."""
+def _in_order(
+    cell: CellResult, metrics: Sequence[str], tests: Sequence[str], *, of_folds: bool = False
+) -> list[MetricValue]:
+    """Return the values asked for by test, metric and fold; those of one metric stay as they are."""
     places = {place: i for i, place in enumerate(itertools.product(tests, metrics))}
-    named = [(places.get((m.test, m.metric.partition("[")[0])), m) for m in cell.metrics if m.fold is None]
-    return [m for _, m in sorted(((i, m) for i, m in named if i is not None), key=lambda pair: pair[0])]
+    own = [m for m in cell.metrics if (m.fold is not None) == of_folds]
+    named = [(places.get((m.test, m.metric.partition("[")[0])), m) for m in own]
+    ranked = ((i, m.fold or 0, m) for i, m in named if i is not None)
+    return [m for *_, m in sorted(ranked, key=lambda one: one[:2])]
 
 
 def _where(cell: CellResult) -> tuple[object, ...]:

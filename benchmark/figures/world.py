@@ -32,7 +32,7 @@ def world_figures(world: World, description: RunDescription) -> Iterator[Drawing
                 "heading": ", ".join([dataset.heading, *several]),
                 "bias": bias_sentence(bias, planted.description(scene.network)),
             }
-            if planted.edits_network:
+            if planted.edits_network and scene.train == "network":
                 levels = [scene.planted(bias, beta)[0].network for beta in betas]
                 learned = (
                     f"{NOT_LEARNED}." if scene.embedded else "The network was learned from the real data."

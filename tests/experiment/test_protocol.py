@@ -1,0 +1,333 @@
+"""What is trained on and tested on: real rows, holdouts, folds, several tests, paired levels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from benchmark.columns import FOLD_COLUMNS
+from benchmark.data import Table
+from benchmark.data.source import Sources
+from benchmark.errors import BetabenchError, ExperimentError
+from benchmark.experiment import evaluate as module
+from benchmark.experiment.check import check_experiment
+from benchmark.experiment.draws import Fold, axes, draw_folds, split
+from benchmark.experiment.evaluate import Evaluator
+from benchmark.experiment.export import folds_frame, results_frame
+from benchmark.experiment.plan import Block, Experiment, lite
+from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.score import _mean
+from benchmark.experiment.store import CellResult, MetricValue, Store
+from benchmark.experiment.world import World, build_world
+from benchmark.metrics import evaluate
+from tests.experiment.test_merge import InProcess
+
+KINDS = ["label", "malicious_selection", "proxy", "sensitive_noise", "under_representation"]
+
+
+@pytest.fixture(autouse=True)
+def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+
+
+def world(**fields: Any) -> World:
+    """Return the world of a small experiment; its rows are a sample of COMPAS's embedded network."""
+    bias = fields.pop("bias", "label")
+    given: dict[str, Any] = {
+        "datasets": [{"card": "compas", "bias": [{"kind": bias} if isinstance(bias, str) else bias]}],
+        "techniques": ["none"],
+        "betas": [0, 0.5],
+        "repetitions": 1,
+        "seed": 3,
+        **fields,
+    }
+    return build_world(Experiment(**given), Sources(offline=True))
+
+
+def folds(made: World, beta: float = 0.5, repetition: int = 0) -> list[Fold]:
+    (scene,) = made.scenes.values()
+    bias = next(iter(scene.biases))
+    block = Block("compas", bias, beta, repetition)
+    return list(draw_folds(scene, block, made.experiment))
+
+
+def cells(made: World) -> list[CellResult]:
+    evaluator = Evaluator(made)
+    return [result for block, own in _planned_cells(made) for result in evaluator(block, own)]
+
+
+def values(cell: CellResult, test: str = "original", fold: int | None = None) -> dict[str, float | None]:
+    return {m.metric: m.value for m in cell.metrics if (m.test, m.fold) == (test, fold)}
+
+
+def rows_of(tables: Sequence[Table]) -> np.ndarray:
+    codes = np.concatenate([table.codes for table in tables])
+    return codes[np.lexsort(codes.T)]
+
+
+def test_folds_test_every_row_once_and_train_on_the_others() -> None:
+    made = world(train="data", folds=4)
+    (scene,) = made.scenes.values()
+    found = folds(made, beta=0.0)
+    assert len(found) == 4
+    np.testing.assert_array_equal(rows_of([f.tests["original"].truth for f in found]), rows_of([scene.test]))
+    for fold in found:
+        both = rows_of([fold.train, fold.tests["original"].truth])
+        np.testing.assert_array_equal(both, rows_of([scene.test]))
+    other = folds(made, beta=0.0, repetition=1)
+    assert other[0].tests["original"].truth.digest != found[0].tests["original"].truth.digest
+
+
+def test_a_holdout_has_the_share_that_was_asked_for() -> None:
+    made = world(train="data", holdout=0.3)
+    (scene,) = made.scenes.values()
+    (fold,) = folds(made, beta=0.0)
+    assert len(fold.tests["original"].truth) == round(0.3 * len(scene.test))
+    assert len(fold.train) == scene.n_train == len(scene.test) - round(0.3 * len(scene.test))
+    few = world(train="data", holdout=0.3, train_rows=500)
+    assert len(folds(few, beta=0.0)[0].train) == 500
+    assert len(folds(world(holdout=0.3, train_rows=9000))[0].train) == 9000
+
+
+@pytest.mark.parametrize("train", ["network", "data"])
+def test_neither_network_nor_training_rows_have_seen_the_rows_tested_on(train: str) -> None:
+    made = world(train=train, holdout=0.3, tests=["original", "biased"])
+    (scene,) = made.scenes.values()
+    rng, poisoned = np.random.default_rng(0), scene.test.codes.copy()
+    block = Block("compas", "label", 0.5, 0)
+    ((kept, tested),) = split(len(scene.test), made.experiment, axes(scene, block, made.experiment))
+    # Other features and labels, in the very rows that are held out.
+    poisoned[tested] = rng.integers(0, 2, size=(len(tested), poisoned.shape[1]))
+    other = replace(scene, test=Table(scene.test.schema, poisoned), _learned={})
+    again = next(draw_folds(other, block, made.experiment))
+    assert again.train.digest == folds(made)[0].train.digest
+    assert again.tests["original"].truth.digest != folds(made)[0].tests["original"].truth.digest
+    poisoned[kept] = rng.integers(0, 2, size=(len(kept), poisoned.shape[1]))  # rows trained on do matter
+    other = replace(scene, test=Table(scene.test.schema, poisoned), _learned={})
+    assert next(draw_folds(other, block, made.experiment)).train.digest != again.train.digest
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_bias_the_biased_test_is_the_original_one(kind: str) -> None:
+    made = world(train="data", folds=3, tests=["original", "biased"], bias=kind, betas=[0.0])
+    (cell,) = cells(made)
+    assert values(cell)
+    assert values(cell) == values(cell, "biased")
+    for fold in range(3):
+        assert values(cell, fold=fold) == values(cell, "biased", fold)
+
+
+def test_labels_are_turned_in_the_biased_test_alone() -> None:
+    made = world(train="data", holdout=0.5, tests=["original", "biased"], betas=[0, 1])
+    (fold,) = folds(made, beta=1.0)
+    original, biased = fold.tests["original"].truth, fold.tests["biased"].truth
+    assert original.y[original.deprived].any()
+    assert not biased.y[biased.deprived].any()
+    np.testing.assert_array_equal(original.y[~original.deprived], biased.y[~biased.deprived])
+    assert not fold.train.y[fold.train.deprived].any()
+    for rows in fold.tests.values():
+        assert not rows.seen.codes[:, rows.seen.schema.label_index].any()
+
+
+def test_groups_are_the_true_ones_whatever_is_recorded() -> None:
+    made = world(
+        train="data", holdout=0.5, tests=["original", "biased"], bias="sensitive_noise", betas=[0, 1]
+    )
+    (fold,) = folds(made, beta=1.0)
+    for rows in fold.tests.values():
+        np.testing.assert_array_equal(rows.truth.deprived, fold.tests["original"].truth.deprived)
+        assert (rows.seen.deprived != rows.truth.deprived).mean() > 0.4
+
+
+@pytest.mark.parametrize("kind", ["label", "malicious_selection"])
+def test_answers_that_are_taken_over_are_those_that_would_be_given(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = world(
+        train="data",
+        holdout=0.4,
+        tests=["original", "biased"],
+        bias=kind,
+        techniques=["none", "reject_option", "massaging"],
+        metrics=["paper", "scores"],
+    )
+    taken = cells(made)
+
+    def asking(*arguments: Any) -> Any:
+        for fold in draw_folds(*arguments):
+            tests = {name: replace(rows, among=None) for name, rows in fold.tests.items()}
+            yield replace(fold, tests=tests)
+
+    monkeypatch.setattr(module, "draw_folds", asking)
+    asked = cells(made)
+    assert [cell.metrics for cell in taken] == [cell.metrics for cell in asked]
+    assert [cell.counts for cell in taken] == [cell.counts for cell in asked]
+
+
+def test_an_edited_network_has_other_people_in_its_biased_test() -> None:
+    edits = {"edits": [{"attribute": "race", "group": "African-American"}]}
+    made = world(tests=["original", "biased"], bias=edits, betas=[0, 1])
+    (fold,) = folds(made, beta=1.0)
+    biased = fold.tests["biased"]
+    assert biased.among is None
+    assert len(biased.truth) == len(fold.tests["original"].truth)
+    assert not biased.truth.y[biased.truth.deprived].any()
+    real = world(train="data", holdout=0.5, tests=["original", "biased"], bias=edits, betas=[0, 1])
+    (fold,) = folds(real, beta=1.0)
+    assert fold.tests["biased"].among is not None
+    assert not fold.train.y[fold.train.deprived].any()
+
+
+@pytest.mark.parametrize("metrics", [["paper"], ["paper", "scores"]])
+def test_a_balanced_test_weighs_each_label_of_each_group_alike(metrics: list[str]) -> None:
+    made = world(tests=["original", "balanced"], metrics=metrics, betas=[0.5])
+    (cell,) = cells(made)
+    (scene,) = made.scenes.values()
+    counts = np.array(cell.counts, dtype=float)  # the counts of both tests are those of one
+    weighted = counts / counts.sum(axis=2, keepdims=True)
+    y = np.array([0, 0, 1, 1] * len(counts), dtype=bool)
+    predicted = np.array([0, 1] * 2 * len(counts), dtype=bool)
+    deprived = np.repeat(np.arange(len(counts)) == scene.test.schema.deprived_code, 4)
+    expected = evaluate(y, predicted, deprived, sample_weight=weighted.ravel()).values
+    found = values(cell, "balanced")
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, abs=1e-12)
+    assert found["accuracy"] != pytest.approx(values(cell)["accuracy"])
+    one = np.float64(values(cell)["overestimation"] or math.nan)
+    assert found["overestimation"] == pytest.approx(one)  # rates given the label do not see weights of labels
+
+
+def test_means_are_those_of_the_folds_that_have_a_value(tmp_path: Path) -> None:
+    made = world(train="data", folds=3, tests=["original", "biased"])
+    with Store(tmp_path / "a.sqlite") as store:
+        outcome = compute(made, store, engine=InProcess(1))
+        read = store.read([cell.key for cell in outcome.cells])
+    assert [cell.metrics for cell in read] == [cell.metrics for cell in outcome.cells]
+    for cell in outcome.cells:
+        for test in ("original", "biased"):
+            parts = [values(cell, test, fold) for fold in range(3)]
+            for name, mean in values(cell, test).items():
+                known = [value for part in parts if (value := part[name]) is not None]
+                assert mean == math.fsum(known) / len(known)
+    metrics, tests = ["accuracy", "discrimination"], ("original", "biased")
+    results, single = (frame(outcome.cells, metrics, tests) for frame in (results_frame, folds_frame))
+    assert tuple(single.columns) == FOLD_COLUMNS
+    assert len(single) == 3 * len(results)
+    key = ["beta", "test", "metric"]
+    means = single.groupby(key)["value"].mean()
+    np.testing.assert_allclose(means[results.set_index(key).index], results["value"])
+
+
+def test_a_metric_that_a_fold_lacks_is_the_mean_of_the_others() -> None:
+    known, unknown = MetricValue("a", 0.5), MetricValue("a", None, "there is no row of the deprived group")
+    assert _mean([known, unknown, replace(known, value=0.25)]) == MetricValue("a", 0.375)
+    assert _mean([unknown, unknown]) == unknown
+    broken = MetricValue("a", None, "the metric 'a' fails")
+    assert _mean([known, broken]) == broken
+
+
+@pytest.mark.parametrize("train", ["network", "data"])
+def test_paired_levels_turn_the_same_people_first(train: str) -> None:
+    def turned(made: World, beta: float) -> np.ndarray:
+        before, after = (folds(made, level)[0].train for level in (0.0, beta))
+        if len(before) != len(after) or not np.array_equal(before.features, after.features):
+            return np.array([])
+        return np.flatnonzero(before.y != after.y)
+
+    split = {"holdout": 0.3} if train == "data" else {}
+    paired = world(train=train, paired_betas=True, betas=[0, 0.25, 0.75], **split)
+    few, many = turned(paired, 0.25), turned(paired, 0.75)
+    assert 0 < len(few) < len(many)
+    assert set(few) < set(many)
+    alone = world(train=train, betas=[0, 0.25, 0.75], **split)
+    assert len(turned(alone, 0.25)) == 0  # other people altogether
+
+
+def test_what_is_stored_is_not_computed_again(tmp_path: Path) -> None:
+    def computed(**fields: Any) -> int:
+        made = world(train="data", folds=2, **fields)
+        with Store(tmp_path / "a.sqlite") as store:
+            outcome = compute(made, store, engine=InProcess(1))
+        found = {m.test for cell in outcome.cells for m in cell.metrics}
+        assert found >= set(made.experiment.tests)
+        return outcome.computed
+
+    assert computed() == 2
+    assert computed(tests=["original", "balanced"]) == 0
+    assert computed(metrics=["accuracy", "f1_score_difference"]) == 0
+    assert computed(tests=["original", "biased"]) == 2
+    assert computed(tests=["original", "biased", "balanced"], metrics=["paper", "f1_score_difference"]) == 0
+    assert computed(paired_betas=True) == 2
+    assert computed() == 0
+
+
+def test_metrics_of_rows_are_scored_again_as_they_were(tmp_path: Path) -> None:
+    def found(metrics: list[str], expected: int) -> list[tuple[MetricValue, ...]]:
+        made = world(train="data", folds=2, tests=["original", "biased", "balanced"], metrics=metrics)
+        with Store(tmp_path / "a.sqlite") as store:
+            outcome = compute(made, store, engine=InProcess(1))
+        assert outcome.computed == expected
+        return [cell.metrics for cell in outcome.cells]
+
+    at_once = found(["auc_gap", "f1_score_difference"], 2)
+    found(["auc_gap"], 0)
+    later = found(["auc_gap", "equalized_odds_difference"], 0)
+    wanted = [{m for m in own if m.metric == "auc_gap"} for own in at_once]
+    assert all(wanted)
+    assert [{m for m in own if m.metric == "auc_gap"} for own in later] == wanted
+
+
+def test_the_paper_protocol_keeps_its_keys() -> None:
+    plain = [cell.key for _, own in _planned_cells(world()) for cell in own]
+    balanced = [cell.key for _, own in _planned_cells(world(tests=["original", "balanced"])) for cell in own]
+    assert plain == balanced
+    others = [{"holdout": 0.3}, {"holdout": 0.4}, {"folds": 3}, {"train": "data", "folds": 3}]
+    others += [{"tests": ["original", "biased"]}, {"paired_betas": True}]
+    keys = [{cell.key for _, own in _planned_cells(world(**fields)) for cell in own} for fields in others]
+    assert len(set().union(plain, *keys)) == (1 + len(others)) * 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"holdout": 0.3, "folds": 3}, "holdout, folds: give one of the two"),
+        ({"train": "data"}, 'real rows to train on need others to test on; give "holdout = 0.3"'),
+        ({"tests": ["biased"]}, "must name 'original'"),
+        ({"tests": ["original", "original"]}, "must name 'original', and each test once"),
+        ({"tests": ["original", "clean"]}, "'original', 'biased' or 'balanced'"),
+        ({"holdout": 1.0}, "less than 1"),
+        ({"folds": 1}, "greater than or equal to 2"),
+        ({"train": "rows"}, "'network' or 'data'"),
+    ],
+)
+def test_protocols_that_contradict_themselves_are_refused(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        world(**fields)
+
+
+def test_rows_that_are_too_few_to_be_split_are_refused() -> None:
+    with pytest.raises(ExperimentError, match=r"too few rows to be split.*at least 99999 rows"):
+        world(train="data", folds=99_999)
+
+
+def test_a_number_behind_the_label_needs_real_rows_and_a_card_that_names_it() -> None:
+    protocols: list[dict[str, Any]] = [{}, {"train": "data", "folds": 3}]
+    for fields in protocols:
+        made = {"datasets": [{"card": "compas", "bias": ["score"]}], "techniques": ["none"], "betas": [0.5]}
+        experiment = Experiment.model_validate({**made, **fields})
+        with pytest.raises(BetabenchError, match=r"needs the number behind the label.*\[score\]"):
+            check_experiment(experiment)
+
+
+def test_trying_out_has_few_folds_and_the_same_tests() -> None:
+    tried = lite(world(train="data", folds=10, tests=["original", "balanced"]).experiment)
+    assert tried.folds == 2
+    assert tried.tests == ("original", "balanced")
