@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
@@ -15,10 +17,14 @@ from benchmark.data.card import load_card
 from benchmark.data.load import load_dataset
 from benchmark.experiment.plan import load_experiment
 from benchmark.network.learn import learn_network
+from benchmark.statistics.recovery import recoveries
+from benchmark.text.files import plain_or_packed
 
 ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "results" / "blum_stangl"
 EXPERIMENT = load_experiment("blum_stangl")
 WORLDS = [entry.name for entry in EXPERIMENT.datasets]
+TECHNIQUES = ("eg_tpr", "to_tpr", "eg_odds", "reweighing_favored", "reweighing")
 NOISE = 0.2
 
 Array = NDArray[np.float64]
@@ -147,3 +153,40 @@ def test_equal_opportunity_is_predicted_to_recover_where_the_theorem_says(
     )
     recovers = predicted(world, bias, beta, "eg_tpr") == pytest.approx(1 - NOISE)
     assert recovers == (min(conditions) > 0)
+
+
+def measured() -> pd.DataFrame:
+    """Return the recovery of accuracy on the original data, by world, bias, level and technique."""
+    results = pd.read_csv(plain_or_packed(FOLDER / "results.csv"))
+    found = recoveries(results[results["metric"] == "accuracy"], "none")
+    return found.set_index(["dataset", "bias", "beta", "technique"])
+
+
+def verdict(low: float, high: float, prediction: float) -> str:
+    """Return whether a prediction holds, by the interval of the recovery and the rule of the experiment."""
+    if low <= 0.9 <= high:
+        return "?"
+    return "holds" if (low > 0.9) == (prediction > 0.9) else "fails"
+
+
+def table_of_recoveries() -> Iterator[str]:
+    found = measured()
+    for world, bias, beta in SCENARIOS:
+        nothing = predicted(world, bias, beta, "none")
+        cells = []
+        for technique in TECHNIQUES:
+            row = found.loc[world, bias, beta, technique]
+            if row["reason"]:
+                cells.append("-")
+                continue
+            prediction = (predicted(world, bias, beta, technique) - nothing) / (1 - NOISE - nothing)
+            low, high = row["recovery_low"], row["recovery_high"]
+            shown = f"{row['recovery']:.2f} [{low:.2f}, {high:.2f}]"
+            cells.append(f"{prediction:.2f}: {shown} {verdict(low, high, prediction)}")
+        yield f"| `{world}` | {bias} | {beta:g} | " + " | ".join(cells) + " |"
+
+
+def test_the_findings_are_what_was_measured() -> None:
+    text = (FOLDER / "FINDINGS.md").read_text(encoding="utf-8").splitlines()
+    for row in table_of_recoveries():
+        assert row in text, row

@@ -48,7 +48,7 @@ def verdict(low: float, high: float) -> str:
         return "tension"
     if high < 0:
         return "accord"
-    return "neither" if -0.05 < low and high < 0.05 else "cannot be told"
+    return "neither" if low > -0.05 and high < 0.05 else "cannot be told"
 
 
 def shown(value: float, low: float, high: float) -> str:
