@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 from scipy.special import stdtrit
 
+from benchmark.cli import main
+from benchmark.columns import RESULT_COLUMNS
 from benchmark.statistics.recovery import Ratio
 from benchmark.text.files import plain_or_packed
 
@@ -84,7 +86,19 @@ def table_of_discrimination() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("table", [table_of_slopes, table_of_gains, table_of_discrimination])
-def test_the_findings_are_what_was_measured(table) -> None:  # type: ignore[no-untyped-def]
+def test_the_findings_are_what_was_measured(table: Callable[[], Iterator[str]]) -> None:
     text = (FOLDER / "FINDINGS.md").read_text(encoding="utf-8").splitlines()
     for row in table():
         assert row in text, row
+
+
+def test_computing_again_gives_the_committed_numbers(tmp_path: Path) -> None:
+    words = ["run", "--experiment", "wick", "--datasets", "alike", "--betas", "0.4", "--repetitions", "1"]
+    words += ["--techniques", "none", "reweighing", "pr_10", "--workers", "1", "--no-figures", "--offline"]
+    main([*words, "--output", str(tmp_path)])
+    again, committed = (
+        pd.read_csv(path, dtype={"value": str}).set_index(list(RESULT_COLUMNS[:-1]))["value"]
+        for path in (tmp_path / "results.csv", plain_or_packed(FOLDER / "results.csv"))
+    )
+    assert len(again) >= 2 * 3 * 3 * 7
+    pd.testing.assert_series_equal(again, committed.loc[again.index])
