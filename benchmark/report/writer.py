@@ -27,6 +27,7 @@ def write_report(
     *,
     figures: bool = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
+    folds: pd.DataFrame | None = None,
     more_figures: Iterable[Drawing] = (),
 ) -> list[Path]:
     """Write summary, tables and figures.
@@ -49,6 +50,8 @@ def write_report(
         Whether to draw figures, which takes nearly all of the time.
     formats : sequence of str, optional
         Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
+    folds : DataFrame, optional
+        Columns :data:`benchmark.columns.FOLD_COLUMNS`: the values of single folds, for intervals.
     more_figures : iterable of (str, callable), optional
         Names and drawing functions of figures to be drawn as well.
 
@@ -64,7 +67,7 @@ def write_report(
     """
     results = check_results(results, description)
     failures = check_failures(failures, description)
-    summary = summarise(results, failures, description)
+    summary = summarise(results, failures, description, folds)
     # The same metrics as in results.csv; those of metrics.csv have a summary of their own.
     main = {*(description.headline or (metric.name for metric in description.metrics)), *ALWAYS_MEASURED}
     is_main = summary["metric"].isin(main)

@@ -205,14 +205,16 @@ class _DatasetFacts(BaseModel):
         test, schema, network = scene.test, scene.test.schema, scene.network
         sensitive = schema.columns[schema.sensitive_index]
         rows = np.bincount(test.codes[:, schema.sensitive_index], minlength=sensitive.cardinality)
-        acting = {bias: own.acting_edits(network) for bias, own in scene.biases.items()}
-        edited = [_ARROW.join((edit.attribute, schema.label)) for own in acting.values() for edit in own]
+        edits = {bias: own.acting_edits(network) for bias, own in scene.biases.items()}
+        edited = [_ARROW.join((edit.attribute, schema.label)) for own in edits.values() for edit in own]
+        if scene.train == "data":  # all act on the labels of rows, none on an edge
+            edits, edited = {bias: own.edits for bias, own in scene.biases.items()}, []
         biases = {
             bias: _BiasFacts(
                 kind=", ".join(step.name for step in own.steps),
-                description=own.description(network),
+                description=scene.description(bias),
                 edits=tuple(map(str, own.edits)),
-                acting=tuple(map(str, acting[bias])),
+                acting=tuple(map(str, edits[bias])),
                 network_discrimination_by_beta={
                     str(beta): scene.expected(bias, beta).discrimination for beta in world.experiment.betas
                 },
