@@ -17,6 +17,7 @@ from benchmark.bias import list_bias_kinds
 from benchmark.bias.cpt import NOTHING_ACTS
 from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.data.card import Card, load_card
+from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, ReportError, UnknownNameError
 from benchmark.experiment.plan import PAPER_METRICS, Experiment, PublishedEntry
 from benchmark.metrics import get_metric, list_metrics, metric_names
@@ -90,8 +91,9 @@ class _Entry(BaseModel):
 
     def find_card(self) -> Card | None:
         """Return the card with its columns as the experiment reads them, or None if it is not at hand."""
+        shipped = declaration_dir("experiments") / self.card
         try:
-            card = load_card(self.card)
+            card = load_card(shipped if shipped.suffix == ".toml" and shipped.is_file() else self.card)
         except (UnknownNameError, CardError):
             return None  # a user's own card, which need not be where it was
         try:
@@ -132,6 +134,11 @@ class _ExperimentFacts(BaseModel):
         settings = json.loads(experiment.model_dump_json())
         # Where a plugin lies is this machine's affair, as with those of the command line.
         settings["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
+        # And so is where the shipped experiments lie, whose own cards are beside them.
+        here = declaration_dir("experiments")
+        for entry in settings["datasets"]:
+            if (card := Path(entry["card"])).is_relative_to(here):
+                entry["card"] = card.relative_to(here).as_posix()
         return cls.model_validate(settings)
 
 
