@@ -853,8 +853,16 @@ def test_a_missing_file_is_named(run_dir: Path, name: str) -> None:
         ("manifest.json", "{}", "experiment: Field required"),
         ("summary.csv", "", "is malformed"),
         ("summary.csv", "a,b\n1,2\n", "has other columns"),
-        ("summary.csv", ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,m,x,0,0,0,1\n", "text in the column mean"),
-        ("summary.csv", ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,m,0,0,0,0,\n", "text in the column n"),
+        (
+            "summary.csv",
+            ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,original,m,x,0,0,0,1\n",
+            "text in the column mean",
+        ),
+        (
+            "summary.csv",
+            ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,original,m,0,0,0,0,\n",
+            "text in the column n",
+        ),
     ],
 )
 def test_a_damaged_file_is_named(run_dir: Path, name: str, content: str, message: str) -> None:
