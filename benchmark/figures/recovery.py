@@ -122,8 +122,8 @@ def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> str:
     return (
         "1 (dashed): as if the bias had never been planted; above, it is over-corrected. 0: what the "
         f"baseline does ({', '.join(titles)}); below, it is made worse. On the original test; means of "
-        f"{statistics.run.repetitions_text} with 95 % intervals{what}. {protocol.levels_text} Below: accuracy minus "
-        "the baseline's on the same samples."
+        f"{statistics.run.repetitions_text} with 95 % intervals{what}. {protocol.levels_text} Below: "
+        "accuracy minus the baseline's on the same samples."
     )
 
 
