@@ -21,7 +21,7 @@ from benchmark.columns import (
 from benchmark.experiment.counts import CellName
 from benchmark.experiment.store import CellResult, MetricValue
 from benchmark.experiment.world import World
-from benchmark.metrics import GroupCounts, one_value_each
+from benchmark.metrics import GroupCounts, OneValueEach
 from benchmark.statistics.row_sampling import ROW_COLUMNS, row_deviations
 
 
@@ -100,16 +100,15 @@ def row_noise_frame(
     names: list[str] = []
 
     def evaluated(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        found = one_value_each(
-            GroupCounts(groups, counts, np.ceil(counts).astype(np.int64)), deprived, wanted, tolerant=True
-        )
+        found = measure(GroupCounts(groups, counts, np.ceil(counts).astype(np.int64)), tolerant=True)
         names[:] = found.values
         return np.array(list(found.values.values()), dtype=float)
 
     wanted = tuple(metrics)
     for (dataset, bias, beta, technique, classifier), counts in means.items():
         schema = world.scenes[dataset].test.schema
-        groups, deprived = schema.columns[schema.sensitive_index].states, schema.deprived_code
+        groups = schema.columns[schema.sensitive_index].states
+        measure = OneValueEach(groups, schema.deprived_code, wanted)
         found = row_deviations(counts, evaluated)
         where = (dataset, bias, beta, technique, classifier, ORIGINAL)
         rows += [(*where, name, sd) for name, sd in zip(names, found, strict=True) if np.isfinite(sd)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -71,14 +71,16 @@ def write_report(
     # The same metrics as in results.csv; those of metrics.csv have a summary of their own.
     main = {*(description.headline or (metric.name for metric in description.metrics)), *ALWAYS_MEASURED}
     is_main = summary["metric"].isin(main)
-    written = [write_atomically(output_dir / "summary.csv", csv_text(summary[is_main]))]
-    if not is_main.all():
-        written.append(write_atomically(output_dir / "metrics_summary.csv", csv_text(summary[~is_main])))
-    written += write_tables(output_dir / "tables", build_tables(summary, results, failures, description))
+    drawn: Iterator[Path] = iter(())
     if figures:
         # matplotlib is loaded only when something is drawn.
         from benchmark.figures.files import write_figures
 
         drawings = [*run_figures(summary, results, failures, description), *more_figures]
-        written += write_figures(output_dir / "figures", drawings, formats)
-    return written
+        # Other processes begin to draw, and this one writes tables meanwhile.
+        drawn = write_figures(output_dir / "figures", drawings, formats)
+    written = [write_atomically(output_dir / "summary.csv", csv_text(summary[is_main]))]
+    if not is_main.all():
+        written.append(write_atomically(output_dir / "metrics_summary.csv", csv_text(summary[~is_main])))
+    written += write_tables(output_dir / "tables", build_tables(summary, results, failures, description))
+    return [*written, *drawn]

@@ -38,6 +38,9 @@ NEARLY_ALL = 0.99
 EQUAL = 1e-6
 """Means of shares that differ by no more are held equal: by rounding, or by one row of a million."""
 
+EITHER_CONSTANT = "refusing or accepting everybody"
+"""What the best constant answer does where both are as good."""
+
 _ROUNDING = 1e-9  # by which a mean of equal accuracies may miss them
 
 STANDING_COLUMNS = (
@@ -88,7 +91,7 @@ class ConstantAnswer:
     def words(self) -> str:
         """What it does: ``"refusing everybody"``, ``"accepting everybody"``, or either of both alike."""
         if self.favorable == self.unfavorable:
-            return "refusing or accepting everybody"
+            return EITHER_CONSTANT
         return "accepting everybody" if self.accepts else "refusing everybody"
 
 
