@@ -76,7 +76,7 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
                 *mark_notes(standing[standing["technique"].isin(names)]),
                 *(f"{s.heading}: {note}" for s in scenarios for note in _of_baseline(statistics, s)),
                 *reach_notes(_on(_of_metric(statistics.out_of_reach, metric), test), statistics.run),
-                *(note for s in scenarios for note in data_notes([s.dataset], statistics.run)),
+                *data_notes(dict.fromkeys(s.dataset for s in scenarios), statistics.run),
             ],
             left=0.3 + labels.width,
             right=1.0,

@@ -94,6 +94,6 @@ def undefined(own: pd.DataFrame, titles: dict[str, str]) -> Iterator[str]:
 def _cells(own: pd.DataFrame, betas: list[float], name: str) -> Iterator[str]:
     found = own.set_index("beta")[[name, f"{name}_low", f"{name}_high"]]
     for beta in betas:
-        value, low, high = found.loc[beta]
+        value, low, high = map(float, found.loc[beta].to_numpy())
         ends = "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
         yield _UNDEFINED if math.isnan(value) else number(value) + ends

@@ -98,12 +98,11 @@ def method_notes(statistics: RunStatistics) -> list[str]:
     compared = [(run.headings(dataset), run.titles[name]) for dataset, name in statistics.baselines.items()]
     return [
         listed("Baseline", compared),
-        "Test: two-sided sign-flip permutation test of the paired improvements, technique against baseline "
+        f"Test: two-sided {run.protocol.test_text} of the paired improvements, technique against baseline "
         f"on the same training sample, {run.repetitions} repetitions. Correction: Holm's at "
         f"{statistics.alpha:g}, over a family of all techniques at all β of one dataset, bias, classifier"
         f"{', test' if statistics.names_tests else ''} and metric.",
-        "Intervals (95 %, Student's) and p-values reflect variation between training samples only; the test "
-        "set and the learned network are fixed.",
+        run.protocol.variation_text,
         *([run.tests_note] if run.tests_note else []),
         *reach_notes(statistics.out_of_reach, run),
     ]

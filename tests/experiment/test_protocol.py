@@ -228,7 +228,7 @@ def test_means_are_those_of_the_folds_that_have_a_value(tmp_path: Path) -> None:
 
 def test_a_metric_that_a_fold_lacks_is_the_mean_of_the_others() -> None:
     known, unknown = MetricValue("a", 0.5), MetricValue("a", None, "there is no row of the deprived group")
-    assert _mean([known, unknown, replace(known, value=0.25)]) == MetricValue("a", 0.375)
+    assert _mean([known, unknown, known._replace(value=0.25)]) == MetricValue("a", 0.375)
     assert _mean([unknown, unknown]) == unknown
     broken = MetricValue("a", None, "the metric 'a' fails")
     assert _mean([known, broken]) == broken
