@@ -42,7 +42,7 @@ from benchmark.experiment.world import build_world, load_plugins
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics, results_answers
-from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.runs.finished import FinishedRun, read_folds, read_results, read_run
 from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.statistics.frames import SCENARIO
@@ -288,7 +288,12 @@ class Run:
         default each dataset's own, as the experiment declares it.
         """
         baselines = baselines_of(self.finished, self.results, baseline)
-        return results_answers(self.results, baselines, self.finished.constant_answers)
+        return results_answers(
+            self.results,
+            baselines,
+            self.finished.constant_answers,
+            resampling=self.finished.resampling(read_folds(self.folder)),
+        )
 
     def statistics(self, baseline: str | None = None) -> RunStatistics:
         """Return all statistics; :func:`~benchmark.runs.analysis.folder_statistics` says more."""

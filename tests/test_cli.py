@@ -157,9 +157,11 @@ def test_a_bias_edit_can_be_given(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.real_data
-def test_bias_is_planted_in_real_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out, asked = tmp_path / "a.csv", ["sample", "--dataset", "student_por", "--train", "data"]
-    words = [*asked, "--beta", "0.5", "--out", str(out)]
+def test_bias_is_planted_in_real_rows(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, asked = tmp_path / "a.csv", ["sample", "--dataset", "student_por", "--data-dir", str(data_dir)]
+    words = [*asked, "--train", "data", "--beta", "0.5", "--out", str(out)]
     assert main([*words, "--bias", "score"]) == 0
     facts = json.loads((tmp_path / "a.csv.json").read_text())
     frame = pd.read_csv(out)

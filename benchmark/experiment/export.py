@@ -105,8 +105,9 @@ def row_noise_frame(
         return np.array(list(found.values.values()), dtype=float)
 
     wanted = tuple(metrics)
+    schemas = {scene.name: scene.test.schema for scene in world.scenes.values()}
     for (dataset, bias, beta, technique, classifier), counts in means.items():
-        schema = world.scenes[dataset].test.schema
+        schema = schemas[dataset]
         groups = schema.columns[schema.sensitive_index].states
         measure = OneValueEach(groups, schema.deprived_code, wanted)
         found = row_deviations(counts, evaluated)

@@ -174,7 +174,8 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
             panel=(max(1.5, 4.4 / len(betas)), max(0.5, height * len(names))),
             title=f"{scenario.heading}: {statistics.title(metric)}, improvement over the baseline",
             subtitle=f"Baseline: {baseline[with_baseline]}. Mean paired improvements with 95 % intervals; "
-            f"filled: significant at {statistics.alpha:g} (sign-flip permutation test, Holm's correction).",
+            f"filled: significant at {statistics.alpha:g} "
+            f"({statistics.run.protocol.test_text}, Holm's correction).",
             notes=[
                 "Improvement: by how much a technique is nearer to the ideal than the baseline, on the same "
                 f"training sample. Band: differences of up to {statistics.rope:g}, practically none.",

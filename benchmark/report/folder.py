@@ -42,7 +42,7 @@ _DRAWN_FROM_RESULTS = (
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The files that were written, and the frames behind ``results.csv`` and ``failures.csv``.
+    """The files that were written, and the frames behind ``results.csv``, ``failures.csv``, ``folds.csv``.
 
     These hold the headline metrics and those always measured.
     """
@@ -51,6 +51,7 @@ class RunFolder:
     failures: pd.DataFrame
     description: RunDescription
     written: list[Path]
+    folds: pd.DataFrame | None = None
 
 
 def write_run_folder(
@@ -114,7 +115,7 @@ def write_run_folder(
         _remove(output, name)
     manifest = Manifest.of(world, outcome, names)
     written.append(write_atomically(output / MANIFEST_NAME, manifest.text))
-    return RunFolder(results, failures, description, written)
+    return RunFolder(results, failures, description, written, folds)
 
 
 def write_shard_folder(output: Path, world: World, outcome: Outcome) -> Path:

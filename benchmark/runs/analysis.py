@@ -352,7 +352,7 @@ def run_statistics(
         standing=standing,
         judged=decided,
         answers=_in_order([answers], run, ANSWER_COLUMNS),
-        intervals=with_test_rows(cell_intervals(cells), row_noise),
+        intervals=_with_test_rows(cell_intervals(cells), row_noise, resampling),
         comparisons=comparisons,
         recovery=_in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
         ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),
@@ -362,6 +362,16 @@ def run_statistics(
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
     )
+
+
+def _with_test_rows(
+    intervals: pd.DataFrame, row_noise: pd.DataFrame | None, resampling: Resampling | None
+) -> pd.DataFrame:
+    table = with_test_rows(intervals, row_noise)
+    if resampling is None:
+        return table
+    # Splits have other test rows each: the corrected interval holds the variation of both.
+    return table.assign(both_low=table["ci_low"], both_high=table["ci_high"])
 
 
 def _require_testable(run: FinishedRun, results: pd.DataFrame, alpha: float) -> None:

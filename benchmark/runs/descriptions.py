@@ -286,6 +286,15 @@ class Protocol:
         )
 
     @property
+    def scope_text(self) -> str:
+        """What intervals and tests speak of, as a sentence."""
+        if self.overlaps:
+            return "Intervals and tests speak of other training and test rows: they know that splits overlap."
+        return (
+            "Intervals and tests speak of other training samples, not of other test rows or another network."
+        )
+
+    @property
     def test_text(self) -> str:
         """Which test compares techniques."""
         if self.overlaps:

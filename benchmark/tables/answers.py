@@ -75,8 +75,8 @@ def reading(run: RunDescription) -> str:
         "of the deprived group; 0 is ideal, and below it the deprived group is ahead. "
         f"{tested} Accepts: the share that is predicted the favorable outcome. Changes are to the baseline, "
         "on the same samples. Where discrimination is of either sign in different samples, its mean distance "
-        "from 0, by which techniques are compared, is given as well. Intervals and tests speak of other "
-        "training samples, not of other test rows or another network."
+        "from 0, by which techniques are compared, is given as well. "
+        f"{run.protocol.scope_text}"
     )
 
 

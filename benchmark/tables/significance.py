@@ -103,8 +103,25 @@ def method_notes(statistics: RunStatistics) -> list[str]:
         f"{statistics.alpha:g}, over a family of all techniques at all β of one dataset, bias, classifier"
         f"{', test' if statistics.names_tests else ''} and metric.",
         run.protocol.variation_text,
+        *row_notes(statistics),
         *([run.tests_note] if run.tests_note else []),
         *reach_notes(statistics.out_of_reach, run),
+    ]
+
+
+def row_notes(statistics: RunStatistics) -> list[str]:
+    """Say which intervals hold the variation of test rows as well."""
+    if statistics.resampling is not None:
+        return ["These hold the variation of test rows as well: each split has others."]
+    if statistics.intervals["sd_test_rows"].isna().all():
+        return [
+            "No interval here holds the variation of test rows: this folder has no test_rows.csv, which a "
+            "run writes from its store."
+        ]
+    return [
+        "Intervals that hold the variation of test rows as well are in intervals.csv (both_low, both_high), "
+        "of means on the original test data; of differences there are none, because what two techniques say "
+        "of the same row is not kept."
     ]
 
 
