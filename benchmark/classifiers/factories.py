@@ -2,14 +2,14 @@
 
 A classifier is named by a short name (``c45``) or by the dotted path of any scikit-learn compatible class
 (``sklearn.linear_model.LogisticRegression``). Either way it takes integer codes: classes that read codes
-as categories get them as they are, all others get them one-hot encoded over the known states.
+as categories get them as they are, all others get them one-hot encoded over the known states, or as numbers.
 """
 
 import importlib
 import inspect
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from benchmark.classifiers.built_in import BUILT_IN, ClassifierDeclaration
 from benchmark.data.table import Table
 from benchmark.errors import ClassifierError, unknown_parameter
 from benchmark.registry import Registry
+
+Encoding: TypeAlias = Literal["one_hot", "ordinal"]
+"""How classes of numbers get codes: a column for each state, or the code itself as the one number."""
 
 _REGISTRY: Registry[ClassifierDeclaration] = Registry(
     "classifier", ClassifierError, entry_points="betabench.classifiers"
@@ -86,10 +89,13 @@ class ClassifierFactory:
         What is built.
     parameters : dict
         Its parameters that differ from their defaults, sorted by name.
+    encoding : {"one_hot", "ordinal"}, default "one_hot"
+        How it gets codes, unless it reads them as categories.
     """
 
     entry: ClassifierDeclaration
     parameters: dict[str, Any] = field(default_factory=dict)
+    encoding: Encoding = "one_hot"
 
     @cached_property
     def estimator_class(self) -> type[Any]:
@@ -123,6 +129,8 @@ class ClassifierFactory:
         if self.entry.cardinality_parameter is not None:
             given[self.entry.cardinality_parameter] = np.asarray(cardinalities)
             return self.estimator_class(**given)
+        if self.encoding == "ordinal":
+            return self.estimator_class(**given)
         return OneHotClassifier(self.estimator_class(**given), cardinalities)
 
     def describe(self) -> dict[str, Any]:
@@ -131,7 +139,13 @@ class ClassifierFactory:
         A short name and the path that it stands for give the same answer, and so do a parameter's default
         and its absence.
         """
-        return {"class": self.entry.path, "version": self.version, "parameters": dict(self.parameters)}
+        encoding = {} if self.encoding == "one_hot" else {"encoding": self.encoding}
+        return {
+            "class": self.entry.path,
+            "version": self.version,
+            "parameters": dict(self.parameters),
+            **encoding,
+        }
 
     @property
     def version(self) -> str:
@@ -143,7 +157,9 @@ class ClassifierFactory:
         return str(getattr(package, "__version__", "unknown"))
 
 
-def make_classifier(name: str, parameters: dict[str, Any] | None = None) -> ClassifierFactory:
+def make_classifier(
+    name: str, parameters: dict[str, Any] | None = None, encoding: Encoding = "one_hot"
+) -> ClassifierFactory:
     """Return a factory for a classifier.
 
     Parameters
@@ -152,13 +168,17 @@ def make_classifier(name: str, parameters: dict[str, Any] | None = None) -> Clas
         A short name, or the dotted path of a scikit-learn compatible class.
     parameters : dict, optional
         Parameters of the class.
+    encoding : {"one_hot", "ordinal"}, default "one_hot"
+        Whether a class of numbers gets a column for each state, or the code of the state as a number: for
+        trees, which cut ordered states where it is best.
 
     Raises
     ------
     UnknownNameError
         If a name without dots is unknown.
     ClassifierError
-        If the path names no classifier, or the class does not have a parameter.
+        If the path names no classifier, the class does not have a parameter, or it reads codes as categories
+        and is to have them as numbers.
     """
     by_path = {entry.path: entry for entry in list_classifiers().values()}
     if "." in name:
@@ -175,8 +195,15 @@ def make_classifier(name: str, parameters: dict[str, Any] | None = None) -> Clas
             if parameter in ours:
                 what = f"The parameter {parameter!r} of {name!r} is set by the benchmark"
             raise unknown_parameter(ClassifierError, what, parameter, given[parameter], known)
+    if encoding == "ordinal" and entry.cardinality_parameter is not None:
+        raise ClassifierError(
+            f"The classifier {name!r} reads states as categories, not as numbers",
+            expected="no 'encoding'",
+            got=f"encoding = {encoding!r}",
+            remedy="leave it out, or choose a classifier of numbers, such as 'random_forest'",
+        )
     changed = {p: given[p] for p in sorted(given) if not _same(given[p], defaults[p])}
-    return ClassifierFactory(entry, changed)
+    return ClassifierFactory(entry, changed, encoding)
 
 
 def naive_bayes_ranker(table: Table) -> NDArray[np.float64]:

@@ -70,8 +70,8 @@ def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[F
         yield Fold(own, train, _tests(Rows.of(scene.test), bias, beta, whole, experiment, own))
         return
     rows = Rows.of(scene.test, scene.score)
-    for number, (train_rows, test_rows) in enumerate(split(len(scene.test), experiment, own)):
-        fold = own if experiment.folds is None else {**own, "fold": number}
+    for number, (train_rows, test_rows) in enumerate(split(scene, experiment, own)):
+        fold = own if scene.folds is None else {**own, "fold": number}
         rng = generator(experiment.seed, purpose="sample", **fold)
         planted: Planted | None = None
         if experiment.train == "data":
@@ -88,12 +88,13 @@ def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[F
 
 
 def split(
-    n_rows: int, experiment: Experiment, own: Axes
+    scene: Scene, experiment: Experiment, own: Axes
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield the positions of rows to train on and to test on, each ascending, by the axes of a block."""
+    n_rows = len(scene.test)
     shuffled = generator(experiment.seed, purpose="split", **own).permutation(n_rows)
-    if experiment.folds is not None:
-        parts = np.array_split(shuffled, experiment.folds)
+    if scene.folds is not None:
+        parts = np.array_split(shuffled, scene.folds)
     else:
         assert experiment.holdout is not None
         parts = [shuffled[: n_held_out(n_rows, experiment.holdout)]]

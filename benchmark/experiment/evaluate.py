@@ -88,7 +88,7 @@ def describe_classifier(entry: ClassifierEntry) -> Mapping[str, Any]:
     The version of scikit-learn is in every key; a class of this package or of the user's own counts by its
     source.
     """
-    factory = make_classifier(entry.classifier, entry.parameters)
+    factory = make_classifier(entry.classifier, entry.parameters, entry.encoding)
     try:
         factory.build(np.array([2]), 0)
     except Exception as error:
@@ -132,7 +132,7 @@ class Evaluator:
         self.world = world
         self.techniques = configured_techniques(world.experiment)
         self.classifiers = {
-            entry.name: make_classifier(entry.classifier, entry.parameters)
+            entry.name: make_classifier(entry.classifier, entry.parameters, entry.encoding)
             for entry in world.experiment.classifiers
         }
         metrics = world.experiment.measured

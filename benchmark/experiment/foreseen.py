@@ -22,7 +22,7 @@ def mismatches(experiment: Experiment) -> Iterator[str]:
     for entry in experiment.techniques:
         asked = [d for d in experiment.datasets if not d.techniques or entry.name in d.techniques]
         for classifier in experiment.classifiers:
-            factory = make_classifier(classifier.classifier, classifier.parameters)
+            factory = make_classifier(classifier.classifier, classifier.parameters, classifier.encoding)
             found = (classifier_mismatch(techniques[dataset.name, entry.name], factory) for dataset in asked)
             for reason in dict.fromkeys(filter(None, found)):
                 yield f"{entry.name} with {classifier.name} will be skipped: {reason}."

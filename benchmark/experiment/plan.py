@@ -54,6 +54,7 @@ _BIAS_EXAMPLE = "docs/adding/bias.md has an example"
 Beta = Annotated[float, AfterValidator(_require_level)]
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Train = Literal["network", "data"]
+Folds = Annotated[StrictInt, Field(ge=2)]
 Parameters = dict[str, bool | int | float | str]
 
 PAPER_METRICS = ("discrimination", "accuracy", "overestimation", "underestimation")
@@ -153,6 +154,7 @@ class DatasetEntry(_Strict):
         "none"  # the technique that counts as doing nothing, for the paper's Tables 2 and 5
     )
     train_rows: TrainRows | None = None  # where it is not that of the experiment
+    folds: Folds | None = None  # where they are not those of the experiment
     network: NetworkEntry = NetworkEntry()
     columns: dict[str, dict[str, Any]] = {}  # in the card's words: order or, of real data, other bins, states
     techniques: tuple[Identifier, ...] = ()  # the entries to run on it; all unless given
@@ -195,6 +197,7 @@ class ClassifierEntry(_Strict):
     classifier: str
     name: Identifier = ""
     parameters: Parameters = {}
+    encoding: Literal["one_hot", "ordinal"] = "one_hot"  # how it gets states, if it reads numbers
 
     @model_validator(mode="before")
     @classmethod
@@ -202,6 +205,18 @@ class ClassifierEntry(_Strict):
         if isinstance(data, dict) and "classifier" in data:
             return {"name": str(data["classifier"]).rsplit(".", 1)[-1], **data}
         return data
+
+
+class PublishedMetric(_Strict):
+    """Which metric repeats a published one, and whether with the other sign; a name alone stands for both."""
+
+    metric: str
+    negated: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, data: Any) -> Any:
+        return {"metric": data} if isinstance(data, str) else data
 
 
 class PublishedDataset(_Strict):
@@ -240,7 +255,7 @@ class PublishedVariant(_Strict):
 class PublishedEntry(_Strict):
     """Published numbers that the experiment repeats; they are compared with, and change nothing.
 
-    A dataset or technique that is not mentioned has the same name in both.
+    A dataset, technique or metric that is not mentioned has the same name in both.
     """
 
     title: str  # the authors of the numbers, for headings
@@ -248,6 +263,7 @@ class PublishedEntry(_Strict):
     baseline: str | None = None  # the published technique that is each dataset's ``baseline``
     techniques: dict[str, Identifier] = {}  # entry by published technique, where names differ
     datasets: tuple[PublishedDataset, ...] = ()  # where their counterparts are, if not under the same name
+    metrics: dict[str, PublishedMetric] = {}  # by published metric, where names or signs differ
     groups: dict[str, tuple[int, ...]] = {}  # tables that are summarized together, by heading
     # Ways of repeating a published dataset, by its published name; each is summarized on its own.
     variants: dict[str, tuple[PublishedVariant, ...]] = {}
@@ -267,6 +283,10 @@ class PublishedEntry(_Strict):
         own = [entry for entry in self.datasets if entry.name == name]
         general = next((entry for entry in own if not entry.techniques), same)
         return next((entry for entry in own if technique in entry.techniques), general)
+
+    def metric(self, name: str) -> PublishedMetric:
+        """Return what repeats a published metric."""
+        return self.metrics.get(name) or PublishedMetric(metric=name)
 
     def technique(self, name: str, baseline: str) -> str:
         """Return the entry that repeats a published technique on a dataset with that baseline."""
@@ -341,7 +361,7 @@ class Experiment(_Strict):
     train_rows: TrainRows = "data"
     train: Train = "network"
     holdout: Annotated[float, Field(gt=0, lt=1)] | None = None
-    folds: Annotated[StrictInt, Field(ge=2)] | None = None
+    folds: Folds | None = None
     tests: tuple[Test, ...] = ("original",)
     paired_betas: StrictBool = False
     time_limit: float = Field(default=300.0, gt=0, allow_inf_nan=False)
@@ -423,6 +443,9 @@ class Experiment(_Strict):
                 'train: real rows to train on need others to test on; give "holdout = 0.3", or "folds = 10", '
                 'beside train = "data"'
             )
+        for dataset in self.datasets:
+            if dataset.folds and not self.folds:
+                yield f"folds: {dataset.name!r} has its own; give those of the other datasets beside them"
 
     @property
     def splits(self) -> bool:
@@ -681,7 +704,12 @@ def lite(experiment: Experiment) -> Experiment:
         "train_rows": few(experiment.train_rows),
         "folds": experiment.folds and min(experiment.folds, _LITE_FOLDS),
         "datasets": tuple(
-            entry.model_copy(update={"train_rows": entry.train_rows and few(entry.train_rows)})
+            entry.model_copy(
+                update={
+                    "train_rows": entry.train_rows and few(entry.train_rows),
+                    "folds": entry.folds and min(entry.folds, _LITE_FOLDS),
+                }
+            )
             for entry in experiment.datasets
         ),
     }

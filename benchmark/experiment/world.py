@@ -67,6 +67,7 @@ class Scene:
     learning: Learning
     train: Train = "network"  # what training samples are drawn from
     score: Score | None = None  # the number behind the label, where the card names one
+    folds: int | None = None  # number of parts that are tested on in turn, where rows are split so
     strata: str | None = None  # column to stratify by, for metrics that need one
     notes: tuple[str, ...] = ()  # what readers should know of the test data, as sentences
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
@@ -274,6 +275,7 @@ def _build_scene(
         learning=learning,
         train=experiment.train,
         score=found.score if experiment.train == "data" else None,
+        folds=entry.folds or experiment.folds,
         strata=entry.strata,
         notes=group_notes(test),
     )
@@ -289,14 +291,15 @@ def _build_scene(
 def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int) -> int:
     """Return how many rows a training sample has; an ExperimentError says that rows cannot be split so."""
     n_others = n_rows
-    if experiment.folds is not None:
-        n_others = n_rows - n_rows // experiment.folds
+    folds = entry.folds or experiment.folds
+    if folds is not None:
+        n_others = n_rows - n_rows // folds
     elif experiment.holdout is not None:
         n_others = n_rows - n_held_out(n_rows, experiment.holdout)
-    if n_rows < (experiment.folds or 2):
+    if n_rows < (folds or 2):
         raise ExperimentError(
             f"The dataset {entry.name!r} has too few rows to be split",
-            expected=f"at least {experiment.folds or 2} rows",
+            expected=f"at least {folds or 2} rows",
             got=f"{n_rows}",
             remedy="correct 'folds' in the experiment file",
         )
@@ -388,7 +391,11 @@ def _drawn_from(experiment: Experiment, scene: Scene, block: Block) -> dict[str,
     if not experiment.splits or experiment.train == "network":
         drawn["network"] = scene.planted(block.bias, block.beta)[1]
     if experiment.splits:
-        drawn["split"] = {name: getattr(experiment, name) for name in ("train", "holdout", "folds")}
+        drawn["split"] = {
+            "train": experiment.train,
+            "holdout": experiment.holdout,
+            "folds": scene.folds,
+        }
     if experiment.splits and experiment.train == "network":
         drawn["learning"] = [repr(scene.learning), _learning_digest()]
     if scene.score is not None:

@@ -13,10 +13,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter
 
 from benchmark.figures import style
+from benchmark.figures.groups import Shown, technique_groups
 from benchmark.figures.style import FAINT, GREY, SIZES, Page, RowLabels, line_style, wrap
-from benchmark.runs import descriptions
 from benchmark.runs import standing_marks as marks
-from benchmark.runs.descriptions import MetricDescription, RunDescription, TechniqueDescription
+from benchmark.runs.descriptions import MetricDescription, RunDescription, listed_betas
 from benchmark.runs.frames import Scenario
 from benchmark.runs.reasons import explain
 from benchmark.statistics.answers import ACCURACY
@@ -25,13 +25,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST_LINES = 9  # more cannot be distinguished by eye
 _LEGEND_LINE = 0.19
 _LEGEND_WIDTH = 2.6
 _BAR_NAME_WIDTH = 2.2
-
-# Techniques, each with the position of its look.
-_Shown = Sequence[tuple[TechniqueDescription, int]]
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class _Plot:
     """
 
     rows: pd.DataFrame
-    shown: _Shown
+    shown: Shown
     metrics: Sequence[MetricDescription]
     hollow: set[tuple[str, float]]
     drawn: bool
@@ -118,7 +114,7 @@ def draw_over_beta(
 
 def _draw_lines(plot: _Plot) -> Figure:
     metrics, extra = plot.metrics, list(_extra_legend(plot))
-    groups = list(_groups(plot))
+    groups = list(technique_groups(plot.shown, plot.scenario.dataset.baseline, plot.description.techniques))
     single = len(groups) == 1
     legends = [
         [*((line_style(i), wrap(t.title, _LEGEND_WIDTH)) for t, i in techniques), *extra]
@@ -191,29 +187,6 @@ def _extra_legend(plot: _Plot) -> Iterator[tuple[dict[str, Any], list[str]]]:
         yield look, wrap("hollow: degenerate, see below", _LEGEND_WIDTH)
 
 
-def _groups(plot: _Plot) -> Iterator[tuple[str, _Shown]]:
-    """Yield title and techniques of each row of panels: all, or, where they are many, those of each stage.
-
-    Each stage is shown with the baseline. A technique looks the same on all datasets of a run: its position
-    is that among all techniques of its stage, whichever of them a dataset lacks.
-    """
-    if len(plot.shown) <= _MOST_LINES:
-        yield "", plot.shown
-        return
-    names = {technique.name for technique, _ in plot.shown}
-    own_baseline = plot.scenario.dataset.baseline
-    baseline = [(technique, 0) for technique, _ in plot.shown if technique.name == own_baseline]
-    for stage, title in descriptions.STAGES.items():
-        own = [t for t in plot.description.techniques if t.stage == stage]
-        n_parts = math.ceil(len(own) / (_MOST_LINES - 1))
-        for part in range(n_parts):
-            # Parts of equal size, give or take one.
-            members = own[part * len(own) // n_parts : (part + 1) * len(own) // n_parts]
-            others = [(t, i) for i, t in enumerate(members, 1) if t.name in names - {own_baseline}]
-            if others:
-                yield title + (f" ({part + 1} of {n_parts})" if n_parts > 1 else ""), [*baseline, *others]
-
-
 def _draw_behind(axes: Axes, rows: pd.DataFrame) -> None:
     """Draw the means of techniques as one broken line: hundreds of lines of their own make a large file."""
     if rows.empty:
@@ -284,7 +257,7 @@ def _missing_notes(
     for name, title in titles.items():
         own = empty[empty["technique"] == name]
         if len(own):
-            betas = descriptions.listed_betas(sorted(own["beta"].unique()))
+            betas = listed_betas(sorted(own["beta"].unique()))
             absent = [m.in_sentence for m in description.metrics if (own["metric"] == m.name).any()]
             what = "value" if len(absent) == len(description.metrics) else " and no ".join(absent)
             reason = explain(failures, scenario, name) or "no result is recorded"

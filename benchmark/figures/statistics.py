@@ -15,21 +15,24 @@ from benchmark.text.words import file_name
 
 
 def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
-    """Yield name and drawing function: heat maps, forest plots, Pareto fronts, ranks.
+    """Yield name and drawing function: heat maps, recoveries, forest plots, Pareto fronts, ranks.
 
-    The names are ``heat_<metric>``, ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and
-    ``ranks_<datasets>``; bias, classifier and test are part of the name where a run has several, and the test
-    of heat maps' names, which have a figure for each.
+    The names are ``heat_<metric>``, ``recovery_<metric>``, ``forest_<dataset>__<metric>``,
+    ``pareto_<dataset>`` and ``ranks_<datasets>``; bias, classifier and test are part of the name where a run
+    has several, and the test of heat maps' names, which have a figure for each.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.improvement import draw_forest, draw_heat
     from benchmark.figures.pareto import draw_pareto
     from benchmark.figures.ranks import draw_ranks
+    from benchmark.figures.recovery import draw_recovery, recovery_panels
 
     compared = list(compared_metrics(statistics))
     for metric, test in dict.fromkeys((metric, scenario.test) for scenario, metric in compared):
         name = f"heat_{statistics.file_name(metric, test)}"
         yield name, functools.partial(draw_heat, statistics, metric, test)
+    for name, shown, metric in recovery_panels(statistics):
+        yield f"recovery_{name}", functools.partial(draw_recovery, statistics, shown, metric)
     for scenario, metric in compared:
         rows = scenario.rows(statistics.comparisons)
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():

@@ -17,7 +17,13 @@ from benchmark.columns import MANIFEST_NAME
 from benchmark.errors import ReportError
 from benchmark.pages.html import render
 from benchmark.pages.numbers import as_script, page_numbers
-from benchmark.pages.sections import data_section, failures_section, methods_section, regeneration_section
+from benchmark.pages.sections import (
+    data_section,
+    failures_section,
+    methods_section,
+    recovery_section,
+    regeneration_section,
+)
 from benchmark.runs.analysis import RunStatistics
 from benchmark.text.files import write_atomically
 
@@ -29,6 +35,7 @@ _SCRIPTS = ("numbers.js", "answers.js", "figures.js", "page.js")
 # Each is a template in templates/run.
 _PARTS = {
     "results": "Results",
+    "recovery": "Recovery",
     "data": "Data",
     "methods": "Methods and citations",
     "failures": "Failures",
@@ -106,6 +113,7 @@ def _values(statistics: RunStatistics) -> dict[str, Any]:
         "facts": (run.name, run.repetitions_text, f"seed {run.seed}", f"betabench {version}"),
         "embedded": [dataset.heading for dataset in run.datasets if dataset.embedded],
         "parts": _PARTS,
+        "recovery": recovery_section(statistics),
         "datasets": data_section(run),
         "methods": methods_section(statistics),
         "failures": failures_section(run),

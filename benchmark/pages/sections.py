@@ -21,6 +21,7 @@ from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
+from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.techniques import list_techniques
 
 _PAPER = """@inproceedings{cardoso2019framework,
@@ -38,6 +39,18 @@ def data_section(run: FinishedRun) -> list[dict[str, Any]]:
     """Return what the numbers were measured on: card, known problems, network, planted bias."""
     cards = _cards(run)
     return [_dataset(run, dataset, cards.get(dataset.name)) for dataset in run.datasets]
+
+
+def recovery_section(statistics: RunStatistics) -> dict[str, Any]:
+    """Return how to read recoveries, and those of each metric."""
+    found = {statistics.title(metric): [*recoveries_of(statistics, metric)] for metric in statistics.metrics}
+    return {
+        "reading": HOW_TO_READ,
+        "intervals": intervals_text(statistics),
+        "costs": costs_text(statistics),
+        "none": NONE,
+        "metrics": {title: blocks for title, blocks in found.items() if blocks},
+    }
 
 
 def methods_section(statistics: RunStatistics) -> dict[str, Any]:

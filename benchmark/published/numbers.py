@@ -51,7 +51,7 @@ More follow for each reading, as in ``comparison_summary.csv``.
 RANK_COLUMNS = ("dataset", "beta", "metric", "techniques", "tau_b", "test_data")
 """Columns of ``comparison_ranks.csv``."""
 
-_DECIMALS = 3  # of published numbers
+_MOST_DECIMALS = 6  # of published numbers
 
 # What the numbers are summarized by, besides all together and by group of tables.
 _SCOPES = (["table"], ["dataset"], ["technique"], ["dataset", "technique"])
@@ -219,14 +219,20 @@ def rank_correlations(comparison: pd.DataFrame) -> pd.DataFrame:
     """
     from scipy.stats import kendalltau
 
-    rows = []
+    rows, decimals = [], _decimals(comparison["published"])
     for (dataset, beta, metric), part in comparison.groupby(["dataset", "beta", "metric"], sort=False):
         both = part[part["ours"].notna()]
-        theirs, ours = both["published"], both["ours"].round(_DECIMALS)
+        theirs, ours = both["published"], both["ours"].round(decimals)
         defined = min(theirs.nunique(), ours.nunique()) >= 2
         tau = float(kendalltau(theirs, ours, variant="b").statistic) if defined else float("nan")
         rows.append((dataset, beta, metric, len(both), tau, _test_data(both)))
     return pd.DataFrame(rows, columns=list(RANK_COLUMNS))
+
+
+def _decimals(printed: pd.Series) -> int:
+    """Return how many decimals printed numbers have."""
+    exact = (n for n in range(_MOST_DECIMALS) if ((printed.round(n) - printed).abs() < 1e-12).all())
+    return next(exact, _MOST_DECIMALS)
 
 
 class _Finder:
@@ -254,12 +260,15 @@ class _Finder:
         }
         names = (where["our_technique"], where["our_classifier"])
         # Published numbers are of test rows without planted bias.
-        key = (ours.name, where["our_bias"], beta, *names, ORIGINAL, metric)
+        ours_of = self.entry.metric(metric)
+        key = (ours.name, where["our_bias"], beta, *names, ORIGINAL, ours_of.metric)
         if key not in self.means:
-            return _nothing(self.why_absent(beta, metric, where["our_technique"]), **where)
+            return _nothing(self.why_absent(beta, ours_of.metric, where["our_technique"]), **where)
         mean, low, high, n = self.means[key]
         if n == 0:
             return _nothing(self.why_empty(key), **where)
+        if ours_of.negated:  # 0 - x and not -x, because a zero would be written as -0.0
+            mean, low, high = 0.0 - mean, 0.0 - high, 0.0 - low
         return {"ours": mean, "ci_low": low, "ci_high": high, "n": n, **where, "reason": ""}
 
     def why_absent(self, beta: float, metric: str, technique: str) -> str:
@@ -309,6 +318,7 @@ def _require_published_names(entry: PublishedEntry, published: pd.DataFrame) -> 
             *entry.techniques,
             *(technique for d in entry.datasets for technique in d.techniques),
         ],
+        "metric": list(entry.metrics),
         "table": [table for tables in entry.groups.values() for table in tables],
     }
     for column, names in named.items():

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from benchmark.bias import list_bias_kinds
-from benchmark.runs.analysis import BELOW_COLUMNS, N_POSTERIOR, RunStatistics, repeated_levels
+from benchmark.runs.analysis import N_POSTERIOR, RunStatistics, repeated_levels
 from benchmark.runs.frames import Scenario
+from benchmark.runs.left_out import BELOW_COLUMNS
 from benchmark.runs.standing_marks import BELOW_CONSTANT
-from benchmark.statistics.answers import ACCURACY, of_use
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, of_use
 from benchmark.statistics.frames import SCENARIO, WHERE, ScenarioKey
 from benchmark.statistics.paired import FAMILY
 from benchmark.tables.answers import (
@@ -29,6 +30,7 @@ from benchmark.tables.answers import (
     scenario_notes,
     spots,
 )
+from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.tables.significance import compared_metrics, data_notes, method_notes, pair_notes
 from benchmark.text import markdown
 from benchmark.text.words import number
@@ -47,6 +49,8 @@ FILES = {
     "accepted, and whether it may be recommended",
     "intervals": "mean, median and interval of each metric of each cell; missing repetitions",
     "comparisons": "each technique minus the baseline on the same samples: intervals, p-values, effect sizes",
+    "recovery": "how much of the planted bias each technique takes back on the original test, with "
+    "intervals, and what that changes in accuracy",
     "ranks": "average ranks over datasets, with and without β; Friedman's test; groups that do not differ",
     "pairs": "each pair of techniques over datasets: Wilcoxon's test with Holm's correction, and the "
     "Bayesian signed-rank test with its region of practical equivalence",
@@ -60,11 +64,13 @@ FILES = {
 
 _FIGURES = {
     "heat": "Means and improvements over the baseline",
+    "recovery": "How much of the planted bias is taken back",
     "pareto": "Trade-offs and Pareto fronts",
     "forest": "Improvements over the baseline, with intervals",
     "ranks": "Mean ranks",
 }
 _HOLDS_UP = "Which technique holds up at which level of bias"
+_RECOVERED = "How much of the planted bias is taken back"
 _CERTAINTY = "How sure that is"
 _NUMBERS = "Where the numbers are"
 _MOST_RANKED = 3
@@ -155,6 +161,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
         ],
         "## At this level of bias: which technique, at what cost": _answers(statistics, _MOST_ROWS),
         f"## {_HOLDS_UP}": _survivors_section(statistics),
+        f"## {_RECOVERED}": _recovery_section(statistics),
         f"## {_CERTAINTY}": _certainty_section(statistics),
         **({"## Figures": _figures_section(figures)} if figures else {}),
         f"## {_NUMBERS}": _files_section(tables),
@@ -164,7 +171,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
 
 def _links(statistics: RunStatistics) -> Iterator[str]:
     names = [scenario.heading for scenario in statistics.scenarios] if len(statistics.answers) else []
-    for name in (*names, _HOLDS_UP, _CERTAINTY, _NUMBERS):
+    for name in (*names, _HOLDS_UP, _RECOVERED, _CERTAINTY, _NUMBERS):
         # As GitHub makes anchors of headings.
         anchor = re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
         yield f"[{markdown.plain(name)}](#{anchor})"
@@ -319,6 +326,25 @@ def _survivor_text(title: str, not_at: str, bold: bool) -> str:
     """Return a technique's title with the levels of bias at which it does not hold up."""
     text = markdown.plain(title + (f" (not at {', '.join(not_at.split())})" if not_at else ""))
     return f"**{text}**" if bold else text
+
+
+def _recovery_section(statistics: RunStatistics) -> Iterator[str]:
+    metrics = list(statistics.metrics)
+    metric = DISCRIMINATION if DISCRIMINATION in metrics else metrics[0]
+    blocks = list(recoveries_of(statistics, metric))
+    if not blocks:
+        yield NONE
+        return
+    shown = f"Shown is {statistics.title(metric).lower()}; {costs_text(statistics)}"
+    yield from _bullets([HOW_TO_READ, intervals_text(statistics), shown])
+    for block in blocks:
+        yield ""
+        yield f"**{markdown.plain(block.scenario.heading)}**"
+        yield ""
+        if block.rows:
+            yield _plain_table(block.headings, block.rows)
+            yield ""
+        yield from _bullets(reason[0].upper() + reason[1:] for reason in block.reasons)
 
 
 def _certainty_section(statistics: RunStatistics) -> Iterator[str]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +15,8 @@ from benchmark.errors import ReportError, StatisticsError, UnknownNameError
 from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.finished import FinishedRun, read_results, read_run
 from benchmark.runs.frames import Scenario, described_scenarios
+from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
+from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
 from benchmark.statistics import (
     Goal,
     average_ranks,
@@ -63,10 +64,6 @@ N_POSTERIOR = 10_000
 MOST_PAIRED = 50
 """Techniques of which all pairs are compared: 1,225 pairs, for each metric and level of bias."""
 
-BELOW_COLUMNS = ("below_constant", "below_constant_betas")
-"""Columns of ranks and Pareto fronts: whether a technique is less accurate than the best constant answer at a
-level of bias that the row is about, on any of its datasets, and at which, separated by blanks."""
-
 # Fairea's mutation baseline is a straight line for such differences only.
 _BIAS_METRICS = (DISCRIMINATION, "overestimation", "underestimation")
 _NO_GROUPS = "the manifest does not say how many test rows are favorable"
@@ -105,11 +102,12 @@ class RunStatistics:
         :data:`~benchmark.statistics.answers.STANDING_COLUMNS`.
     judged : DataFrame
         The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
-    answers, intervals, comparisons, ranks, pairs, pareto, hypervolume, fairea, robustness : DataFrame
+    answers, intervals, comparisons, recovery, ranks, pairs : DataFrame
+    pareto, hypervolume, fairea, robustness : DataFrame
         One file each. Degenerate techniques have no ranks, are on no front, in no hypervolume, and in no line
         over β; those less accurate than the best constant answer have, and are marked by
-        :data:`BELOW_COLUMNS`. Comparisons are left out where the baseline is mostly constant
-        (:func:`~benchmark.statistics.answers.incomparable`).
+        :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left out where the baseline is mostly
+        constant (:func:`~benchmark.statistics.answers.incomparable`).
     """
 
     run: FinishedRun
@@ -123,6 +121,7 @@ class RunStatistics:
     answers: pd.DataFrame
     intervals: pd.DataFrame
     comparisons: pd.DataFrame
+    recovery: pd.DataFrame
     ranks: pd.DataFrame
     pairs: pd.DataFrame
     pareto: pd.DataFrame
@@ -133,8 +132,10 @@ class RunStatistics:
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
-        names = ("answers", "intervals", "comparisons", "ranks", "pairs", "pareto", "hypervolume", "fairea")
-        return {name: getattr(self, name) for name in (*names, "robustness")}
+        names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs")
+        return {
+            name: getattr(self, name) for name in (*names, "pareto", "hypervolume", "fairea", "robustness")
+        }
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -330,12 +331,13 @@ def run_statistics(
         answers=_in_order([answers], run, ANSWER_COLUMNS),
         intervals=cell_intervals(cells),
         comparisons=comparisons,
-        ranks=_with_below(_explained_ranks(ranks, in_ranks), in_ranks),
+        recovery=_in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
+        ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),
         pairs=_joined(pairs, pairs[0].columns),
-        pareto=_with_below(_explained_fronts(fronts, standing), standing),
+        pareto=with_below(explained_fronts(fronts, standing), standing),
         hypervolume=_in_order(areas, run, HYPERVOLUME_COLUMNS),
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
-        robustness=_explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
+        robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
     )
 
 
@@ -555,67 +557,3 @@ def _fairea_on(
 def _robustness(lines: pd.DataFrame, stops: pd.DataFrame) -> pd.DataFrame:
     own = stops.drop(columns="n_betas").rename(columns={"reason": "stops_reason"})
     return lines.merge(own, how="left", on=list(LINE))
-
-
-def _about(table: pd.DataFrame, standing: pd.DataFrame) -> Iterator[list[Any]]:
-    """Yield the rows of standings that each row of a table is about: of one beta, or without it of all."""
-    keys = ["bias", "classifier", "test", "technique"]
-    places = {key: list(own.itertuples(index=False)) for key, own in standing.groupby(keys, sort=False)}
-    rows: list[Any] = list(table.itertuples(index=False))
-    for row in rows:
-        datasets = str(row.datasets if hasattr(row, "datasets") else row.dataset).split()
-        beta = getattr(row, "beta", np.nan)
-        yield [
-            place
-            for place in places.get((row.bias, row.classifier, row.test, row.technique), [])
-            if place.dataset in datasets
-            and (place.beta == beta or (pd.isna(beta) and not getattr(place, "repeated", False)))
-        ]
-
-
-# What is left out because it is degenerate has no value where fronts, ranks and lines are computed. Their
-# reasons then speak of a missing value; these functions put the true reason in its place.
-
-
-def _explained_fronts(fronts: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    known = zip(fronts["reason"], _about(fronts, _degenerate(standing)), strict=True)
-    return fronts.assign(reason=[own[0].degenerate if own else reason for reason, own in known])
-
-
-def _explained_ranks(ranks: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    found = []
-    for reason, own in zip(ranks["reason"], _about(ranks, _degenerate(standing)), strict=True):
-        if reason and own:
-            found.append(f"{own[0].degenerate} at dataset {own[0].dataset}, beta {own[0].beta:g}")
-        else:
-            found.append(reason.replace("no value for", "not every repetition has a value for"))
-    return ranks.assign(reason=found)
-
-
-def _explained_lines(lines: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    useless = standing[standing["mostly_constant"]]
-    own, other = (
-        [f"{rows[0].degenerate} at beta {rows[0].beta:g}" if rows else "" for rows in found]
-        for found in (
-            _about(lines, _degenerate(standing)),
-            _about(lines.assign(technique=lines["baseline"]), useless),
-        )
-    )
-    stops = [
-        # The baseline itself stops nowhere, and has no reason for it.
-        reason if pd.isna(reason) else words or (f"the baseline {of_baseline}" if of_baseline else reason)
-        for reason, words, of_baseline in zip(lines["stops_reason"], own, other, strict=True)
-    ]
-    reasons = [words or reason for words, reason in zip(own, lines["reason"], strict=True)]
-    return lines.assign(reason=reasons, stops_reason=stops)
-
-
-def _with_below(table: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
-    """Append :data:`BELOW_COLUMNS` to a table with ``dataset`` or ``datasets``; without a beta, of all."""
-    below = _about(table, standing[standing["below_constant"]])
-    betas = [" ".join(f"{beta:g}" for beta in sorted({place.beta for place in own})) for own in below]
-    return table.assign(below_constant=list(map(bool, betas)), below_constant_betas=betas)
-
-
-def _degenerate(standing: pd.DataFrame) -> pd.DataFrame:
-    return standing[standing["n_degenerate"] > 0]

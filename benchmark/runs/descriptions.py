@@ -250,6 +250,23 @@ class DatasetDescription:
         }
 
 
+@dataclass(frozen=True)
+class Protocol:
+    """How training and test rows were had; see :class:`benchmark.experiment.plan.Experiment`."""
+
+    train: str = "network"
+    holdout: float | None = None
+    folds: int | None = None
+    paired_betas: bool = False
+
+    @property
+    def levels_text(self) -> str:
+        """What curves over β are made of, as a sentence."""
+        if self.paired_betas:
+            return "A repetition has the same random numbers at all β: curves over β are paired."
+        return "Samples of different β are independent, also those of one repetition."
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunDescription:
     """A run: what was done, in which order it is shown, and with what it was computed.
@@ -275,6 +292,7 @@ class RunDescription:
     headline: tuple[str, ...] = ()
     published: PublishedEntry | None = None
     tests: tuple[str, ...] = (ORIGINAL,)
+    protocol: Protocol = Protocol()
 
     def __post_init__(self) -> None:
         for kind in ("datasets", "techniques", "metrics"):

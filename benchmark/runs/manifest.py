@@ -25,6 +25,7 @@ from benchmark.runs.descriptions import (
     GroupSizes,
     MetricDescription,
     PlantedBias,
+    Protocol,
     RunDescription,
     TechniqueDescription,
 )
@@ -109,6 +110,10 @@ class _ExperimentFacts(BaseModel):
     classifiers: tuple[_Named, ...]
     headline: tuple[str, ...] = ()
     tests: tuple[str, ...] = (ORIGINAL,)
+    train: str = "network"
+    holdout: float | None = None
+    folds: int | None = None
+    paired_betas: bool = False
     datasets: tuple[_Entry, ...]
     published: PublishedEntry | None = None
     settings: dict[str, Any]
@@ -421,6 +426,9 @@ class Manifest(BaseModel):
             versions=self.versions,
             headline=(experiment.headline or PAPER_METRICS) if self.headline is None else self.headline,
             published=experiment.published,
+            protocol=Protocol(
+                experiment.train, experiment.holdout, experiment.folds, experiment.paired_betas
+            ),
             tests=tuple(test for test in TEST_TITLES if test in experiment.tests),
         )
 

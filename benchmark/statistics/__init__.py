@@ -22,6 +22,7 @@ from benchmark.statistics.fairea import fairea_regions
 from benchmark.statistics.frames import Goal, distance
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import paired_comparisons
+from benchmark.statistics.recovery import recoveries
 from benchmark.statistics.robustness import slopes_and_areas, stopping_points
 from benchmark.statistics.tradeoff import hypervolumes, pareto_fronts
 
@@ -39,6 +40,7 @@ __all__ = [
     "pareto_fronts",
     "rank_groups",
     "rankings",
+    "recoveries",
     "slopes_and_areas",
     "stopping_points",
 ]

@@ -27,6 +27,7 @@ COUNTS = {
     "compas_zafar": (6_150, 0.1207, (1_795, 1_901, 1_488, 966)),
     "dutch": (60_420, 0.2985, (9_903, 20_370, 18_860, 11_287)),
     "kdd_census": (199_523, 0.0761, (2_663, 101_321, 9_719, 85_820)),
+    "student_por": (649, 0.0574, (216, 50, 333, 50)),
 }
 
 # First, middle (number n // 2) and last row.
@@ -66,6 +67,13 @@ ROWS = {
         "Not in universe|zero|zero|zero|Nonfiler|0|0|below 50000",
         "25-34|Private|High school graduate|none recorded|Never married|Other service|Black|Female|No|"
         "zero|zero|zero|Single|6|52|below 50000",
+    ),
+    "student_por": (
+        "GP|F|18|U|GT3|A|4|4|at_home|teacher|course|mother|2|2|0|yes|no|no|no|yes|yes|no|no|4|3|4|1|1|3|4|"
+        "0-6|11|yes",
+        "GP|M|18|U|GT3|T|1|2|at_home|other|home|other|2|1|0|no|no|no|no|no|no|yes|no|3|4|4|2|4|4|9-10|10|10|yes",
+        "MS|M|18|R|LE3|T|3|2|services|other|course|mother|3|1|0|no|no|no|no|no|yes|yes|no|4|4|1|3|4|5|4|"
+        "10|11|yes",
     ),
 }
 
@@ -232,6 +240,21 @@ def test_columns_agree_row_by_row_with_another_preparation(
         distinct = pairs.drop_duplicates()
         assert distinct["ours"].is_unique, column
         assert distinct["theirs"].is_unique, column
+
+
+@pytest.mark.real_data
+def test_the_grade_behind_the_label_of_the_students_and_their_known_problems(data_dir: Path) -> None:
+    dataset = load_dataset("student_por", Sources(data_dir, offline=True))
+    raw = pd.read_csv(data_dir / "student" / "student-por.csv")
+    score = dataset.score
+    assert score is not None
+    assert score.values.tolist() == raw["G3"].tolist()
+    assert (score.threshold, score.lowest, score.half_range) == (10, 0, 9.5)
+    assert dataset.notes == ()
+    passed = raw["G3"] >= 10
+    assert round(((raw["G2"] >= 10) == passed).mean(), 3) == 0.897
+    zero = raw[raw["G3"] == 0]
+    assert (len(zero), (zero["G2"] > 0).sum(), set(zero["absences"])) == (15, 8, {0})
 
 
 @pytest.mark.real_data

@@ -22,6 +22,7 @@ from benchmark.figures.improvement import draw_forest, draw_heat
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.pareto import draw_pareto
 from benchmark.figures.ranks import draw_ranks
+from benchmark.figures.recovery import draw_recovery, recovery_panels
 from benchmark.figures.statistics import statistics_figures
 from benchmark.figures.style import render
 from benchmark.metrics import list_metrics
@@ -29,8 +30,10 @@ from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.descriptions import DatasetDescription, GroupSizes, TechniqueDescription
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
+from benchmark.runs.recovery import recovery_table
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
+from benchmark.statistics.frames import to_cells
 from tests.figures.figure_checks import flaws, grey_levels, panels, texts_of
 from tests.report.made_up_runs import HOSTILE_TITLES
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
@@ -87,6 +90,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
     )
     empty = pd.DataFrame()
     comparisons = paired_comparisons(results, names[0], goals)
+    standing = standings(results, run.constant_answers)
     return RunStatistics(
         run=run,
         results=results,
@@ -96,7 +100,8 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         rope=0.01,
         intervals=cell_intervals(results),
         comparisons=comparisons,
-        standing=standings(results, run.constant_answers),
+        recovery=recovery_table([(to_cells(results), names[0])], comparisons, standing, run),
+        standing=standing,
         judged=judged(comparisons),
         answers=empty,
         ranks=made_up_ranks(names),
@@ -147,7 +152,11 @@ def figures_of(n_techniques: int) -> dict[str, Figure]:
         "pareto": draw_pareto(own, scenario),
         "ranks": draw_ranks(own, own.ranks),
     }
-    return drawn if n_techniques == 1 else {**drawn, "forest": draw_forest(own, scenario, "accuracy")}
+    if n_techniques == 1:
+        return drawn
+    ((_, scenarios, metric),) = (p for p in recovery_panels(own) if p[2] == "discrimination")
+    recovery = draw_recovery(own, scenarios, metric)
+    return {**drawn, "forest": draw_forest(own, scenario, "accuracy"), "recovery": recovery}
 
 
 @pytest.mark.slow
@@ -169,7 +178,7 @@ def test_every_technique_is_named_once_in_each_list() -> None:
 
 def test_all_figures_are_drawn_by_their_names() -> None:
     assert [name for name, _ in statistics_figures(statistics(2))] == [
-        *("heat_discrimination", "heat_accuracy"),
+        *("heat_discrimination", "heat_accuracy", "recovery_discrimination", "recovery_accuracy"),
         *(f"forest_{dataset}__{metric}" for dataset in ("one", "two") for metric in METRICS),
         *("pareto_one", "pareto_two", "ranks_one__two"),
     ]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmark.data.card import Card, NetworkSettings, list_cards
+from benchmark.data.card import Card, NetworkSettings, list_cards, load_card
 from benchmark.data.load import load_dataset
 from benchmark.data.source import Sources
 from benchmark.errors import NetworkError, UnknownNameError
@@ -27,6 +27,24 @@ def test_every_card_has_its_embedded_network(card: Card) -> None:
     assert set(card.required_edges) <= set(network.edges)
     assert not set(card.forbidden_edges) & set(network.edges)
     assert discrimination(network) > 0.05
+
+
+@pytest.mark.real_data
+def test_no_probability_of_a_small_dataset_rests_on_fewer_than_five_rows(data_dir: Path) -> None:
+    card = load_card("student_por")
+    codes = load_dataset(card, Sources(data_dir, offline=True)).table.codes
+    network = read_bif(embedded_network_path(card) or "", card.schema())
+    for parents in network.parents:
+        states = [card.schema().columns[parent].cardinality for parent in parents]
+        places = (
+            np.ravel_multi_index(tuple(codes[:, list(parents)].T), states)
+            if len(parents)
+            else codes[:, 0] * 0
+        )
+        assert np.bincount(places, minlength=math.prod(states)).min() >= 5
+    # Smoothed: not even a rare state has the probability of its rows, or 0.
+    assert card.network.pseudo_count == 1
+    assert min(table.min() for table in network.cpts) > 0
 
 
 @pytest.mark.slow
@@ -58,6 +76,7 @@ def test_the_label_has_the_parents_that_the_planted_bias_needs() -> None:
     assert "race" not in label_parents("compas_leaky")
     assert "race" not in label_parents("compas_zafar")
     assert "sex" in label_parents("kdd_census")
+    assert label_parents("student_por") == {"school", "sex"}
 
 
 @pytest.mark.parametrize("algorithm", ["hill_climbing", "tabu", "exact"])

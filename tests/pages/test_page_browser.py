@@ -66,7 +66,7 @@ DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 400, "height": 800}
 PATIENCE = 120_000
 """Milliseconds after which a browser that does not answer is a failure: a busy machine may take its time."""
-TABS = ("Results", "Data", "Methods and citations", "Failures", "Regenerate")
+TABS = ("Results", "Recovery", "Data", "Methods and citations", "Failures", "Regenerate")
 
 
 def _missing(reason: str) -> None:

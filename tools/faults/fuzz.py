@@ -218,7 +218,17 @@ _COMMANDS = (
     "audit {} --label y --prediction {} --sensitive {}",
     "audit {0} --label {1} --score p --threshold {2} --sensitive sex --tau {3}",
 )
-_NO_DATASET = ("adult", "compas", "dutch", "compas_leaky", "compas_zafar", "kdd_census", "paper", "smoke")
+_NO_DATASET = (
+    "adult",
+    "compas",
+    "dutch",
+    "compas_leaky",
+    "compas_zafar",
+    "kdd_census",
+    "student_por",
+    "paper",
+    "smoke",
+)
 
 
 def _fuzz_command(text: str, folder: Path) -> None:

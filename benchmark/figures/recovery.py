@@ -1,0 +1,193 @@
+"""How much of the planted bias techniques take back, over the level of bias, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
+
+from benchmark.figures import style
+from benchmark.figures.groups import Shown, technique_groups
+from benchmark.figures.style import GREY, SIZES, Page, line_style, wrap
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.frames import Scenario
+from benchmark.tables.recovery import undefined
+from benchmark.tables.significance import data_notes
+from benchmark.text.words import file_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH = 2.2
+_LEGEND_LINE, _LEGEND_WIDTH = 0.19, 2.6
+_LINEAR = 2.0  # up to which recoveries are drawn to scale where some lie far beyond
+_FAR = 4.0
+_TICKS = (-100, -10, -2, -1, 0, 1, 2, 10, 100)
+
+
+@dataclass(frozen=True)
+class _Strip:
+    """A row of panels: the column of the recoveries that it shows, its least height, its name."""
+
+    column: str
+    height: float
+    label: str
+
+
+_RECOVERY = _Strip("recovery", 1.7, "recovery")
+_COSTS = (
+    _Strip("accuracy_change", 1.0, "accuracy,\noriginal test"),
+    _Strip("biased_accuracy_change", 1.0, "accuracy,\nbiased test"),
+)
+
+
+def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metric: str) -> Figure:
+    """Draw the recovery of a metric over the level of bias, and the change in accuracy below it.
+
+    A column of panels for each scenario, two or three rows for each group of techniques: recovery, and the
+    accuracy minus the baseline's on the original and on the biased test, as far as these are there. Bands are
+    intervals. Far recoveries are on a logarithmic scale. What is not defined has no mark and a note.
+    """
+    table = statistics.recovery[statistics.recovery["metric"] == metric]
+    rows = [scenario.rows(table) for scenario in scenarios]
+    table = pd.concat(rows)
+    names = set(table["technique"])
+    run = statistics.run
+    shown = [(t, i) for i, t in enumerate(run.techniques) if t.name in names]
+    groups = list(technique_groups(shown, "", run.techniques))
+    strips = [_RECOVERY, *(own for own in _COSTS if table[own.column].notna().any())]
+    legends = [[(line_style(i), wrap(t.title, _LEGEND_WIDTH)) for t, i in own] for _, own in groups]
+    lines = [line for legend in legends for _, lines in legend for line in lines]
+    # A legend beside its panels must not be taller than they are.
+    room = sum(strip.height for strip in strips) + 0.3 * (len(strips) - 1)
+    heights = []
+    for (title, _), legend in zip(groups, legends, strict=True):
+        needed = _LEGEND_LINE * (sum(len(own) for _, own in legend) + bool(title))
+        heights += [max(strips[0].height, strips[0].height + needed - room), *(s.height for s in strips[1:])]
+    columns, per_group = len(scenarios), len(strips)
+    with style.styled():
+        page = Page(
+            columns * len(heights),
+            columns,
+            panel=(_WIDTH, heights),
+            title=f"{statistics.title(metric)}: how much of the planted bias is taken back",
+            subtitle=_subtitle(statistics, scenarios),
+            notes=[*_undefined(statistics, scenarios, rows), *_data_notes(statistics, scenarios)],
+            left=0.95,
+            right=0.35 + 0.75 + style.widest([*lines, *(title for title, _ in groups)]),
+            gap=(0.2, 0.12),
+            panel_titles=[own.heading for own in scenarios] + [""] * (columns * (len(heights) - 1)),
+        )
+        for g, (title, techniques) in enumerate(groups):
+            for s, strip in enumerate(strips):
+                first = (g * per_group + s) * columns
+                panels = page.axes[first : first + columns]
+                for axes, own in zip(panels, rows, strict=True):
+                    _draw_panel(axes, own, techniques, strip)
+                    axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(run.betas)))
+                    axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+                _share_limits(panels, table, strip)
+                for i, axes in enumerate(panels):
+                    lowest = first + i + columns >= page.n_panels
+                    axes.tick_params(labelbottom=lowest, labelleft=i == 0)
+                    axes.set_xlabel("planted bias β" if lowest else "")
+                    axes.set_ylabel(strip.label if i == 0 else "")
+            page.legend(
+                page.grid_right + 0.16,
+                page.axes[g * per_group * columns].get_position().y1 * page.height,
+                [Line2D([], [], **look, label="\n".join(words)) for look, words in legends[g]],
+                borderpad=0,
+                handlelength=3.2,
+                labelspacing=0.35,
+                title=title or None,
+                title_fontproperties={"size": SIZES["tick"], "weight": "bold"},
+                alignment="left",
+            )
+    return page.figure
+
+
+def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> str:
+    datasets = {scenario.dataset.name for scenario in scenarios}
+    titles = dict.fromkeys(
+        statistics.run.titles[name] for dataset, name in statistics.baselines.items() if dataset in datasets
+    )
+    return (
+        "1 (dashed): as if the bias had never been planted; above, it is over-corrected. 0: what the "
+        f"baseline does ({', '.join(titles)}); below, it is made worse. On the original test; means of "
+        f"{statistics.run.repetitions_text} with 95 % intervals over training samples. "
+        f"{statistics.run.protocol.levels_text} Below: accuracy minus "
+        "the baseline's on the same samples."
+    )
+
+
+def _draw_panel(axes: Axes, rows: pd.DataFrame, techniques: Shown, strip: _Strip) -> None:
+    axes.axhline(0, **style.RULE)
+    if strip is _RECOVERY:
+        axes.axhline(1, **style.DASHED_RULE)
+    empty = True
+    for technique, position in techniques:
+        own = rows[rows["technique"] == technique.name]
+        numbers = own[["beta", strip.column, f"{strip.column}_low", f"{strip.column}_high"]]
+        beta, mean, low, high = numbers.to_numpy(dtype=float).T
+        look = line_style(position)
+        empty &= not np.isfinite(mean).any()
+        axes.plot(beta, mean, mec="white", mew=0.4, zorder=3, **look)
+        axes.fill_between(beta, low, high, color=look["color"], alpha=0.18, lw=0, zorder=2)
+    if empty and strip is _RECOVERY:
+        axes.text(0.5, 0.25, "not defined, see below", transform=axes.transAxes, ha="center", color=GREY)
+
+
+def _share_limits(panels: Sequence[Axes], table: pd.DataFrame, strip: _Strip) -> None:
+    """Give panels the same limits: those of the points, as the ends of some intervals are far off."""
+    points = table[strip.column].to_numpy(dtype=float)
+    if strip is not _RECOVERY:
+        ends = table[[f"{strip.column}_low", f"{strip.column}_high"]].to_numpy(dtype=float).ravel()
+        limits = style.padded([*points, *ends, 0.0], 0.06, 0.002)
+    else:
+        limits = style.padded([*points, 0.0, 1.0], 0.08, 0.05)
+    far = strip is _RECOVERY and max(-limits[0], limits[1]) > _FAR
+    if far:
+        limits = min(0.0, np.nanmin(points)) - 0.3, 1.3 * max(1.0, np.nanmax(points))
+    betas = sorted(table["beta"].unique())
+    for axes in panels:
+        axes.set_xlim(*style.padded(betas, 0.06, 0.02))
+        if far:
+            axes.set_yscale("symlog", linthresh=_LINEAR, linscale=1.5)
+            axes.yaxis.set_minor_locator(NullLocator())
+            axes.yaxis.set_major_locator(FixedLocator([t for t in _TICKS if limits[0] <= t <= limits[1]]))
+            axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+        else:
+            style.set_ticks(axes, y=5 if strip is _RECOVERY else 3)
+        axes.set_ylim(*limits)
+
+
+def _undefined(
+    statistics: RunStatistics, scenarios: Sequence[Scenario], rows: Sequence[pd.DataFrame]
+) -> Iterator[str]:
+    """Say of what there is no recovery, and why: a line for each scenario and reason."""
+    for scenario, table in zip(scenarios, rows, strict=True):
+        yield from (f"{scenario.heading}, {words}" for words in undefined(table, statistics.run.titles))
+
+
+def _data_notes(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> Iterator[str]:
+    datasets = {scenario.dataset.name: scenario.dataset for scenario in scenarios}
+    return data_notes(datasets.values(), statistics.run)
+
+
+def recovery_panels(statistics: RunStatistics) -> Iterator[tuple[str, Sequence[Scenario], str]]:
+    """Yield what each figure shows: the end of its name, scenarios of one bias and classifier, and metric."""
+    table = statistics.recovery
+    kinds = dict.fromkeys((scenario.bias, scenario.classifier) for scenario in statistics.scenarios)
+    for metric in table[table["recovery"].notna()]["metric"].unique():
+        for bias, classifier in kinds:
+            own = [s for s in statistics.scenarios if (s.bias, s.classifier) == (bias, classifier)]
+            own = [s for s in own if (s.rows(table)["metric"] == metric).any()]
+            if own:
+                names = [metric, *([bias, classifier] if len(kinds) > 1 else [])]
+                yield "__".join(map(file_name, names)), own, metric

@@ -1,0 +1,96 @@
+"""The recoveries of a run, beside what they cost in accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from benchmark.columns import BIASED, ORIGINAL
+from benchmark.runs.finished import FinishedRun
+from benchmark.statistics import recoveries
+from benchmark.statistics.answers import ACCURACY
+from benchmark.statistics.frames import WHERE, Cells
+from benchmark.statistics.recovery import RECOVERY_COLUMNS
+
+_ENDS = ("", "_low", "_high")
+COSTS = {ORIGINAL: "accuracy_change", BIASED: "biased_accuracy_change"}
+"""Tests, and the column of what a technique changes in accuracy there."""
+_VALUES = ("recovery", "recovery_low", "recovery_high")
+
+RECOVERY_FILE_COLUMNS = (
+    *RECOVERY_COLUMNS[:-1],
+    *(f"{name}{end}" for name in COSTS.values() for end in _ENDS),
+    "reason",
+)
+"""Columns of :func:`recovery_table`."""
+
+INERT = "the bias edits nothing that the label depends on, so that nothing was planted"
+"""Reason of a recovery where the bias is without effect."""
+
+
+def recovery_table(
+    parts: Iterable[tuple[Cells, str]],
+    comparisons: pd.DataFrame,
+    standing: pd.DataFrame,
+    run: FinishedRun,
+) -> pd.DataFrame:
+    """Return the recoveries on the original test, with what the techniques change in accuracy.
+
+    Parameters
+    ----------
+    parts : iterable of (Cells, str)
+        Datasets without degenerate techniques, and their baseline.
+    comparisons, standing : DataFrame
+        From :func:`~benchmark.statistics.paired_comparisons` and
+        :func:`~benchmark.statistics.answers.standings`.
+    run : FinishedRun
+        Which biases have no effect.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`RECOVERY_FILE_COLUMNS`: those of :func:`~benchmark.statistics.recoveries`, and the
+        differences in accuracy to the baseline on the same samples, on the original test and, where there is
+        one, on the biased test. Where the bias has no effect, or technique or baseline are degenerate, that
+        is the reason.
+    """
+    paired = run.protocol.paired_betas
+    original = [(part.where(test=[ORIGINAL]), baseline) for part, baseline in parts]
+    found = [
+        recoveries(part, baseline, paired_levels=paired)
+        for part, baseline in original
+        if (part.keys["technique"] == baseline).any()
+    ]
+    filled = [frame for frame in found if len(frame)]
+    if not filled:
+        return pd.DataFrame(columns=list(RECOVERY_FILE_COLUMNS))
+    table = _explained(pd.concat(filled, ignore_index=True), standing, run)
+    of_accuracy = comparisons[comparisons["metric"] == ACCURACY]
+    for test, name in COSTS.items():
+        changes = of_accuracy[of_accuracy["test"] == test].drop(columns="test")
+        names = {f"difference{end}": f"{name}{end}" for end in _ENDS}
+        fit = [column for column in WHERE if column != "test"]
+        table = table.join(changes.set_index(fit)[list(names)].rename(columns=names), on=fit)
+    return table[list(RECOVERY_FILE_COLUMNS)]
+
+
+def _explained(table: pd.DataFrame, standing: pd.DataFrame, run: FinishedRun) -> pd.DataFrame:
+    """Put the reasons that a run knows in the place of a missing value."""
+    where = list(WHERE)
+    words = standing[standing["n_degenerate"] > 0].set_index(where)["degenerate"]
+    useless = "the baseline " + standing[standing["mostly_constant"]].set_index(where)["degenerate"]
+    at_start = pd.MultiIndex.from_frame(table[where].assign(technique=table["baseline"], beta=0.0))
+    baseline = pd.MultiIndex.from_frame(table[where].assign(technique=table["baseline"]))
+    inert = {(dataset.name, bias) for dataset in run.datasets for bias in dataset.inert_warnings}
+    of_inert = pd.MultiIndex.from_frame(table[["dataset", "bias"]]).isin(inert)
+    known = pd.Series("", index=table.index, dtype=object).mask(of_inert, INERT)
+    for own, more in (
+        (baseline, useless),
+        (at_start, useless + " at beta 0"),
+        (pd.MultiIndex.from_frame(table[where]), words),
+    ):
+        words_of = more.reindex(own).fillna("").to_numpy()
+        known = known.where(known != "", pd.Series(words_of, index=table.index, dtype=object))
+    table = table.assign(reason=known.where(known != "", table["reason"]))
+    return table.assign(**{name: table[name].mask(known != "") for name in _VALUES})

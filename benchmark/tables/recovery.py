@@ -1,0 +1,99 @@
+"""How much of the planted bias techniques take back, as rows of text for every page, and how to read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from benchmark.columns import TEST_TITLES
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.descriptions import listed_betas
+from benchmark.runs.frames import Scenario
+from benchmark.runs.recovery import COSTS
+from benchmark.text.words import number
+
+HOW_TO_READ = (
+    "With planted bias the ideal is known: the same learner on samples without it. Recovery is the share of "
+    "what the bias changes for the baseline that a technique takes back, on the original test. 1: as if the "
+    "bias had never been planted; above, it is over-corrected. 0: what the baseline does; below, it is made "
+    "worse. A recovery of 1 does not mean no discrimination, but as much as there was before."
+)
+"""What a recovery is, and which of its values are good."""
+
+NONE = "No level of bias is above 0, or no technique is compared with a baseline on the original test data."
+"""Stands where there are no recoveries."""
+
+_UNDEFINED = "–"
+_PLANTED = "changed by the bias"
+
+
+@dataclass(frozen=True)
+class Recoveries:
+    """Recoveries of one metric in one scenario.
+
+    ``rows`` begin with the title of a technique, or with what the first row is: what the bias changes.
+    ``reasons`` say of what there is none, and why.
+    """
+
+    scenario: Scenario
+    headings: list[str]
+    rows: list[list[str]]
+    reasons: list[str]
+
+
+def recoveries_of(statistics: RunStatistics, metric: str) -> Iterator[Recoveries]:
+    """Yield the recoveries of a metric in each scenario that has some: with intervals, and the accuracy."""
+    table = statistics.recovery[statistics.recovery["metric"] == metric]
+    titles = statistics.run.titles
+    for scenario in statistics.scenarios:
+        own = scenario.rows(table)
+        if own.empty:
+            continue
+        betas = sorted(own["beta"].unique())
+        rows = []
+        if own["recovery"].notna().any():
+            most = own.sort_values("n", ascending=False, kind="stable").drop_duplicates("beta")
+            rows = [[_PLANTED, *_cells(most, betas, "planted")]]
+            for name, found in own.groupby("technique", sort=False):
+                rows.append([titles[str(name)], *_cells(found, betas, "recovery")])
+        headings = ["Technique", *(f"β = {beta:g}" for beta in betas)]
+        yield Recoveries(scenario, headings, rows, list(undefined(own, titles)))
+
+
+def intervals_text(statistics: RunStatistics) -> str:
+    """Say what the intervals of recoveries hold."""
+    return (
+        "Intervals (95 %, Fieller's) reflect variation between training samples only; technique and baseline "
+        f"are compared on the same samples. {statistics.run.protocol.levels_text}"
+    )
+
+
+def costs_text(statistics: RunStatistics) -> str:
+    """Say where the changes in accuracy are, and on which tests there are some."""
+    found = [TEST_TITLES[test] for test, column in COSTS.items() if statistics.recovery[column].notna().any()]
+    there = f" on the {' and the '.join(found)}" if found else ""
+    return f"recovery.csv has every metric, and beside it what a technique changes in accuracy{there}."
+
+
+def undefined(own: pd.DataFrame, titles: dict[str, str]) -> Iterator[str]:
+    """Say of what in one scenario there is no recovery, and why."""
+    for reason, rows in own[own["reason"] != ""].groupby("reason", sort=False):
+        levels = {
+            titles[str(name)]: listed_betas(sorted(found["beta"]))
+            for name, found in rows.groupby("technique", sort=False)
+        }
+        where = "; ".join(f"{title} at β = {betas}" for title, betas in levels.items())
+        if len(set(levels.values())) == 1 and len(levels) == own["technique"].nunique():
+            where = f"all at β = {next(iter(levels.values()))}"
+        yield f"not defined for {where}: {reason}."
+
+
+def _cells(own: pd.DataFrame, betas: list[float], name: str) -> Iterator[str]:
+    found = own.set_index("beta")[[name, f"{name}_low", f"{name}_high"]]
+    for beta in betas:
+        value, low, high = found.loc[beta]
+        ends = "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
+        yield _UNDEFINED if math.isnan(value) else number(value) + ends
