@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,20 +20,29 @@ from benchmark.bias import Bias
 from benchmark.bias.cpt import CptBias
 from benchmark.data.card import Card, load_card
 from benchmark.data.source import Sources
-from benchmark.errors import UnknownNameError
+from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.foreseen import foreseen
-from benchmark.experiment.plan import WHOLE, Experiment, Shard, default_edits, load_bias, narrow, plan_blocks
+from benchmark.experiment.plan import (
+    WHOLE,
+    Experiment,
+    Shard,
+    Train,
+    default_edits,
+    load_bias,
+    narrow,
+    plan_blocks,
+)
 from benchmark.experiment.plan import lite as small
 from benchmark.experiment.run import STORE_NAME, Outcome, compute
-from benchmark.experiment.sample_files import draw_sample, parse_edit
+from benchmark.experiment.sample_files import Origin, draw_sample, parse_edit
 from benchmark.experiment.store import Store
-from benchmark.experiment.world import build_world, learned_network, load_plugins
+from benchmark.experiment.world import build_world, load_plugins
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics, results_answers
-from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.runs.finished import FinishedRun, read_folds, read_results, read_run
 from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.statistics.frames import SCENARIO
@@ -162,15 +171,16 @@ def run(
         repetitions=repetitions,
         known_techniques=tuple(list_techniques()),
     )
-    check_experiment(chosen)
+    with _naming_file(experiment):
+        check_experiment(chosen)
     for note in foreseen(chosen):
         say(f"Note: {note}")
     part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards
     if not dry_run:
         require_writable(Path("results", chosen.name) if output is None else Path(output))
-    world = build_world(
-        chosen, Sources(data_dir, offline), require_real_data=require_real_data, plugins=files, say=say
-    )
+    sources = Sources(data_dir, offline)
+    with _naming_file(experiment):
+        world = build_world(chosen, sources, require_real_data=require_real_data, plugins=files, say=say)
     own = None if shard is None else part
     folder = _default_folder(chosen.name, world.embedded, own) if output is None else Path(output)
     n_workers = (os.cpu_count() or 1) if workers is None else workers
@@ -278,7 +288,12 @@ class Run:
         default each dataset's own, as the experiment declares it.
         """
         baselines = baselines_of(self.finished, self.results, baseline)
-        return results_answers(self.results, baselines, self.finished.constant_answers)
+        return results_answers(
+            self.results,
+            baselines,
+            self.finished.constant_answers,
+            resampling=self.finished.resampling(read_folds(self.folder)),
+        )
 
     def statistics(self, baseline: str | None = None) -> RunStatistics:
         """Return all statistics; :func:`~benchmark.runs.analysis.folder_statistics` says more."""
@@ -357,10 +372,11 @@ def sample(
     edits: Sequence[str] = (),
     bias: str | Bias | None = None,
     experiment: str | None = None,
+    train: Train = "network",
     data_dir: str | Path | None = None,
     offline: bool = False,
 ) -> pd.DataFrame:
-    """Draw a biased sample of a dataset's learned network.
+    """Draw a biased sample of a dataset's learned network, or plant bias in its real rows.
 
     Parameters
     ----------
@@ -369,7 +385,7 @@ def sample(
     beta : float, default 0.0
         Planted bias, from 0 to 1.
     rows : int, optional
-        Number of rows; by default as many as the real data have.
+        Number of rows, of real ones before any are left out; by default as many as the real data have.
     seed : int, default 0
         Seed of the sample: the same one gives the same rows.
     edits : sequence of str, default ()
@@ -379,8 +395,10 @@ def sample(
         :func:`benchmark.bias.make_bias`.
     experiment : str, optional
         Whose bias edits to use; by default the paper's, or the card's deprived group.
+    train : {"network", "data"}
+        Whether rows are drawn from the network or are real ones.
     data_dir : str or Path, optional
-        Where to look for source files first, for a dataset without a shipped network.
+        Where to look for source files first, for real rows or a dataset without a shipped network.
     offline : bool, default False
         Never download.
 
@@ -395,12 +413,22 @@ def sample(
         acting = tuple(map(parse_edit, edits)) or default_edits(card, experiment)
         bias = Bias((CptBias(edits=acting),))
     planted = load_bias(bias) if isinstance(bias, str) else bias
-    network, real_rows, _ = learned_network(card, Sources(data_dir, offline))
-    wanted = rows if rows is not None else real_rows or 0
-    sample, _ = draw_sample(card, network, bias=planted, beta=beta, rows=wanted, seed=seed)
+    origin = Origin.find(card, Sources(data_dir, offline), real=train == "data")
+    sample, *_ = draw_sample(card, origin, bias=planted, beta=beta, rows=rows, seed=seed)
     frame = sample.table.to_frame()
     frame.attrs.update(card.roles)
     return frame
+
+
+@contextlib.contextmanager
+def _naming_file(experiment: object) -> Iterator[None]:
+    """Let errors of what an experiment file says begin with its name."""
+    try:
+        yield
+    except (BiasError, ExperimentError) as error:
+        if str(experiment).endswith(".toml"):
+            error.what = f"{experiment}, {error.what}"
+        raise
 
 
 def _default_folder(name: str, embedded: bool, shard: Shard | None) -> Path:

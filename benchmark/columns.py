@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 MANIFEST_NAME = "manifest.json"
+FOLDS_NAME = "folds.csv"
+TEST_ROWS_NAME = "test_rows.csv"
 
 # Columns of results.csv, failures.csv, metrics.csv and convergence.csv; results/README.md explains them.
 RESULT_COLUMNS = (

@@ -72,7 +72,7 @@ def test_a_dry_run_estimates_and_leaves_nothing(here: Path) -> None:
     found = run(dry_run=True, workers=3, betas=[0, 0.25, 0.5, 1]).estimate
     assert found is not None
     assert not (here / "out").exists()
-    assert (found.cells, found.blocks, found.computed, found.workers) == (36, 12, 6, 3)
+    assert (found.cells, found.blocks, found.computed, found.workers) == (36, 12, 9, 3)
     assert found.hours == pytest.approx(found.seconds / 3 / 3600)
     made = run(workers=3, betas=[0, 0.25, 0.5, 1])
     assert made.outcome is not None

@@ -156,9 +156,35 @@ def test_a_bias_edit_can_be_given(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "no bias was planted" in capsys.readouterr().out
 
 
+@pytest.mark.real_data
+def test_bias_is_planted_in_real_rows(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, asked = tmp_path / "a.csv", ["sample", "--dataset", "student_por", "--data-dir", str(data_dir)]
+    words = [*asked, "--train", "data", "--beta", "0.5", "--out", str(out)]
+    assert main([*words, "--bias", "score"]) == 0
+    facts = json.loads((tmp_path / "a.csv.json").read_text())
+    frame = pd.read_csv(out)
+    assert len(frame) == facts["rows"] == 649
+    assert "G3" not in frame
+    passed = frame["passed"] == "yes"
+    found = passed[frame["sex"] != "M"].mean() - passed[frame["sex"] == "M"].mean()
+    assert found == pytest.approx(facts["expected"]["discrimination"])  # without noise nothing is random
+    assert facts["expected"]["discrimination"] > 0.5
+    assert "network" not in facts
+    assert main([*words, "--bias", "malicious_selection", "--rows", "400"]) == 0
+    assert json.loads((tmp_path / "a.csv.json").read_text())["rows"] == len(pd.read_csv(out)) < 400
+    assert main([*words, "--edit", "school=MS"]) == 0
+    assert json.loads((tmp_path / "a.csv.json").read_text())["planted"].startswith("labels turned")
+    capsys.readouterr()
+    assert main([*words, "--bias", "label", "--rows", "650"]) == 2
+    assert "2 to 649 rows" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--dataset", "student_por", "--bias", "score"], "name its column with [score]"),
         (["--dataset", "adlut"], "did you mean 'adult'"),
         (["--dataset", "adult", "--beta", "1.5"], "from 0"),
         (["--dataset", "adult", "--rows", "-5"], "positive integer"),

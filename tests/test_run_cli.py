@@ -387,3 +387,31 @@ def test_formats_are_named_once_each_in_any_case() -> None:
     assert figure_formats("pdf") == ("pdf",)
     with pytest.raises(ReportError, match="cannot be written"):
         figure_formats("")
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ('kind = "label", ratee = 0.3', "ratee: is not a field of the bias kind 'label'"),
+        ('kind = "label", rate = "abs(beta)"', "rate: holds 'abs.beta.': only numbers, beta"),
+        ('kind = "score"', r"dataset 'compas', bias 'b': The bias kind 'score' needs .* \[score\]"),
+        ('kind = "under_representation", keep_favorable = 1.5', "bias 'b': keep_favorable: .* from 0 to 1"),
+        ('kind = "random_selection", rate = 1.0', "bias 'b': .* leaves no rows of the deprived group"),
+        ('kind = "label", rate = 1.0, group = "all"', "bias 'b': .* leaves only one label"),
+    ],
+)
+def test_a_wrong_bias_is_named_with_file_and_field(
+    step: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "wrong.toml"
+    file.write_text(
+        'name = "wrong"\ntitle = "Wrong"\nseed = 1\nrepetitions = 1\nbetas = [0, 0.5]\ntrain = "data"\n'
+        'holdout = 0.3\ntechniques = ["none"]\n'
+        f'datasets = [{{ card = "compas", bias = {{ name = "b", steps = [{{ {step} }}] }} }}]\n'
+    )
+    words = ["run", "--experiment", str(file), "--offline", "--output", str(tmp_path / "out")]
+    assert main(words) == 2
+    message = capsys.readouterr().err
+    assert re.search(f"wrong.toml.*{said}", message, re.DOTALL)
+    assert "What to do" in message
+    assert "cpt" not in message  # nothing is said of a bias that nobody named

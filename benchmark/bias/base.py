@@ -172,8 +172,8 @@ class BiasKind(BaseModel, ABC):
         """Return those of its edits that have an effect in a network."""
         return ()
 
-    def description(self, network: Network) -> str:
-        """Say in words what it does to rows of a network, with parameters that are not the default ones."""
+    def description(self, network: Network | None) -> str:
+        """Say in words what it does to rows of a network, or to real ones, with the parameters given."""
         given = [f"{name} = {value}" for name, value in self.parameters.items() if name in self.given]
         return self.summary + (f" ({', '.join(given)})" if given else "")
 

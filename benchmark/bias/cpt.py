@@ -78,6 +78,8 @@ class CptBias(BiasKind):
         """Return the edits whose attribute is a parent of the outcome."""
         return active_edits(network, self.edits)
 
-    def description(self, network: Network) -> str:
-        """Name the probabilities that are scaled."""
+    def description(self, network: Network | None) -> str:
+        """Name the probabilities that are scaled, or by which labels of real rows are turned."""
+        if network is None:
+            return "labels turned with probability β: " + ", ".join(map(str, self.edits))
         return ", ".join(map(str, self.acting_edits(network))) or NOTHING_ACTS

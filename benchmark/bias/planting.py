@@ -142,8 +142,8 @@ class Bias:
         """Return the edits that act on a network."""
         return tuple(edit for step in self.steps for edit in step.acting_edits(network))
 
-    def description(self, network: Network) -> str:
-        """Say in words what is planted in a network."""
+    def description(self, network: Network | None) -> str:
+        """Say in words what is planted in a network, or in real rows."""
         return "; then ".join(step.description(network) for step in self.steps)
 
     def check(self, schema: Schema, betas: Iterable[float] = (), *, has_score: bool = False) -> None:

@@ -94,6 +94,7 @@ def _run(options: argparse.Namespace) -> int:
             made.results,
             made.failures,
             made.description,
+            folds=made.folds,
             output_dir=finished.folder,
             written=[finished.folder / STORE_NAME, *made.written],
         )

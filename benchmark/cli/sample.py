@@ -15,12 +15,18 @@ def add(commands: Any) -> None:
         commands,
         "sample",
         _sample,
-        "write a biased sample of a dataset's network for a pipeline of your own",
+        "write a biased sample for a pipeline of your own",
         "betabench sample --dataset adult --beta 0.5 --rows 50000 --seed 1 --out biased.csv",
     )
     option.dataset()
     option("--beta BETA", "planted bias, from 0 (default) to 1", type=float, default=0.0)
-    option("--rows N", "number of rows; default: as the real data", type=int)
+    option(
+        "--train network|data",
+        "what to draw: rows of the dataset's network (default), or its real rows",
+        choices=("network", "data"),
+        default="network",
+    )
+    option("--rows N", "number of rows, of real ones before any are left out; default: all", type=int)
     option("--seed N", "seed of the sample; default: 0", type=int, default=0)
     option("--out FILE", "file to write: .csv, .parquet or .arff", type=Path, required=True)
     option("--experiment NAME|FILE", "whose bias edits to use; default: paper")
@@ -39,8 +45,7 @@ def _sample(options: argparse.Namespace) -> int:
     from benchmark.bias.cpt import CptBias
     from benchmark.data.card import load_card
     from benchmark.experiment.plan import default_edits, load_bias
-    from benchmark.experiment.sample_files import parse_edit, write_sample
-    from benchmark.experiment.world import learned_network
+    from benchmark.experiment.sample_files import Origin, parse_edit, write_sample
 
     card = load_card(options.dataset)
     if options.bias is not None:
@@ -48,10 +53,9 @@ def _sample(options: argparse.Namespace) -> int:
     else:
         edits = tuple(map(parse_edit, options.edit)) or default_edits(card, options.experiment)
         bias = Bias((CptBias(edits=edits),))
-    network, real_rows, source = learned_network(card, sources_of(options))
-    rows = options.rows if options.rows is not None else real_rows or 0
-    asked: Any = {"bias": bias, "beta": options.beta, "rows": rows, "seed": options.seed}
-    facts = write_sample(options.out, card, network, **asked, network_source=source)
+    origin = Origin.find(card, sources_of(options), real=options.train == "data")
+    asked: Any = {"bias": bias, "beta": options.beta, "rows": options.rows, "seed": options.seed}
+    facts = write_sample(options.out, card, origin, **asked)
     print(f"{facts['rows']:,} rows written to {options.out}, how they were made to {facts['sidecar']}")
     found = facts["sample_discrimination"]
     print(
@@ -59,6 +63,6 @@ def _sample(options: argparse.Namespace) -> int:
         + ("none: a group has no rows" if found is None else f"{found:.4f}")
     )
     only_edits = all(step.edits_network for step in bias.steps)
-    if only_edits and facts["edits"] and not facts["acting_edits"] and options.beta > 0:
+    if only_edits and facts["edits"] and facts.get("acting_edits") == [] and options.beta > 0:
         print("no bias was planted: no edited attribute is a parent of the label in this network")
     return EXIT_OK

@@ -305,9 +305,13 @@ class Table:
 
         A table whose label column is so already is returned itself.
         """
-        if not self.codes[:, self.schema.label_index].any():
+        if self._hidden:
             return self
         return self.with_column(self.schema.label, np.zeros(len(self), dtype=CODE_DTYPE))
+
+    @cached_property
+    def _hidden(self) -> bool:
+        return not self.codes[:, self.schema.label_index].any()
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame of categoricals, states and their order as in the schema."""

@@ -77,6 +77,8 @@ def check_experiment(experiment: Experiment) -> None:
             remedy=PLUGIN_HINT if any(p.may_be_of_a_plugin for p in problems) else None,
         )
     for problem in problems:
+        if not problem.of_plugins:  # what is no unknown name says what is wrong, but not where
+            problem.error.what = f"{problem.place}: {problem.error.what}"
         if problem.may_be_of_a_plugin:
             with naming_plugins():
                 raise problem.error
@@ -112,7 +114,7 @@ def _sound_part(content: Mapping[str, Any]) -> Experiment:
         if isinstance(entry, dict):
             own = entry.get("bias")
             listed = [own] if isinstance(own, dict | str) else entries(entry, "bias")
-            biases = [_sound(BiasEntry, BiasEntry.in_steps(bias)) for bias in listed]
+            biases = [_whole(BiasEntry, bias) for bias in listed]
             # One that is planted without edits stands in where none is sound: nothing is said of it.
             sound = [bias for bias in biases if bias is not None] or [BiasEntry.model_validate("label")]
             datasets.append(_sound(DatasetEntry, {**entry, "bias": sound}))
@@ -129,6 +131,14 @@ def _sound_part(content: Mapping[str, Any]) -> Experiment:
 
 def _all_sound(model: type[M], listed: Iterable[Any]) -> tuple[M, ...]:
     return tuple(own for own in (_sound(model, entry) for entry in listed) if own is not None)
+
+
+def _whole(model: type[M], content: Any) -> M | None:
+    """Return an entry, or None if it breaks a rule."""
+    try:
+        return model.model_validate(content)
+    except ValidationError:
+        return None
 
 
 def _sound(model: type[M], content: Any) -> M | None:

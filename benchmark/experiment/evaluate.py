@@ -131,6 +131,10 @@ class Evaluator:
     def __init__(self, world: World) -> None:
         self.world = world
         self.techniques = configured_techniques(world.experiment)
+        self._own = {
+            name: json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
+            for name, technique in self.techniques.items()
+        }
         self.classifiers = {
             entry.name: make_classifier(entry.classifier, entry.parameters, entry.encoding)
             for entry in world.experiment.classifiers
@@ -164,23 +168,32 @@ class Evaluator:
             return
         scorers = scorers_of(folds, self.scorers[block.dataset], scene.test)
         rankers = [_Ranker(fold.train) for fold in folds]
-        for cell in cells:
-            technique = self.techniques[block.dataset, cell.technique]
-            factory = self.classifiers[cell.classifier]
-            own = json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
-            tools = [
+        # All at once: after a technique, which empties the processor's caches, each would take five times as
+        # long.
+        tools = [
+            [
                 Tools(
                     classifier=functools.partial(
-                        factory.build, seed=axis_seed(seed, purpose="classifier", **fold.axes)
+                        self.classifiers[cell.classifier].build,
+                        seed=axis_seed(seed, purpose="classifier", **fold.axes),
                     ),
                     ranker=ranker,
                     # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
-                    rng=generator(seed, purpose="technique", technique=own, **fold.axes),
+                    rng=generator(
+                        seed,
+                        purpose="technique",
+                        technique=self._own[block.dataset, cell.technique],
+                        **fold.axes,
+                    ),
                 )
                 for fold, ranker in zip(folds, rankers, strict=True)
             ]
+            for cell in cells
+        ]
+        for cell, own_tools in zip(cells, tools, strict=True):
+            technique = self.techniques[block.dataset, cell.technique]
             started = time.perf_counter()
-            content = self._cell(block, cell, technique, folds, tools, scorers)
+            content = self._cell(block, cell, technique, folds, own_tools, scorers)
             yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
     def _cell(

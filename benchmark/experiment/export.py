@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from benchmark.columns import (
     CONVERGENCE_COLUMNS,
@@ -16,7 +18,11 @@ from benchmark.columns import (
     ORIGINAL,
     RESULT_COLUMNS,
 )
+from benchmark.experiment.counts import CellName
 from benchmark.experiment.store import CellResult, MetricValue
+from benchmark.experiment.world import World
+from benchmark.metrics import GroupCounts, OneValueEach
+from benchmark.statistics.row_sampling import ROW_COLUMNS, row_deviations
 
 
 def results_frame(
@@ -80,6 +86,34 @@ def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequ
         for m in _in_order(cell, metrics, tests, of_folds=True)
     ]
     return pd.DataFrame(rows, columns=list(FOLD_COLUMNS)).astype({"beta": float, "value": float})
+
+
+def row_noise_frame(
+    world: World, means: Mapping[CellName, NDArray[np.float64]], metrics: Iterable[str]
+) -> pd.DataFrame:
+    """Return the standard deviation by test rows of each metric that follows from counts.
+
+    Columns :data:`~benchmark.statistics.row_sampling.ROW_COLUMNS`, of the original test alone: biased test
+    rows may be other ones in each repetition.
+    """
+    rows: list[tuple[object, ...]] = []
+    names: list[str] = []
+
+    def evaluated(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        found = measure(GroupCounts(groups, counts, np.ceil(counts).astype(np.int64)), tolerant=True)
+        names[:] = found.values
+        return np.array(list(found.values.values()), dtype=float)
+
+    wanted = tuple(metrics)
+    schemas = {scene.name: scene.test.schema for scene in world.scenes.values()}
+    for (dataset, bias, beta, technique, classifier), counts in means.items():
+        schema = schemas[dataset]
+        groups = schema.columns[schema.sensitive_index].states
+        measure = OneValueEach(groups, schema.deprived_code, wanted)
+        found = row_deviations(counts, evaluated)
+        where = (dataset, bias, beta, technique, classifier, ORIGINAL)
+        rows += [(*where, name, sd) for name, sd in zip(names, found, strict=True) if np.isfinite(sd)]
+    return pd.DataFrame(rows, columns=list(ROW_COLUMNS)).astype({"beta": float, "sd_test_rows": float})
 
 
 def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import math
 import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from benchmark.errors import ExperimentError, StoreError
+from benchmark.experiment.counts import CellName, CountsOfCells
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
 from benchmark.experiment.evaluate import (
@@ -65,6 +70,7 @@ class Outcome:
     shard: Shard = WHOLE  # which part of the experiment the plan is
     plan: str = ""  # digest of the cells' keys
     processors: tuple[Mapping[str, Any], ...] = ()  # kinds of them that this run computed on
+    counts: Mapping[CellName, NDArray[np.float64]] = field(default_factory=dict)  # means; see CountsOfCells
 
     @property
     def failures(self) -> Counter[str]:
@@ -140,7 +146,9 @@ def compute(
             mixed = True
             say(_MIXED)
     seconds = time.perf_counter() - started
-    cells = store.read(keys, counts=False)
+    counts = CountsOfCells()
+    batches = (store.read(keys[start : start + _BATCH]) for start in range(0, len(keys), _BATCH))
+    cells = list(counts.taken_from(itertools.chain.from_iterable(batches)))
     if len(cells) != len(keys):
         raise StoreError(
             f"{store.path} lacks cells that were written to it",
@@ -148,7 +156,7 @@ def compute(
             got=str(len(cells)),
             remedy="check the disk, and run the same command again",
         )
-    return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors))
+    return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors), counts.means)
 
 
 def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from benchmark.bias import Bias, Planted, Rows
+from benchmark.bias import Bias, Expected, Rows
 from benchmark.bias.edits import BiasEdit
 from benchmark.data import Table
 from benchmark.data.card import Card
+from benchmark.data.load import load_dataset
+from benchmark.data.source import Sources
 from benchmark.errors import BiasError, ExperimentError
 from benchmark.experiment.versions import package_versions
-from benchmark.experiment.world import describe_bias, network_digest
+from benchmark.experiment.world import describe_bias, learned_network, network_digest
 from benchmark.network.model import Network
 from benchmark.seeding import generator
 from benchmark.text.files import write_json
@@ -36,33 +39,87 @@ def parse_edit(text: str) -> BiasEdit:
     return BiasEdit(attribute, group, "favor" if direction == "favor" else "deprive")
 
 
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """What a sample is drawn from: a learned network, or real rows.
+
+    Parameters
+    ----------
+    content : Network or Rows
+        The network, nothing planted, or the rows.
+    n_rows : int
+        How many rows the real data have.
+    source : str
+        Where it comes from, for readers.
+    """
+
+    content: Network | Rows
+    n_rows: int
+    source: str
+
+    @classmethod
+    def find(cls, card: Card, sources: Sources, *, real: bool = False) -> Origin:
+        """Return a card's network, learned or shipped, or its real rows.
+
+        DataError and NetworkError say that there is no shipped network, or rows are asked for, and the data
+        cannot be had.
+        """
+        if not real:
+            network, n_rows, source = learned_network(card, sources)
+            return cls(network, n_rows or 0, source)
+        dataset = load_dataset(card, sources)
+        return cls(Rows.of(dataset.table, dataset.score), len(dataset.table), dataset.source)
+
+
 def draw_sample(
-    card: Card, network: Network, *, bias: Bias, beta: float, rows: int, seed: int
-) -> tuple[Rows, Planted]:
-    """Draw a biased sample of a network; parameters and errors as for :func:`write_sample`."""
+    card: Card, origin: Origin, *, bias: Bias, beta: float, rows: int | None, seed: int
+) -> tuple[Rows, Expected, dict[str, Any]]:
+    """Draw a biased sample; return what is expected of such, too, and what is known of its origin.
+
+    Parameters and errors are those of :func:`write_sample`.
+    """
     rng = generator(seed, purpose="sample file", dataset=card.name, beta=float(beta))
-    planted = bias.plant(network, beta)
-    return planted.draw_rows(rows, rng), planted
+    content, wanted = origin.content, origin.n_rows if rows is None else rows
+    if isinstance(content, Network):
+        planted = bias.plant(content, beta)
+        facts = {
+            "planted": bias.description(content),
+            "acting_edits": [str(edit) for edit in bias.acting_edits(content)],
+            "network": origin.source,
+            "network_digest": network_digest(planted.network),
+        }
+        return planted.draw_rows(wanted, rng), planted.expected, facts
+    if not 2 <= wanted <= origin.n_rows:
+        raise ExperimentError(
+            "There are not as many real rows",
+            expected=f"2 to {origin.n_rows:,} rows, some of which the bias may leave out",
+            got=f"{wanted:,}",
+            remedy="ask for fewer with --rows, or draw from the network",
+        )
+    expected = bias.expected_in_rows(content, beta)
+    some = np.sort(rng.choice(origin.n_rows, wanted, replace=False))
+    facts = {"planted": bias.description(None), "real_rows": origin.source}
+    return bias.plant_in_rows(content.take(some), beta, rng), expected, facts
 
 
 def write_sample(
     path: Path,
     card: Card,
-    network: Network,
+    origin: Origin,
     *,
     bias: Bias,
     beta: float,
-    rows: int,
+    rows: int | None,
     seed: int,
-    network_source: str,
 ) -> dict[str, Any]:
-    """Draw a sample of a biased network, write it, and write beside it how it was made.
+    """Draw a biased sample, write it, and write beside it how it was made.
 
-    The ending of ``path`` chooses the format: ``.csv``, ``.parquet`` or ``.arff``. ``network`` is the learned
-    one, and ``network_source`` says for the sidecar where it comes from. Returns what the sidecar
-    ``<path>.json`` holds, and its path under ``sidecar``. An ExperimentError says that the ending is unknown,
-    or that pyarrow is missing for ``.parquet``; BiasError and NetworkError, that an edit, beta or the number
-    of rows is invalid.
+    The ending of ``path`` chooses the format: ``.csv``, ``.parquet`` or ``.arff``. ``rows`` is the size of a
+    sample of a network, that of the data if it is None; of real rows as many are taken, all if it is None,
+    before the bias leaves any out. Returns what the sidecar ``<path>.json`` holds, and its path under
+    ``sidecar``. An ExperimentError says that the ending is unknown, or that pyarrow is missing for
+    ``.parquet``; BiasError, NetworkError and ExperimentError, that an edit, beta or the number of rows is
+    invalid.
     """
     writers = {".csv": _write_csv, ".parquet": _write_parquet, ".arff": _write_arff}
     writer = writers.get(path.suffix.lower())
@@ -72,7 +129,7 @@ def write_sample(
             expected="a name ending in " + ", ".join(writers),
             got=repr(path.name),
         )
-    sample, planted = draw_sample(card, network, bias=bias, beta=beta, rows=rows, seed=seed)
+    sample, expected, known = draw_sample(card, origin, bias=bias, beta=beta, rows=rows, seed=seed)
     table, found = sample.table, sample.discrimination
     path.parent.mkdir(parents=True, exist_ok=True)
     writer(table, path)
@@ -80,17 +137,14 @@ def write_sample(
     facts = {
         "file": path.name,
         "dataset": card.name,
-        "rows": rows,
+        "rows": len(table),
         "seed": seed,
         "beta": float(beta),
         "bias": describe_bias(bias),
-        "planted": bias.description(network),
         "edits": [str(edit) for edit in bias.edits],
-        "acting_edits": [str(edit) for edit in bias.acting_edits(network)],
+        **known,
         **card.roles,
-        "network": network_source,
-        "network_digest": network_digest(planted.network),
-        "expected": asdict(planted.expected),
+        "expected": asdict(expected),
         "sample_discrimination": None if math.isnan(found) else found,
         "sample_digest": table.digest,
         "warning": card.warning,

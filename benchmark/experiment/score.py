@@ -29,11 +29,12 @@ from benchmark.metrics import (
     FAILING,
     GroupCounts,
     MetricResults,
+    OneValueEach,
     Predictions,
     get_metric,
     metric_names,
-    one_value_each,
 )
+from benchmark.metrics.groups import labeled_groups
 
 if TYPE_CHECKING:
     from benchmark.experiment.draws import Fold
@@ -76,9 +77,10 @@ class Scorer:
         self._test = test
         schema = test.schema
         self._groups = schema.columns[schema.sensitive_index].states
-        self._deprived = schema.deprived_code
+        self._values = OneValueEach(self._groups, schema.deprived_code, self.names)
         self._codes = test.codes[:, schema.sensitive_index]
         self._strata_name = strata
+        self._labeled = labeled_groups(self._codes, test.y)
         self._strata = None if strata is None else test.codes[:, schema.index(strata)]
         self._features = _features(test) if "features" in needs else None
 
@@ -112,18 +114,16 @@ class Scorer:
 
     def score(self, answers: Answers) -> Scored:
         """Return metrics, and the counts that they come from; one that fails has that as its reason."""
-        rows = self._rows(answers)
         # A metric that hides what it needs must not find it here and miss it when it is computed again.
-        return self._scored(rows.counts.rows, rows if self.needs_rows else None)
-
-    def _rows(self, answers: Answers) -> Predictions:
+        if not self.needs_rows:
+            return self._scored(GroupCounts.of(self._groups, self._labeled, answers.predicted), None)
         truth = (self._codes, self._groups, self._test.y)
         more = (self._strata, self._features, answers.alternated)
-        return Predictions(*truth, answers.predicted, answers.score, *more)
+        rows = Predictions(*truth, answers.predicted, answers.score, *more)
+        return self._scored(rows.counts, rows)
 
-    def _scored(self, counts: NDArray[np.int64], rows: Predictions | None) -> Scored:
-        results = self._measure(GroupCounts(self._groups, counts.astype(np.float64), counts), rows)
-        return Scored(results, functools.partial(self._balanced, counts, rows))
+    def _scored(self, counts: GroupCounts, rows: Predictions | None) -> Scored:
+        return Scored(self._measure(counts, rows), functools.partial(self._balanced, counts.rows, rows))
 
     def _balanced(self, counts: NDArray[np.int64], rows: Predictions | None) -> MetricResults:
         """Measure with weights by which each group with each label counts alike, all together as before."""
@@ -135,7 +135,7 @@ class Scorer:
         return self._measure(GroupCounts(self._groups, counts * weights[:, :, None], counts), rows)
 
     def _measure(self, counts: GroupCounts, rows: Predictions | None) -> MetricResults:
-        results = one_value_each(counts, self._deprived, self.names, rows=rows, tolerant=True)
+        results = self._values(counts, rows=rows, tolerant=True)
         if len(self._groups) == 2:
             return results
         reasons = {
@@ -152,7 +152,8 @@ class Scorer:
         if any were stored.
         """
         if not self.needs_rows:
-            return self._scored(np.array(counts, dtype=np.int64), None)
+            rows = np.array(counts, dtype=np.int64)
+            return self._scored(GroupCounts(self._groups, rows.astype(np.float64), rows), None)
         if answers is None:
             return None
         asked = "alternated" not in self._needs or len(self._groups) != 2 or answers.alternated is not None
@@ -190,7 +191,7 @@ def metric_values(scored: Mapping[Place, Scored], tests: Sequence[Test]) -> tupl
             found += single[0]
             continue
         found += map(_mean, zip(*single, strict=True))
-        found += (replace(own, fold=fold) for fold in folds for own in single[fold])
+        found += (own._replace(fold=fold) for fold in folds for own in single[fold])
     return tuple(found)
 
 
@@ -207,7 +208,7 @@ def _mean(values: Sequence[MetricValue]) -> MetricValue:
     known = [own.value for own in values if own.value is not None]
     if failing or not known:
         return (failing or values)[0]
-    return replace(values[0], value=math.fsum(known) / len(known), reason="")
+    return values[0]._replace(value=math.fsum(known) / len(known), reason="")
 
 
 def stored_counts(scored: Mapping[Place, Scored]) -> list[object] | dict[str, list[object]]:

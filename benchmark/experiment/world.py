@@ -113,6 +113,10 @@ class Scene:
             self._expected[bias, beta] = self.biases[bias].expected_in_rows(rows, beta)
         return self._expected[bias, beta]
 
+    def description(self, bias: str) -> str:
+        """Say in words what is planted."""
+        return self.biases[bias].description(self.network if self.train == "network" else None)
+
     def network_of(self, rows: NDArray[np.intp]) -> Network:
         """Return the network that is learned from some of the rows; that of the last ones is remembered."""
         key = rows.tobytes()
@@ -283,7 +287,7 @@ def _build_scene(
         try:  # so that what cannot be planted is known before anything is computed
             scene.expected(name, beta)
         except BetabenchError as error:
-            error.what = f"Dataset {entry.name!r}, bias {name!r}: {error.what}"
+            error.what = f"dataset {entry.name!r}, bias {name!r}: {error.what}"
             raise
     return scene
 

@@ -76,7 +76,7 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
                 *mark_notes(standing[standing["technique"].isin(names)]),
                 *(f"{s.heading}: {note}" for s in scenarios for note in _of_baseline(statistics, s)),
                 *reach_notes(_on(_of_metric(statistics.out_of_reach, metric), test), statistics.run),
-                *(note for s in scenarios for note in data_notes([s.dataset], statistics.run)),
+                *data_notes(dict.fromkeys(s.dataset for s in scenarios), statistics.run),
             ],
             left=0.3 + labels.width,
             right=1.0,
@@ -174,7 +174,8 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
             panel=(max(1.5, 4.4 / len(betas)), max(0.5, height * len(names))),
             title=f"{scenario.heading}: {statistics.title(metric)}, improvement over the baseline",
             subtitle=f"Baseline: {baseline[with_baseline]}. Mean paired improvements with 95 % intervals; "
-            f"filled: significant at {statistics.alpha:g} (sign-flip permutation test, Holm's correction).",
+            f"filled: significant at {statistics.alpha:g} "
+            f"({statistics.run.protocol.test_text}, Holm's correction).",
             notes=[
                 "Improvement: by how much a technique is nearer to the ideal than the baseline, on the same "
                 f"training sample. Band: differences of up to {statistics.rope:g}, practically none.",

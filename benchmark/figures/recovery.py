@@ -113,6 +113,8 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
 
 
 def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> str:
+    protocol = statistics.run.protocol
+    what = ", corrected for overlapping splits" if protocol.overlaps else " over training samples"
     datasets = {scenario.dataset.name for scenario in scenarios}
     titles = dict.fromkeys(
         statistics.run.titles[name] for dataset, name in statistics.baselines.items() if dataset in datasets
@@ -120,9 +122,8 @@ def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> str:
     return (
         "1 (dashed): as if the bias had never been planted; above, it is over-corrected. 0: what the "
         f"baseline does ({', '.join(titles)}); below, it is made worse. On the original test; means of "
-        f"{statistics.run.repetitions_text} with 95 % intervals over training samples. "
-        f"{statistics.run.protocol.levels_text} Below: accuracy minus "
-        "the baseline's on the same samples."
+        f"{statistics.run.repetitions_text} with 95 % intervals{what}. {protocol.levels_text} Below: "
+        "accuracy minus the baseline's on the same samples."
     )
 
 

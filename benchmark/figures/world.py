@@ -30,7 +30,7 @@ def world_figures(world: World, description: RunDescription) -> Iterator[Drawing
             name = "__".join(map(file_name, [scene.name, *several]))
             words = {
                 "heading": ", ".join([dataset.heading, *several]),
-                "bias": bias_sentence(bias, planted.description(scene.network)),
+                "bias": bias_sentence(bias, scene.description(bias)),
             }
             if planted.edits_network and scene.train == "network":
                 levels = [scene.planted(bias, beta)[0].network for beta in betas]

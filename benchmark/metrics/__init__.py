@@ -8,6 +8,7 @@ from benchmark.metrics.base import (
     Metric,
     MetricError,
     MetricResults,
+    OneValueEach,
     evaluate,
     get_metric,
     list_families,
@@ -15,7 +16,6 @@ from benchmark.metrics.base import (
     measure,
     metric,
     metric_names,
-    one_value_each,
 )
 from benchmark.metrics.groups import (
     Conventions,
@@ -37,6 +37,7 @@ __all__ = [
     "Metric",
     "MetricError",
     "MetricResults",
+    "OneValueEach",
     "Predictions",
     "UndefinedMetricError",
     "difference",
@@ -47,5 +48,4 @@ __all__ = [
     "measure",
     "metric",
     "metric_names",
-    "one_value_each",
 ]

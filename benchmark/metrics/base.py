@@ -367,14 +367,15 @@ def _arguments(
     return [(one,) for one in alone] if item.compare == "each_group" else pairs
 
 
-def _value(item: Metric, given: set[Need], arguments: tuple[Any, ...]) -> tuple[float, str]:
+def _value(item: Metric, given: frozenset[Need] | set[Need], arguments: tuple[Any, ...]) -> tuple[float, str]:
     """Return a metric's value and, where it is NaN, why."""
     if not given.issuperset(item.needs):
         missing = [_NEEDED[need] for need in item.needs if need not in given]
         return math.nan, f"it needs {' and '.join(missing)}, not given"
-    if item.compare == "against_reference" and len(arguments) < 2:
+    compare = item.compare
+    if compare == "against_reference" and len(arguments) < 2:
         return math.nan, "no reference group is chosen"
-    if item.compare == "all_groups" and len(arguments[0]) < 2:
+    if compare == "all_groups" and len(arguments[0]) < 2:
         return math.nan, _ALONE
     try:
         value = float(item.compute(*arguments))
@@ -383,9 +384,10 @@ def _value(item: Metric, given: set[Need], arguments: tuple[Any, ...]) -> tuple[
     except Exception as problem:  # a metric of the user's own
         raise _failure(item, f"{type(problem).__name__}: {problem}") from problem
     low, high = item.range
-    group = arguments[0][0] if item.compare == "all_groups" else arguments[0]
-    inside = low - _ROUNDING <= value <= high + _ROUNDING  # False for NaN
-    if math.isnan(value) or not (inside or group.conventions != "betabench"):
+    if low - _ROUNDING <= value <= high + _ROUNDING:  # False for NaN
+        return value, ""
+    group = arguments[0][0] if compare == "all_groups" else arguments[0]
+    if math.isnan(value) or group.conventions == "betabench":
         raise _failure(item, str(value))
     return value, ""
 
@@ -400,42 +402,59 @@ def _failure(item: Metric, got: str) -> MetricError:
     )
 
 
-def one_value_each(
-    counts: GroupCounts,
-    deprived: int,
-    metrics: Iterable[str],
-    *,
-    rows: Predictions | None = None,
-    tolerant: bool = False,
-) -> MetricResults:
-    """Compute metrics where one group is the deprived one and all others together are the favored one.
+class OneValueEach:
+    """Computes metrics where one group is the deprived one and all others together are the favored one.
 
-    ``deprived`` is the number of that group, ``metrics`` names metrics and families, and ``rows`` are those
-    behind the counts, for metrics that need more than these. There is a value or a reason for each metric, or
-    for each metric and group where it has one for each group. An UnknownNameError says that a metric is
-    unknown, a MetricError that one fails; ``tolerant`` gives that one NaN and the failure as its reason
-    instead, so that others are not lost.
+    ``groups`` are the groups' names, ``deprived`` is the number of that group, and ``metrics`` names metrics
+    and families. All that does not depend on counts is looked up here, once. An UnknownNameError says that a
+    metric is unknown.
     """
-    everybody, alone = _groups(counts, rows)
-    own = replace(alone[deprived], name="the deprived group")
-    favored = _rest(counts, deprived, "the favored group", own)
-    # Where there are two groups, reasons call them by their roles.
-    every = sorted((own, favored), key=lambda g: g.codes) if len(alone) == 2 else alone
-    given = set(_COUNTED) if rows is None else rows.given
-    values: dict[str, float] = {}
-    reasons: dict[str, str] = {}
-    for item in map(get_metric, metric_names(metrics)):
-        for number, arguments in enumerate(_arguments(item, everybody, alone, every, [(own, favored)])):
-            name = f"{item.name}[{counts.names[number]}]" if item.compare == "each_group" else item.name
+
+    def __init__(self, groups: Sequence[str], deprived: int, metrics: Iterable[str]) -> None:
+        self._deprived = deprived
+        found = [get_metric(name) for name in metric_names(metrics)]
+        # Name of each value, its metric, and what that is given: a comparison, or the number of a group.
+        self._values: list[tuple[str, Metric, Compares | int]] = []
+        for item in found:
+            if item.compare == "each_group":
+                self._values += [(f"{item.name}[{name}]", item, code) for code, name in enumerate(groups)]
+            else:
+                self._values.append((item.name, item, item.compare))
+
+    def __call__(
+        self, counts: GroupCounts, *, rows: Predictions | None = None, tolerant: bool = False
+    ) -> MetricResults:
+        """Return a value or a reason for each metric, or for each metric and group that it has one for.
+
+        ``rows`` are those behind the counts, for metrics that need more than these. A MetricError says that a
+        metric fails; ``tolerant`` gives that one NaN and the failure as its reason instead, so that others
+        are not lost.
+        """
+        everybody, alone = _groups(counts, rows)
+        own = replace(alone[self._deprived], name="the deprived group")
+        favored = _rest(counts, self._deprived, "the favored group", own)
+        # Where there are two groups, reasons call them by their roles.
+        every = sorted((own, favored), key=lambda g: g.codes) if len(alone) == 2 else alone
+        arguments: dict[Compares | int, tuple[Any, ...]] = {
+            "overall": (everybody,),
+            "one_against_rest": (own, favored),
+            "against_reference": (own, favored),
+            "all_groups": (tuple(every),),
+            **{code: (one,) for code, one in enumerate(alone)},
+        }
+        given = _COUNTED if rows is None else rows.given
+        values: dict[str, float] = {}
+        reasons: dict[str, str] = {}
+        for name, item, which in self._values:
             try:
-                values[name], reason = _value(item, given, arguments)
+                values[name], reason = _value(item, given, arguments[which])
             except MetricError as failing:
                 if not tolerant:
                     raise
                 values[name], reason = math.nan, str(failing)
             if reason:
                 reasons[name] = reason
-    return MetricResults(values, reasons, counts)
+        return MetricResults(values, reasons, counts)
 
 
 def evaluate(
@@ -480,4 +499,4 @@ def evaluate(
     rows = Predictions(
         deprived.view(np.uint8), ("favored", "deprived"), y_true, y_pred, y_score, sample_weight=sample_weight
     )
-    return one_value_each(rows.counts, 1, metrics, rows=rows)
+    return OneValueEach(rows.names, 1, metrics)(rows.counts, rows=rows)

@@ -53,6 +53,35 @@ class GroupCounts:
     weight: NDArray[np.float64]
     rows: NDArray[np.int64]
 
+    @classmethod
+    def of(
+        cls,
+        names: tuple[str, ...],
+        labeled: NDArray[np.int64],
+        y_pred: NDArray[np.bool_] | None,
+        sample_weight: NDArray[np.float64] | None = None,
+    ) -> Self:
+        """Count rows: ``labeled`` is of :func:`labeled_groups`, and no prediction counts as unfavorable."""
+        cells = labeled if y_pred is None else labeled + y_pred.view(np.uint8)
+        shape = (len(names), 2, 2)
+        rows = np.bincount(cells, minlength=4 * len(names)).reshape(shape)
+        weight = rows.astype(np.float64)
+        if sample_weight is not None:
+            summed = np.bincount(cells, sample_weight, minlength=4 * len(names))
+            weight = np.asarray(summed, dtype=np.float64).reshape(shape)
+        return cls(names, weight, rows)
+
+
+def labeled_groups(codes: NDArray[np.integer], y_true: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """Return the place in counts of each row that is predicted unfavorable; no label counts as unfavorable.
+
+    Places are numbers in the order of :class:`GroupCounts`; the next one is that of a favorable prediction.
+    """
+    labeled = codes.astype(np.int64) * 4
+    if y_true is not None:
+        labeled += y_true.view(np.uint8) * np.uint8(2)
+    return labeled
+
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
@@ -147,18 +176,8 @@ class Predictions:
     @functools.cached_property
     def counts(self) -> GroupCounts:
         """Counts of all groups, in one pass; what is not given counts as unfavorable."""
-        cells = self.codes.astype(np.int64) * 4
-        if self.y_true is not None:
-            cells += self.y_true.view(np.uint8) * np.uint8(2)
-        if self.y_pred is not None:
-            cells += self.y_pred.view(np.uint8)
-        shape = (len(self.names), 2, 2)
-        rows = np.bincount(cells, minlength=4 * len(self.names)).reshape(shape)
-        weight = rows.astype(np.float64)
-        if self.sample_weight is not None:
-            summed = np.bincount(cells, self.sample_weight, minlength=4 * len(self.names))
-            weight = np.asarray(summed, dtype=np.float64).reshape(shape)
-        return GroupCounts(self.names, weight, rows)
+        labeled = labeled_groups(self.codes, self.y_true)
+        return GroupCounts.of(self.names, labeled, self.y_pred, self.sample_weight)
 
     def take(self, mask: NDArray[np.bool_]) -> Self:
         """Return the rows for which ``mask``, shape (n_rows,), is True."""

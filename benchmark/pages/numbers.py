@@ -20,6 +20,7 @@ from benchmark.runs.frames import Scenario, distinguishing_names
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, ONE_GROUP
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import ACCEPTANCE, CHEAP, LEAST, NEARLY_ALL
+from benchmark.statistics.frames import to_cells
 from benchmark.statistics.intervals import CONFIDENCE
 from benchmark.tables.answers import (
     CANDIDATE,
@@ -75,6 +76,8 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
         "alpha": statistics.alpha,
         "rope": statistics.rope,
         "flips": statistics.n_flips,
+        # Repetitions that overlap: neither interval nor test of single values is computed on the page.
+        "overlapping": statistics.resampling is not None,
         "signs": {
             "degenerate": DEGENERATE,
             "below": BELOW_CONSTANT,
@@ -129,7 +132,9 @@ def _comparisons(statistics: RunStatistics) -> list[pd.DataFrame]:
     own = results[results["dataset"].isin(others)]
     if UNTREATED not in set(own["technique"]):
         return [statistics.comparisons]
-    others_compared = paired_comparisons(own, UNTREATED, statistics.goals, alpha=statistics.alpha)
+    others_compared = paired_comparisons(
+        to_cells(own, statistics.resampling), UNTREATED, statistics.goals, alpha=statistics.alpha
+    )
     return [statistics.comparisons, others_compared]
 
 

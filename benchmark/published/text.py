@@ -243,6 +243,13 @@ def _run_line(comparison: Comparison) -> str:
 def _sources(rows: pd.DataFrame, comparison: Comparison) -> list[str]:
     """Say for each published dataset which of the run's entries its numbers are compared with."""
     lines = []
+    metrics = {name: comparison.entry.metric(name) for name in rows["metric"].unique()}
+    if renamed_metrics := [
+        f"{name} is {own.metric}" + (" with the other sign" if own.negated else "")
+        for name, own in metrics.items()
+        if name != own.metric or own.negated
+    ]:
+        lines.append(markdown.plain("; ".join(renamed_metrics) + "."))
     compared = rows[rows["ours"].notna()].groupby(["dataset", "our_dataset", "test_data"], sort=False)
     for (dataset, ours, test_data), part in compared:
         names = part.loc[part["technique"] != part["our_technique"], ["technique", "our_technique"]]

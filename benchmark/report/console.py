@@ -44,6 +44,7 @@ def print_report(
     failures: pd.DataFrame,
     description: RunDescription,
     *,
+    folds: pd.DataFrame | None = None,
     output_dir: Path | None = None,
     written: Sequence[Path] = (),
 ) -> None:
@@ -55,10 +56,10 @@ def print_report(
     shown = description.shown
     results = check_results(only_described_metrics(results, description), description)
     failures = check_failures(only_described_metrics(failures, description), description)
-    answers = _answers(results, failures, description)
+    answers = _answers(results, failures, description, folds)
     pair = [metric for name in SHOWN if (metric := shown.metric(name)) is not None]
     pair = pair if len(pair) == len(SHOWN) else list(shown.metrics[:2])
-    summary = summarise(results, failures, description)
+    summary = summarise(results, failures, description, folds)
     found = scenarios(results, failures, description)
     for scenario in found:
         _print_heading(console, scenario, pair, description)
@@ -71,11 +72,18 @@ def print_report(
         _print_files(console, output_dir, written)
 
 
-def _answers(results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
+def _answers(
+    results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription, folds: pd.DataFrame | None
+) -> pd.DataFrame:
     known = [name for name in ALWAYS_MEASURED if description.metric(name) is not None]
     whole = with_failed_cells(results[results["metric"].isin(known)], failures, known, description.tests)
     baselines = {dataset.name: dataset.baseline for dataset in description.datasets}
-    return results_answers(in_described_order(whole, description), baselines, description.constant_answers)
+    return results_answers(
+        in_described_order(whole, description),
+        baselines,
+        description.constant_answers,
+        resampling=description.resampling(folds),
+    )
 
 
 def _print_heading(

@@ -15,7 +15,10 @@ from benchmark.experiment.store import Store
 from benchmark.experiment.world import World
 from benchmark.report.folder import write_run_folder
 
-_SAMPLES = 2  # of each dataset: the first cell of a technique may also compile
+# The first cell of a technique in a worker also imports and loads what is compiled. So there is one sample of
+# each dataset more than workers, one of which computes two of them.
+_WORKERS = 2
+_SAMPLES = _WORKERS + 1
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def estimate(
     sampled = replace(world, experiment=experiment.model_copy(update=few))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with open_engine(workers=workers) as engine, Store(folder / STORE_NAME) as store:
+        with open_engine(workers=min(workers, _WORKERS)) as engine, Store(folder / STORE_NAME) as store:
             outcome = compute(sampled, store, engine=engine, progress=progress, say=say)
         write_run_folder(folder, sampled, outcome, figures=False)
         sizes = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchmark.columns import MANIFEST_NAME
+from benchmark.columns import FOLDS_NAME, MANIFEST_NAME, TEST_ROWS_NAME
 from benchmark.experiment.export import (
     convergence_frame,
     failures_frame,
     folds_frame,
     metrics_frame,
     results_frame,
+    row_noise_frame,
 )
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.run import Outcome, headline_metrics
@@ -41,7 +42,7 @@ _DRAWN_FROM_RESULTS = (
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The files that were written, and the frames behind ``results.csv`` and ``failures.csv``.
+    """The files that were written, and the frames behind ``results.csv``, ``failures.csv``, ``folds.csv``.
 
     These hold the headline metrics and those always measured.
     """
@@ -50,6 +51,7 @@ class RunFolder:
     failures: pd.DataFrame
     description: RunDescription
     written: list[Path]
+    folds: pd.DataFrame | None = None
 
 
 def write_run_folder(
@@ -79,6 +81,9 @@ def write_run_folder(
             results_frame(outcome.cells, metrics, description.tests),
             failures_frame(outcome.cells, metrics, description.tests),
         )
+    folds = None
+    if world.experiment.folds is not None:
+        folds = folds_frame(outcome.cells, main, description.tests)
     before = _files_of_manifest(output)
     text = csv_text(results)
     if _differs(output / "results.csv", text):
@@ -93,12 +98,15 @@ def write_run_folder(
             description,
             figures=figures,
             formats=formats,
+            folds=folds,
             more_figures=world_figures(world, description),
         ),
     ]
     more = {"metrics.csv": metrics_frame(outcome.cells, others, description.tests)} if others else {}
-    if world.experiment.folds is not None:
-        more["folds.csv"] = folds_frame(outcome.cells, main, description.tests)
+    if folds is not None:
+        more[FOLDS_NAME] = folds
+    if len(deviations := row_noise_frame(world, outcome.counts, metrics)):
+        more[TEST_ROWS_NAME] = deviations
     if len(convergence := convergence_frame(outcome.cells)):
         more["convergence.csv"] = convergence
     written += [write_atomically(output / name, csv_text(frame)) for name, frame in more.items()]
@@ -107,7 +115,7 @@ def write_run_folder(
         _remove(output, name)
     manifest = Manifest.of(world, outcome, names)
     written.append(write_atomically(output / MANIFEST_NAME, manifest.text))
-    return RunFolder(results, failures, description, written)
+    return RunFolder(results, failures, description, written, folds)
 
 
 def write_shard_folder(output: Path, world: World, outcome: Outcome) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -27,6 +27,7 @@ def write_report(
     *,
     figures: bool = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
+    folds: pd.DataFrame | None = None,
     more_figures: Iterable[Drawing] = (),
 ) -> list[Path]:
     """Write summary, tables and figures.
@@ -49,6 +50,8 @@ def write_report(
         Whether to draw figures, which takes nearly all of the time.
     formats : sequence of str, optional
         Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
+    folds : DataFrame, optional
+        Columns :data:`benchmark.columns.FOLD_COLUMNS`: the values of single folds, for intervals.
     more_figures : iterable of (str, callable), optional
         Names and drawing functions of figures to be drawn as well.
 
@@ -64,18 +67,20 @@ def write_report(
     """
     results = check_results(results, description)
     failures = check_failures(failures, description)
-    summary = summarise(results, failures, description)
+    summary = summarise(results, failures, description, folds)
     # The same metrics as in results.csv; those of metrics.csv have a summary of their own.
     main = {*(description.headline or (metric.name for metric in description.metrics)), *ALWAYS_MEASURED}
     is_main = summary["metric"].isin(main)
-    written = [write_atomically(output_dir / "summary.csv", csv_text(summary[is_main]))]
-    if not is_main.all():
-        written.append(write_atomically(output_dir / "metrics_summary.csv", csv_text(summary[~is_main])))
-    written += write_tables(output_dir / "tables", build_tables(summary, results, failures, description))
+    drawn: Iterator[Path] = iter(())
     if figures:
         # matplotlib is loaded only when something is drawn.
         from benchmark.figures.files import write_figures
 
         drawings = [*run_figures(summary, results, failures, description), *more_figures]
-        written += write_figures(output_dir / "figures", drawings, formats)
-    return written
+        # Other processes begin to draw, and this one writes tables meanwhile.
+        drawn = write_figures(output_dir / "figures", drawings, formats)
+    written = [write_atomically(output_dir / "summary.csv", csv_text(summary[is_main]))]
+    if not is_main.all():
+        written.append(write_atomically(output_dir / "metrics_summary.csv", csv_text(summary[~is_main])))
+    written += write_tables(output_dir / "tables", build_tables(summary, results, failures, description))
+    return [*written, *drawn]

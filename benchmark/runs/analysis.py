@@ -13,7 +13,7 @@ import pandas as pd
 from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.errors import ReportError, StatisticsError, UnknownNameError
 from benchmark.metrics import Metric, list_metrics
-from benchmark.runs.finished import FinishedRun, read_results, read_run
+from benchmark.runs.finished import FinishedRun, read_folds, read_results, read_row_noise, read_run
 from benchmark.runs.frames import Scenario, described_scenarios
 from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
 from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
@@ -51,10 +51,11 @@ from benchmark.statistics.answers import (
 )
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.fairea import FAIREA_COLUMNS
-from benchmark.statistics.frames import Cells, to_cells
+from benchmark.statistics.frames import Cells, Resampling, to_cells
 from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.robustness import LINE
+from benchmark.statistics.row_sampling import with_test_rows
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
 from benchmark.text.words import file_name
 
@@ -91,6 +92,8 @@ class RunStatistics:
         What they are of.
     results : DataFrame
         The values that they are of.
+    resampling : Resampling or None
+        How repetitions overlap, where they are repeated splits of the same rows.
     metrics : mapping of str to Metric or Undeclared
         Each metric's name in the results, and its declaration.
     baselines : mapping of str to str
@@ -128,6 +131,7 @@ class RunStatistics:
     hypervolume: pd.DataFrame
     fairea: pd.DataFrame
     robustness: pd.DataFrame
+    resampling: Resampling | None = None
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
@@ -237,6 +241,7 @@ def folder_statistics(
     say(f"reading {folder}")
     run = read_run(folder)
     results = read_results(folder, run, metrics)
+    more = {"row_noise": read_row_noise(folder), "folds": read_folds(folder)}
     if results["value"].isna().all():
         statuses = run.failures.groupby("status", sort=False).size()
         raise ReportError(
@@ -245,7 +250,7 @@ def folder_statistics(
             got=", ".join(f"{count:,} {status}" for status, count in statuses.items()),
             remedy=f"the reasons are in {folder / 'failures.csv'}; correct them, and start the run again",
         )
-    return run_statistics(run, results, metrics, baseline=baseline, alpha=alpha, rope=rope, say=say)
+    return run_statistics(run, results, metrics, baseline=baseline, alpha=alpha, rope=rope, **more, say=say)
 
 
 def run_statistics(
@@ -256,6 +261,8 @@ def run_statistics(
     baseline: str | None = None,
     alpha: float = ALPHA,
     rope: float = ROPE,
+    row_noise: pd.DataFrame | None = None,
+    folds: pd.DataFrame | None = None,
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute all statistics of a run.
@@ -274,6 +281,12 @@ def run_statistics(
         Level of significance, above 0 and below 1.
     rope : float, default 0.01
         Difference up to which two techniques are practically equivalent, in the metric's unit, at least 0.
+    row_noise : DataFrame, optional
+        From :func:`~benchmark.runs.finished.read_row_noise`; without it, no interval holds the variation of
+        test rows.
+    folds : DataFrame, optional
+        From :func:`~benchmark.runs.finished.read_folds`; without it, there are no intervals of means over
+        folds of the same rows.
     say : callable(str), optional
         Called with the name of each step before it is taken.
 
@@ -293,16 +306,25 @@ def run_statistics(
     baselines = baselines_of(run, results, baseline)
     standing = standings(results, run.constant_answers)
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
-    cells, useful = to_cells(results), to_cells(without_degenerate(results, standing))
-    against = to_cells(without_degenerate(results, standing, baselines))
+    resampling = run.resampling(folds)
+    cells, useful, against = (
+        to_cells(own, resampling)
+        for own in (
+            results,
+            without_degenerate(results, standing),
+            without_degenerate(results, standing, baselines),
+        )
+    )
     parts = [(against.where(dataset=own), name) for name, own in _datasets_of(baselines).items()]
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
     comparisons = _in_order([_compare(cells, baselines, goals, alpha)], run, PAIRED_COLUMNS)
     decided = judged(comparisons, alpha=alpha, rope=rope)
     answers = (
-        answer_table(everything, decided, standing, baselines, rope=rope)
+        answer_table(everything, decided, standing, baselines, rope=rope, resampling=resampling)
         if {DISCRIMINATION, ACCURACY} <= set(compared)
-        else results_answers(everything, baselines, run.constant_answers, alpha=alpha, rope=rope)
+        else results_answers(
+            everything, baselines, run.constant_answers, alpha=alpha, rope=rope, resampling=resampling
+        )
     )
     say("ranking techniques and comparing pairs of them")
     # A mean over some of the repetitions is not ranked beside means over all of them.
@@ -321,6 +343,7 @@ def run_statistics(
     stops = pd.concat([stopping_points(part, name, goals) for part, name in parts], ignore_index=True)
     return RunStatistics(
         run=run,
+        resampling=resampling,
         results=results,
         metrics=declared,
         baselines=baselines,
@@ -329,7 +352,7 @@ def run_statistics(
         standing=standing,
         judged=decided,
         answers=_in_order([answers], run, ANSWER_COLUMNS),
-        intervals=cell_intervals(cells),
+        intervals=_with_test_rows(cell_intervals(cells), row_noise, resampling),
         comparisons=comparisons,
         recovery=_in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
         ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),
@@ -339,6 +362,16 @@ def run_statistics(
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
     )
+
+
+def _with_test_rows(
+    intervals: pd.DataFrame, row_noise: pd.DataFrame | None, resampling: Resampling | None
+) -> pd.DataFrame:
+    table = with_test_rows(intervals, row_noise)
+    if resampling is None:
+        return table
+    # Splits have other test rows each: the corrected interval holds the variation of both.
+    return table.assign(both_low=table["ci_low"], both_high=table["ci_high"])
 
 
 def _require_testable(run: FinishedRun, results: pd.DataFrame, alpha: float) -> None:
@@ -365,6 +398,7 @@ def results_answers(
     *,
     alpha: float = ALPHA,
     rope: float = ROPE,
+    resampling: Resampling | None = None,
 ) -> pd.DataFrame:
     """Return :func:`~benchmark.statistics.answers.answer_table` of results, of one repetition or of several.
 
@@ -380,13 +414,16 @@ def results_answers(
         As for :func:`~benchmark.statistics.answers.standings`.
     alpha, rope : float
         As for :func:`run_statistics`.
+    resampling : Resampling, optional
+        How repetitions overlap, where they are repeated splits of the same rows.
     """
     own = results[results["metric"].isin((DISCRIMINATION, ACCURACY))]
     if not (own["metric"] == DISCRIMINATION).any():
         return pd.DataFrame(columns=list(ANSWER_COLUMNS))
-    comparisons = _compare(to_cells(own), baselines, list_metrics(), alpha)
+    comparisons = _compare(to_cells(own, resampling), baselines, list_metrics(), alpha)
     standing = standings(results, constants)
-    return answer_table(results, judged(comparisons, alpha=alpha, rope=rope), standing, baselines, rope=rope)
+    decided = judged(comparisons, alpha=alpha, rope=rope)
+    return answer_table(results, decided, standing, baselines, rope=rope, resampling=resampling)
 
 
 def _compare(

@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+import pandas as pd
 
 from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
 from benchmark.data import Table
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import PublishedEntry
 from benchmark.statistics.answers import ConstantAnswer
+from benchmark.statistics.frames import Resampling
 from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED, titled
 from benchmark.text.words import file_name
 
@@ -260,6 +262,46 @@ class Protocol:
     paired_betas: bool = False
 
     @property
+    def overlaps(self) -> bool:
+        """Whether training and test rows of all repetitions are splits of the same rows."""
+        return self.train == "data" and (self.holdout is not None or self.folds is not None)
+
+    @property
+    def variation_text(self) -> str:
+        """What intervals and p-values hold, as a sentence."""
+        if self.overlaps:
+            splits = "single folds" if self.folds is not None else "repetitions"
+            return (
+                f"Intervals and p-values are of the corrected resampled t-test over {splits}, because "
+                "repeated splits of the same rows overlap."
+            )
+        if self.holdout is not None or self.folds is not None:
+            return (
+                "Intervals and p-values reflect variation between splits and training samples of these data; "
+                "the splits overlap, so that they are too narrow for other data."
+            )
+        return (
+            "Intervals (95 %, Student's) and p-values reflect variation between training samples only; the "
+            "test set and the learned network are fixed."
+        )
+
+    @property
+    def scope_text(self) -> str:
+        """What intervals and tests speak of, as a sentence."""
+        if self.overlaps:
+            return "Intervals and tests speak of other training and test rows: they know that splits overlap."
+        return (
+            "Intervals and tests speak of other training samples, not of other test rows or another network."
+        )
+
+    @property
+    def test_text(self) -> str:
+        """Which test compares techniques."""
+        if self.overlaps:
+            return "corrected resampled t-test"
+        return "sign-flip permutation test"
+
+    @property
     def levels_text(self) -> str:
         """What curves over β are made of, as a sentence."""
         if self.paired_betas:
@@ -336,6 +378,21 @@ class RunDescription:
             return self
         kept = tuple(metric for name in self.headline if (metric := self.metric(name)) is not None)
         return replace(self, metrics=kept, headline=())
+
+    def resampling(self, folds: pd.DataFrame | None) -> Resampling | None:
+        """Return how repetitions overlap, or None where they do not, with the values of single folds."""
+        own = self.protocol
+        if not own.overlaps:
+            return None
+        share = 1 / own.folds if own.folds is not None else own.holdout or 0.0
+        overlaps = {}
+        for dataset in self.datasets:
+            n_train = (1 - share) * dataset.n_test
+            # A training sample may be limited to fewer rows.
+            overlaps[dataset.name] = (
+                share * dataset.n_test / max(1.0, min(n_train, dataset.n_train or n_train))
+            )
+        return Resampling(overlaps, own.folds, folds)
 
     @property
     def tests_note(self) -> str:

@@ -13,10 +13,13 @@ import pandas as pd
 from benchmark.columns import (
     CELL_COLUMNS,
     FAILURE_COLUMNS,
+    FOLD_COLUMNS,
+    FOLDS_NAME,
     MANIFEST_NAME,
     METRIC_COLUMNS,
     ORIGINAL,
     RESULT_COLUMNS,
+    TEST_ROWS_NAME,
 )
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED
@@ -25,11 +28,12 @@ from benchmark.runs.frames import with_failed_cells
 from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.statistics.frames import WHERE
+from benchmark.statistics.row_sampling import ROW_COLUMNS
 from benchmark.text.files import plain_or_packed
 from benchmark.text.spreadsheet import from_cell
 
 _TEXTS = {"dataset", "bias", "technique", "classifier", "test", "metric", "status", "reason"}
-_WHOLE = {"table", "n", "repetition"}
+_WHOLE = {"table", "n", "repetition", "fold"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +165,26 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
         kind="stable",
         ignore_index=True,
     )
+
+
+def read_folds(folder: Path) -> pd.DataFrame | None:
+    """Read the values of single folds, or None where the folder has none."""
+    path = folder / FOLDS_NAME
+    if not plain_or_packed(path).exists():
+        return None
+    return read_frame(path, FOLD_COLUMNS, "run the experiment again: what is stored is not computed again")
+
+
+def read_row_noise(folder: Path) -> pd.DataFrame | None:
+    """Read how much metrics vary with the test rows, or None where the folder does not say.
+
+    Runs of earlier versions did not write it; where their store is at hand, running the experiment again
+    computes nothing anew, and does.
+    """
+    path = folder / TEST_ROWS_NAME
+    if not plain_or_packed(path).exists():
+        return None
+    return read_frame(path, ROW_COLUMNS, "run the experiment again: what is stored is not computed again")
 
 
 def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from benchmark.bias import list_bias_kinds
 from benchmark.bias.cpt import NOTHING_ACTS
 from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.data.card import Card, load_card
+from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, ReportError, UnknownNameError
 from benchmark.experiment.plan import PAPER_METRICS, Experiment, PublishedEntry
 from benchmark.metrics import get_metric, list_metrics, metric_names
@@ -90,8 +91,9 @@ class _Entry(BaseModel):
 
     def find_card(self) -> Card | None:
         """Return the card with its columns as the experiment reads them, or None if it is not at hand."""
+        shipped = declaration_dir("experiments") / self.card
         try:
-            card = load_card(self.card)
+            card = load_card(shipped if shipped.suffix == ".toml" and shipped.is_file() else self.card)
         except (UnknownNameError, CardError):
             return None  # a user's own card, which need not be where it was
         try:
@@ -132,6 +134,11 @@ class _ExperimentFacts(BaseModel):
         settings = json.loads(experiment.model_dump_json())
         # Where a plugin lies is this machine's affair, as with those of the command line.
         settings["plugins"] = [Path(plugin).name for plugin in experiment.plugins]
+        # And so is where the shipped experiments lie, whose own cards are beside them.
+        here = declaration_dir("experiments")
+        for entry in settings["datasets"]:
+            if (card := Path(entry["card"])).is_relative_to(here):
+                entry["card"] = card.relative_to(here).as_posix()
         return cls.model_validate(settings)
 
 
@@ -198,14 +205,16 @@ class _DatasetFacts(BaseModel):
         test, schema, network = scene.test, scene.test.schema, scene.network
         sensitive = schema.columns[schema.sensitive_index]
         rows = np.bincount(test.codes[:, schema.sensitive_index], minlength=sensitive.cardinality)
-        acting = {bias: own.acting_edits(network) for bias, own in scene.biases.items()}
-        edited = [_ARROW.join((edit.attribute, schema.label)) for own in acting.values() for edit in own]
+        edits = {bias: own.acting_edits(network) for bias, own in scene.biases.items()}
+        edited = [_ARROW.join((edit.attribute, schema.label)) for own in edits.values() for edit in own]
+        if scene.train == "data":  # all act on the labels of rows, none on an edge
+            edits, edited = {bias: own.edits for bias, own in scene.biases.items()}, []
         biases = {
             bias: _BiasFacts(
                 kind=", ".join(step.name for step in own.steps),
-                description=own.description(network),
+                description=scene.description(bias),
                 edits=tuple(map(str, own.edits)),
-                acting=tuple(map(str, acting[bias])),
+                acting=tuple(map(str, edits[bias])),
                 network_discrimination_by_beta={
                     str(beta): scene.expected(bias, beta).discrimination for beta in world.experiment.betas
                 },

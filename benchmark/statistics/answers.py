@@ -18,7 +18,8 @@ import pandas as pd
 from benchmark.columns import BALANCED, ORIGINAL
 from benchmark.statistics.across import ALPHA, repetitions_needed, smallest_p_value
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.frames import SCENARIO, WHERE, first_true
+from benchmark.statistics.frames import SCENARIO, WHERE, Resampling, first_true, to_cells
+from benchmark.statistics.hypothesis_tests import CORRECTED
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
 
@@ -36,6 +37,9 @@ NEARLY_ALL = 0.99
 
 EQUAL = 1e-6
 """Means of shares that differ by no more are held equal: by rounding, or by one row of a million."""
+
+EITHER_CONSTANT = "refusing or accepting everybody"
+"""What the best constant answer does where both are as good."""
 
 _ROUNDING = 1e-9  # by which a mean of equal accuracies may miss them
 
@@ -87,7 +91,7 @@ class ConstantAnswer:
     def words(self) -> str:
         """What it does: ``"refusing everybody"``, ``"accepting everybody"``, or either of both alike."""
         if self.favorable == self.unfavorable:
-            return "refusing or accepting everybody"
+            return EITHER_CONSTANT
         return "accepting everybody" if self.accepts else "refusing everybody"
 
 
@@ -212,7 +216,9 @@ def underpowered_families(comparisons: pd.DataFrame, alpha: float = ALPHA) -> pd
     ``n_tests``; ``smallest``, the smallest p-value that Holm's correction leaves possible; and ``needed``,
     how many repetitions would be enough.
     """
-    tested = comparisons[comparisons["p_permutation"].notna()]
+    # A t-test has no smallest p-value.
+    flipped = comparisons["permutation"] != CORRECTED
+    tested = comparisons[comparisons["p_permutation"].notna() & flipped]
     families = tested.groupby(list(FAMILY), sort=False)["n"].agg(n="max", n_tests="size").reset_index()
     families["smallest"] = np.minimum(1, families["n"].map(smallest_p_value) * families["n_tests"])
     families["needed"] = families["n_tests"].map(lambda tests: repetitions_needed(tests, alpha))
@@ -251,11 +257,13 @@ def answer_table(
     standing: pd.DataFrame,
     baselines: Mapping[str, str],
     rope: float = ROPE,
+    resampling: Resampling | None = None,
 ) -> pd.DataFrame:
     """Put together what a choice between techniques at one level of bias needs.
 
     Comparisons are :func:`judged`, ``standing`` comes from :func:`standings`, and ``rope`` is the accuracy
-    that the choice at next to no cost may lose.
+    that the choice at next to no cost may lose; ``resampling`` says whether repetitions are
+    repeated splits of the same rows.
 
     Returns
     -------
@@ -299,7 +307,7 @@ def answer_table(
 
         Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
-    table = _joined(results, comparisons, standing)
+    table = _joined(results, comparisons, standing, resampling)
     table["baseline"] = table["dataset"].map(dict(baselines))
     is_baseline = table["technique"] == table["baseline"]
     table["pairs"] = table["pairs"].mask(is_baseline, table["n"]).fillna(0).astype(int)
@@ -319,9 +327,12 @@ def answer_table(
     return table[list(ANSWER_COLUMNS)]
 
 
-def _joined(results: pd.DataFrame, comparisons: pd.DataFrame, standing: pd.DataFrame) -> pd.DataFrame:
+def _joined(
+    results: pd.DataFrame, comparisons: pd.DataFrame, standing: pd.DataFrame, resampling: Resampling | None
+) -> pd.DataFrame:
     """Put what is known of each technique at each level of bias into one row."""
-    intervals = cell_intervals(results[results["metric"].isin((DISCRIMINATION, ACCURACY, *ACCEPTANCE))])
+    own = results[results["metric"].isin((DISCRIMINATION, ACCURACY, *ACCEPTANCE))]
+    intervals = cell_intervals(to_cells(own, resampling))
 
     def of(frame: pd.DataFrame, metric: str, columns: dict[str, str]) -> pd.DataFrame:
         own = frame.loc[frame["metric"] == metric, [*WHERE, *columns]]

@@ -1,7 +1,7 @@
 """What results must look like, which of two values is better, and results as a matrix."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -48,6 +48,20 @@ class Goal(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Resampling:
+    """Repeated splits of the same rows, of which each repetition, or each of its folds, is one.
+
+    ``overlaps`` are the number of test rows over that of training rows of each dataset; ``folds``, columns
+    :data:`~benchmark.columns.FOLD_COLUMNS`, are the values of single folds where there are some: then
+    those, not the repetitions, are the splits.
+    """
+
+    overlaps: Mapping[str, float]
+    n_folds: int | None = None
+    folds: pd.DataFrame | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Cells:
     """Results with one row per cell and metric, and one column per repetition.
 
@@ -59,6 +73,24 @@ class Cells:
     keys: pd.DataFrame
     values: Array  # (n_rows, n_repetitions), NaN where there is no finite value
     n_expected: NDArray[np.int64]  # (n_rows,), number of repetitions of the scenario
+    overlap: Array | None = None  # (n_rows,), of a Resampling; None where repetitions are independent
+    of_folds: Array | None = None  # (n_rows, n_repetitions * n_folds), where the splits are folds
+
+    @property
+    def singles(self) -> Array:
+        """Values of each split: those of the folds where there are some, else those of the repetitions."""
+        return self.values if self.of_folds is None else self.of_folds
+
+    @property
+    def overlaps(self) -> Array:
+        """Test rows over training rows of repeated splits; 0 where repetitions are independent."""
+        return np.zeros(len(self.keys)) if self.overlap is None else self.overlap
+
+    @property
+    def by_split(self) -> Self:
+        """The same with a column for each split."""
+        n_folds = self.singles.shape[1] // max(1, self.values.shape[1])
+        return replace(self, values=self.singles, n_expected=self.n_expected * n_folds, of_folds=None)
 
     @property
     def n(self) -> NDArray[np.int64]:
@@ -75,7 +107,8 @@ class Cells:
     def take(self, kept: NDArray[np.bool_]) -> Self:
         """Return the rows for which a mask of shape (n_rows,) is true."""
         keys = self.keys[kept].reset_index(drop=True)
-        return type(self)(keys, self.values[kept], self.n_expected[kept])
+        overlap, of_folds = (None if own is None else own[kept] for own in (self.overlap, self.of_folds))
+        return type(self)(keys, self.values[kept], self.n_expected[kept], overlap, of_folds)
 
     def find(self, **replaced: str | float) -> NDArray[np.intp]:
         """Return for each row the position of the one whose key has other entries; -1 if there is none."""
@@ -125,8 +158,10 @@ def require_known(kind: str, names: Sequence[str], known: pd.Series) -> None:
             raise UnknownNameError(kind, name, set(known))
 
 
-def to_cells(results: pd.DataFrame | Cells) -> Cells:
+def to_cells(results: pd.DataFrame | Cells, resampling: Resampling | None = None) -> Cells:
     """Return results as a matrix; one that is made already is returned as it is.
+
+    Given ``resampling``, repetitions are repeated splits of the same rows.
 
     Values that are not finite count as missing, as if their rows were not there. A StatisticsError says that
     a column or every row is missing, two rows have one key, or a value is no number.
@@ -145,7 +180,27 @@ def to_cells(results: pd.DataFrame | Cells) -> Cells:
     repetitions, columns = np.unique(table["repetition"].to_numpy(), return_inverse=True)
     values = np.full((len(keys), len(repetitions)), np.nan)
     values[rows, columns] = table["value"].to_numpy()
-    return Cells(keys, values, np.concatenate(expected))
+    cells = Cells(keys, values, np.concatenate(expected))
+    return cells if resampling is None else _of_splits(cells, repetitions, resampling)
+
+
+def _of_splits(cells: Cells, repetitions: NDArray[np.int64], resampling: Resampling) -> Cells:
+    overlap = np.array([resampling.overlaps[str(name)] for name in cells.keys["dataset"]], dtype=np.float64)
+    if resampling.n_folds is None:
+        return replace(cells, overlap=overlap)
+    n_folds = resampling.n_folds
+    found = np.full((*cells.values.shape, n_folds), np.nan)
+    if (folds := resampling.folds) is not None:
+        rows = pd.MultiIndex.from_frame(cells.keys).get_indexer(
+            pd.MultiIndex.from_frame(folds[list(CELL_KEY)])
+        )
+        columns = pd.Index(repetitions).get_indexer(pd.Index(folds["repetition"]))
+        known = (rows >= 0) & (columns >= 0)
+        places = rows[known], columns[known], folds["fold"].to_numpy(dtype=np.intp)[known]
+        found[places] = folds["value"].to_numpy(dtype=float)[known]
+    # What is left out of the repetitions is left out of their folds.
+    found = np.where(np.isfinite(found) & np.isfinite(cells.values)[:, :, None], found, np.nan)
+    return replace(cells, overlap=overlap, of_folds=found.reshape(len(found), -1))
 
 
 def of_rows(

@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, fdtrc
+from scipy.special import chdtrc, fdtrc, stdtr
 
 from benchmark.seeding import generator
-from benchmark.statistics.frames import ROUNDING, Array, all_equal
+from benchmark.statistics.frames import ROUNDING, Array, all_equal, of_rows
 
 N_FLIPS = 9999
 """Number of random sign flips, by default."""
@@ -198,3 +198,25 @@ def rank_biserial(differences: Array) -> Array:
 def is_exact(n: NDArray[np.int64], n_flips: int) -> NDArray[np.bool_]:
     """Return whether :func:`sign_flip_p_values` of n differences tries all signs."""
     return n <= math.log2(n_flips)
+
+
+CORRECTED = "corrected t"
+"""Name of the test of :func:`corrected_t_p_values`."""
+
+
+def corrected_t_p_values(values: Array, overlap: Array) -> Array:
+    r"""Return the two-sided p-value of the corrected resampled t-test of each row's mean being 0.
+
+    The values are of repeated splits of the same rows. The test is Student's with
+    :math:`s \sqrt{1 / n + \mathrm{overlap}}` as standard error; ``overlap`` is the number of test rows over
+    that of training rows. NaN where there are fewer than two values; 1 where all are 0. Nadeau and Bengio
+    (2003), Inference for the generalization error; Bouckaert and Frank (2004), Evaluating the replicability
+    of significance tests for comparing learning algorithms.
+    """
+    n = np.isfinite(values).sum(axis=1)
+    mean = of_rows(values, lambda block: block.mean(axis=1), least=2)
+    std = of_rows(values, lambda block: block.std(axis=1, ddof=1), least=2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(mean) / (std * np.sqrt(1 / n + overlap))
+    p = 2 * stdtr(np.maximum(n - 1.0, 1.0), -t)
+    return np.asarray(np.where(mean == 0, 1.0, p))

@@ -12,8 +12,18 @@ CONFIDENCE = 0.95
 """Coverage of intervals, unless another is asked for."""
 
 
-def half_widths(std: Array, n: NDArray[np.int64], confidence: float = CONFIDENCE) -> Array:
+NO_FOLDS = "the values of single folds are not recorded"
+"""Why there is no interval of a mean over folds."""
+
+
+def half_widths(
+    std: Array, n: NDArray[np.int64], confidence: float = CONFIDENCE, overlap: Array | float = 0.0
+) -> Array:
     r"""Return half of the width of Student's intervals: :math:`t_{n-1}\, s / \sqrt n`.
+
+    Values of repeated splits of the same rows are not independent. ``overlap``, the number of test rows over
+    that of training rows, corrects for it: :math:`1 / n` becomes :math:`1 / n` plus it (Nadeau and Bengio,
+    2003, Inference for the generalization error; Bouckaert and Frank, 2004, for repeated folds).
 
     In the unit of ``std``, the sample standard deviations (:math:`n - 1` in the denominator); 0 where all
     values are equal, NaN where there are fewer than two. A StatisticsError says that the confidence does not
@@ -29,18 +39,22 @@ def half_widths(std: Array, n: NDArray[np.int64], confidence: float = CONFIDENCE
     several = n > 1
     found = np.full(len(n), np.nan)
     quantile = stdtrit(n[several] - 1, (1 + confidence) / 2)
-    found[several] = quantile * std[several] / np.sqrt(n[several])
+    more = np.broadcast_to(overlap, n.shape)[several]
+    found[several] = quantile * std[several] * np.sqrt(1 / n[several] + more)
     return found
 
 
-def student_intervals(values: Array, confidence: float = CONFIDENCE) -> tuple[Array, Array]:
+def student_intervals(
+    values: Array, confidence: float = CONFIDENCE, overlap: Array | float = 0.0
+) -> tuple[Array, Array]:
     """Return the low and the high end of the interval of each row's mean.
 
     ``values`` have shape (n_rows, n_repetitions), NaN where there is none. The coverage is exact for normal
-    values. The ends, shape (n_rows,), are NaN where there are fewer than two values.
+    values. The ends, shape (n_rows,), are NaN where there are fewer than two values. ``overlap`` is as for
+    :func:`half_widths`.
     """
     std = of_rows(values, lambda block: block.std(axis=1, ddof=1), least=2)
-    half = half_widths(std, np.isfinite(values).sum(axis=1), confidence)
+    half = half_widths(std, np.isfinite(values).sum(axis=1), confidence, overlap)
     mean = row_means(values)
     return mean - half, mean + half
 
@@ -54,7 +68,7 @@ def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDE
     that it is a point.
     """
     cells = to_cells(results)
-    low, high = student_intervals(cells.values, confidence)
+    low, high = student_intervals(cells.singles, confidence, cells.overlaps)
     return cells.keys.assign(
         n=cells.n,
         missing=cells.n_expected - cells.n,
@@ -63,6 +77,10 @@ def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDE
         ci_low=low,
         ci_high=high,
         reason=first_true(
-            {"fewer than two values": cells.n < 2, "all values are equal": all_equal(cells.values)}
+            {
+                "fewer than two values": cells.n < 2,
+                NO_FOLDS: np.isnan(low),
+                "all values are equal": all_equal(cells.singles),
+            }
         ),
     )

@@ -22,7 +22,9 @@ from benchmark.statistics.frames import (
     to_cells,
 )
 from benchmark.statistics.hypothesis_tests import (
+    CORRECTED,
     cohens_d_z,
+    corrected_t_p_values,
     flips_needed,
     holm,
     is_exact,
@@ -83,7 +85,8 @@ def paired_comparisons(
             Means over the pairs, with :func:`~benchmark.statistics.intervals.student_intervals`.
         ``p_permutation``
             Two-sided p-value of :func:`sign_flip_p_values`; ``permutation`` says whether ``exact`` or
-            ``sampled``.
+            ``sampled``. Of repeated splits of the same rows it is that of :func:`corrected_t_p_values`, and
+            ``permutation`` is :data:`CORRECTED`.
         ``p_wilcoxon``
             Two-sided p-value of Wilcoxon's signed-rank test without the pairs that are equal.
         ``p_permutation_holm``, ``p_wilcoxon_holm``
@@ -109,11 +112,15 @@ def paired_comparisons(
 
     difference = minus_baseline(cells.values)
     improvement = -minus_baseline(cells.distances(goals))
+    overlap = cells.overlaps[own]
+    singles = minus_baseline(cells.singles), -minus_baseline(cells.by_split.distances(goals))
     n = np.isfinite(difference).sum(axis=1)
     table = cells.keys.iloc[own].reset_index(drop=True)
     table = table.assign(baseline=baseline, n=n, missing=cells.n_expected[own] - n)
-    for name, values in (("difference", difference), ("improvement", improvement)):
-        table[f"{name}_low"], table[f"{name}_high"] = student_intervals(values, confidence)
+    for name, values, of_split in zip(
+        ("difference", "improvement"), (difference, improvement), singles, strict=True
+    ):
+        table[f"{name}_low"], table[f"{name}_high"] = student_intervals(of_split, confidence, overlap)
         table[name] = row_means(values)
     families = table.groupby(list(FAMILY), sort=False)
     n_flips = flips_needed(max(families.size(), default=0), alpha)
@@ -123,6 +130,12 @@ def paired_comparisons(
     # Equal improvements that were rounded otherwise share a rank.
     ranked = np.round(improvement, DECIMALS)
     table["p_wilcoxon"] = of_rows(ranked, wilcoxon_p_values, least=2)
+    if (overlap > 0).any():
+        # Sign flips and ranks take splits as independent, which they are not.
+        corrected = corrected_t_p_values(singles[1], overlap)
+        table["permutation"] = np.where(overlap > 0, CORRECTED, table["permutation"])
+        table["p_permutation"] = np.where(overlap > 0, corrected, table["p_permutation"])
+        table["p_wilcoxon"] = table["p_wilcoxon"].mask(overlap > 0)
     table["d_z"] = of_rows(improvement, cohens_d_z, least=2)
     table["rank_biserial"] = of_rows(ranked, rank_biserial, least=2)
     for test in ("p_permutation", "p_wilcoxon"):

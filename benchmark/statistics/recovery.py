@@ -64,14 +64,19 @@ def recoveries(
     are taken into account. ``docs/statistics.md`` says how often the interval holds the truth, and how often
     those of the bootstrap do.
     """
-    cells = to_cells(results)
+    cells = to_cells(results).by_split
     require_known("technique", [baseline], cells.keys["technique"])
     own = np.flatnonzero(((cells.keys["technique"] != baseline) & (cells.keys["beta"] > 0)).to_numpy())
     partner = cells.find(technique=baseline)[own]
     origin = cells.find(technique=baseline, beta=0.0)[own]
     biased, clean = (np.where((rows >= 0)[:, None], cells.values[rows], np.nan) for rows in (partner, origin))
     removed = biased - cells.values[own]
-    found = Ratio.of(removed, biased - clean) if paired_levels else Ratio.of(removed, biased, clean)
+    overlap = cells.overlaps[own]
+    found = (
+        Ratio.of(removed, biased - clean, overlap=overlap)
+        if paired_levels
+        else Ratio.of(removed, biased, clean, overlap)
+    )
     low, high = found.interval(confidence)
     planted_low, planted_high = found.lower_interval(confidence)
     table = cells.keys.iloc[own].reset_index(drop=True)
@@ -118,15 +123,16 @@ class Ratio:
     other_variance: Array
 
     @classmethod
-    def of(cls, upper: Array, lower: Array, other: Array | None = None) -> Self:
+    def of(cls, upper: Array, lower: Array, other: Array | None = None, overlap: Array | float = 0.0) -> Self:
         """Return that of values of shape (n_rows, n_repetitions), over repetitions that have both.
 
-        ``other`` are values whose mean, over those that there are, is subtracted from the lower mean.
+        ``other`` are values whose mean, over those that there are, is subtracted from the lower mean;
+        ``overlap`` is as for :func:`~benchmark.statistics.intervals.half_widths`.
         """
-        n, (up, down), (vary_up, covary, vary_down) = _moments(upper, lower)
+        n, (up, down), (vary_up, covary, vary_down) = _moments(upper, lower, overlap)
         if other is None:
             return cls(n, n, up, down, vary_up, covary, vary_down, np.zeros(len(n)))
-        n_other, (_, mean), (_, _, varied) = _moments(other, other)
+        n_other, (_, mean), (_, _, varied) = _moments(other, other, overlap)
         return cls(n, n_other, up, down - mean, vary_up, covary, vary_down, varied)
 
     @property
@@ -167,7 +173,9 @@ class Ratio:
         return np.asarray(stdtrit(np.where(paired + other > 0, df, 1.0), (1 + confidence) / 2))
 
 
-def _moments(first: Array, second: Array) -> tuple[NDArray[np.int64], list[Array], list[Array]]:
+def _moments(
+    first: Array, second: Array, overlap: Array | float
+) -> tuple[NDArray[np.int64], list[Array], list[Array]]:
     """Return the number of repetitions with both, both means, and the variances and covariance of these."""
     present = np.isfinite(first) & np.isfinite(second)
     n = present.sum(axis=1)
@@ -177,6 +185,8 @@ def _moments(first: Array, second: Array) -> tuple[NDArray[np.int64], list[Array
             np.where(present, own - mean[:, None], 0.0)
             for own, mean in zip((first, second), means, strict=True)
         ]
-        spread = [(off[i] * off[j]).sum(axis=1) / (n - 1.0) / n for i, j in ((0, 0), (0, 1), (1, 1))]
+        spread = [
+            (off[i] * off[j]).sum(axis=1) / (n - 1.0) * (1 / n + overlap) for i, j in ((0, 0), (0, 1), (1, 1))
+        ]
     # One repetition has no spread, whatever 0 / 0 gives.
     return n, means, [np.where(n > 1, own, np.nan) for own in spread]

@@ -51,6 +51,7 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     """
     cells = to_cells(results)
     rows: list[tuple[object, ...]] = []
+    overlaps: list[float] = []
     lines: list[Array] = []  # slope and area of each repetition
     for names, own in cells.keys.groupby(list(LINE), sort=False):
         betas = own["beta"].to_numpy(dtype=float)
@@ -61,13 +62,16 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
         weights = np.full((2, len(betas)), np.nan)
         if not reason:
             weights[:] = slope_weights(betas), area_weights(betas)
-        lines.append((weights[:, :, None] * values).sum(axis=1))  # NaN where a level has none
+        lines.append(
+            (weights[:, :, None] * cells.singles[own.index]).sum(axis=1)
+        )  # NaN where a level has none
+        overlaps.append(cells.overlaps[own.index[0]])
         rows.append((*names, n_betas, reason))
     table = pd.DataFrame(rows, columns=[*LINE, "n_betas", "reason"])
     slopes, areas = np.stack(lines, axis=1)
     for name, found in (("slope", slopes), ("area", areas)):
         table[name] = row_means(found)
-        table[f"{name}_low"], table[f"{name}_high"] = student_intervals(found, confidence)
+        table[f"{name}_low"], table[f"{name}_high"] = student_intervals(found, confidence, np.array(overlaps))
     table["n"] = np.isfinite(slopes).sum(axis=1)
     why = first_true(
         {

@@ -15,7 +15,7 @@ import pandas as pd
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, ONE_GROUP, below_constant_words
-from benchmark.statistics.answers import CHEAP, LEAST, NEARLY_ALL, VERDICTS, is_constant
+from benchmark.statistics.answers import CHEAP, EITHER_CONSTANT, LEAST, NEARLY_ALL, VERDICTS, is_constant
 from benchmark.statistics.frames import SCENARIO, ScenarioKey
 from benchmark.text.words import number, share
 
@@ -75,8 +75,8 @@ def reading(run: RunDescription) -> str:
         "of the deprived group; 0 is ideal, and below it the deprived group is ahead. "
         f"{tested} Accepts: the share that is predicted the favorable outcome. Changes are to the baseline, "
         "on the same samples. Where discrimination is of either sign in different samples, its mean distance "
-        "from 0, by which techniques are compared, is given as well. Intervals and tests speak of other "
-        "training samples, not of other test rows or another network."
+        "from 0, by which techniques are compared, is given as well. "
+        f"{run.protocol.scope_text}"
     )
 
 
@@ -108,7 +108,8 @@ def mark_notes(rows: pd.DataFrame) -> list[str]:
     below = rows[(rows["n_degenerate"] == 0) & rows["below_constant"].eq(True)]
     if len(below):
         answers = list(dict.fromkeys(below["constant_answer"]))
-        what = answers[0] if len(answers) == 1 else f"the best constant answer ({' or '.join(answers)})"
+        either = EITHER_CONSTANT if EITHER_CONSTANT in answers else " or ".join(answers)
+        what = answers[0] if len(answers) == 1 else f"the best constant answer ({either})"
         notes.append(f"{BELOW_CONSTANT} {below_constant_words(what)}: never recommended.")
     if any(mark(row) == ONE_GROUP for row in rows.itertuples(index=False)):
         most = f"{100 * NEARLY_ALL:.0f} %"

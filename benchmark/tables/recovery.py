@@ -65,9 +65,13 @@ def recoveries_of(statistics: RunStatistics, metric: str) -> Iterator[Recoveries
 
 def intervals_text(statistics: RunStatistics) -> str:
     """Say what the intervals of recoveries hold."""
+    protocol = statistics.run.protocol
+    what = "training samples only"
+    if protocol.overlaps:
+        what = "splits, corrected for their overlap"
     return (
-        "Intervals (95 %, Fieller's) reflect variation between training samples only; technique and baseline "
-        f"are compared on the same samples. {statistics.run.protocol.levels_text}"
+        f"Intervals (95 %, Fieller's) reflect variation between {what}; technique and baseline are compared "
+        f"on the same samples. {protocol.levels_text}"
     )
 
 
@@ -94,6 +98,6 @@ def undefined(own: pd.DataFrame, titles: dict[str, str]) -> Iterator[str]:
 def _cells(own: pd.DataFrame, betas: list[float], name: str) -> Iterator[str]:
     found = own.set_index("beta")[[name, f"{name}_low", f"{name}_high"]]
     for beta in betas:
-        value, low, high = found.loc[beta]
+        value, low, high = map(float, found.loc[beta].to_numpy())
         ends = "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
         yield _UNDEFINED if math.isnan(value) else number(value) + ends

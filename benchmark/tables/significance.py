@@ -98,14 +98,30 @@ def method_notes(statistics: RunStatistics) -> list[str]:
     compared = [(run.headings(dataset), run.titles[name]) for dataset, name in statistics.baselines.items()]
     return [
         listed("Baseline", compared),
-        "Test: two-sided sign-flip permutation test of the paired improvements, technique against baseline "
+        f"Test: two-sided {run.protocol.test_text} of the paired improvements, technique against baseline "
         f"on the same training sample, {run.repetitions} repetitions. Correction: Holm's at "
         f"{statistics.alpha:g}, over a family of all techniques at all β of one dataset, bias, classifier"
         f"{', test' if statistics.names_tests else ''} and metric.",
-        "Intervals (95 %, Student's) and p-values reflect variation between training samples only; the test "
-        "set and the learned network are fixed.",
+        run.protocol.variation_text,
+        *row_notes(statistics),
         *([run.tests_note] if run.tests_note else []),
         *reach_notes(statistics.out_of_reach, run),
+    ]
+
+
+def row_notes(statistics: RunStatistics) -> list[str]:
+    """Say which intervals hold the variation of test rows as well."""
+    if statistics.resampling is not None:
+        return ["These hold the variation of test rows as well: each split has others."]
+    if statistics.intervals["sd_test_rows"].isna().all():
+        return [
+            "No interval here holds the variation of test rows: this folder has no test_rows.csv, which a "
+            "run writes from its store."
+        ]
+    return [
+        "Intervals that hold the variation of test rows as well are in intervals.csv (both_low, both_high), "
+        "of means on the original test data; of differences there are none, because what two techniques say "
+        "of the same row is not kept."
     ]
 
 

@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 import sys
+import threading
 import typing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[np.float64]
 Value: TypeAlias = bool | int | float | str
 
+_LIMITED = threading.local()  # by which thread, and with how many modules loaded
 _ROUNDING = 1e-9  # by how much a probability may lie outside of [0, 1]
 
 
@@ -36,7 +38,22 @@ def one_thread() -> Iterator[None]:
     More threads change the last digits of sums, and with them results; on small matrices they only wait for
     each other.
     """
-    controller = _controller(len(sys.modules))
+    # Inside of another one all is done, unless what was imported meanwhile may bring threads of its own.
+    outside, n_modules = getattr(_LIMITED, "n_modules", None), len(sys.modules)
+    if outside == n_modules:
+        yield
+        return
+    _LIMITED.n_modules = n_modules
+    try:
+        with _limited(n_modules):
+            yield
+    finally:
+        _LIMITED.n_modules = outside
+
+
+@contextmanager
+def _limited(n_modules: int) -> Iterator[None]:
+    controller = _controller(n_modules)
     # Asking costs a tenth of setting, and in workers there is one thread already.
     if all(library.num_threads == 1 for library in controller.lib_controllers if library.user_api == "blas"):
         yield
@@ -148,10 +165,10 @@ def decider_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.in
     def decide(X: NDArray[np.int16]) -> NDArray[np.bool_]:
         label = np.asarray(classifier.predict(X))
         if label.shape == (len(X),):
-            favorable = np.asarray(label == 1, dtype=np.bool_)
-            wrong = np.flatnonzero(~(favorable | np.asarray(label == 0, dtype=np.bool_)))
-            if not len(wrong):
+            favorable, unfavorable = (np.asarray(label == known, dtype=np.bool_) for known in (1, 0))
+            if np.count_nonzero(favorable) + np.count_nonzero(unfavorable) == len(X):
                 return favorable
+            wrong = np.flatnonzero(~(favorable | unfavorable))
             got = f"{len(wrong)} others among {len(X)}, the first of them {label[wrong[0]]!r}"
         else:
             got = f"an array of shape {label.shape}"
@@ -185,9 +202,9 @@ def scorer_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int
         if estimate.shape == (len(X), 2):
             favorable = np.ascontiguousarray(estimate[:, 1])
             # A comparison with NaN is false: no decision may come from one.
-            wrong = np.flatnonzero(~((favorable >= -_ROUNDING) & (favorable <= 1 + _ROUNDING)))
-            if not len(wrong):
+            if not len(X) or (favorable.min() >= -_ROUNDING and favorable.max() <= 1 + _ROUNDING):
                 return favorable
+            wrong = np.flatnonzero(~((favorable >= -_ROUNDING) & (favorable <= 1 + _ROUNDING)))
             got = f"{len(wrong)} others among {len(X)}, the first of them {favorable[wrong[0]]:g}"
         else:
             got = f"an array of shape {estimate.shape}"

@@ -7,7 +7,7 @@ and cannot skip the checks. It never sees a test label, never runs itself and ne
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, dataclass_transform
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, dataclass_transform
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,8 @@ __all__ = [
 ]
 
 Stage = Literal["pre", "in", "post"]
+
+_Codes: TypeAlias = NDArray[np.int16]  # made once: inside of functions, annotations are made at every call
 
 
 class Estimator(Protocol):
@@ -280,6 +282,10 @@ class PreProcessing(Technique):
         class of it, and :class:`TechniqueError` if what it prepares is malformed.
         """
         self._check_train(train)
+        return self._prepared(train, tools)
+
+    def _prepared(self, train: Table, tools: Tools) -> Prepared:
+        """Change checked training data, and check what comes of it."""
         prepared = self._prepare(train, tools)
         self._demand_type(prepared, Prepared, "prepared something else than training data", "_prepare")
         flaw = flaw_of(prepared, train)
@@ -302,10 +308,18 @@ class PreProcessing(Technique):
     @one_thread()
     def learn(self, prepared: Prepared, tools: Tools) -> Predictor:
         """Train the classifier on prepared data: the second half of :meth:`fit`, apart so as to be timed."""
-        schema = prepared.table.schema
+        # Where the features are new ones, only the transform knows what it takes.
+        schema = None if prepared.transform else prepared.table.schema
+        return guarded(self, self._learned(prepared, tools), schema)
+
+    def _learned(self, prepared: Prepared, tools: Tools) -> Predictor:
+        """Train the classifier; what comes back is guarded by whoever hands it on."""
         columns = list(prepared.feature_indices)
-        classifier = tools.classifier(schema.cardinalities[columns])
-        X, y = features_of(prepared.table, columns), prepared.table.y.astype(np.int64)
+        classifier = tools.classifier(prepared.table.schema.cardinalities[columns])
+        once = hasattr(classifier, "predict_both")
+        # That one copies what it takes; others are given codes of their own, which they can write to.
+        codes_of = shared_features_of if once else features_of
+        X, y = codes_of(prepared.table, columns), prepared.table.y.astype(np.int64)
         if prepared.sample_weight is None:
             classifier.fit(X, y)  # so that estimators without weights serve techniques without weights
         else:
@@ -313,31 +327,29 @@ class PreProcessing(Technique):
 
         asked: tuple[Any, Any] = (None, None)
 
-        def features(test: Table) -> NDArray[np.int16]:
+        def features(test: Table) -> _Codes:
             # The same object for the same rows, whose codes never change: predictions and scores are both
             # asked for.
             nonlocal asked
             if prepared.transform is not None:
-                return features_of(self._transformed(prepared, test), columns)
+                return codes_of(self._transformed(prepared, test), columns)
             if asked[0] is not test.codes:
-                asked = test.codes, features_of(test, columns)
-            known: NDArray[np.int16] = asked[1]
+                asked = test.codes, codes_of(test, columns)
+            known: _Codes = asked[1]
             return known
 
-        trained: Any = Once(classifier) if hasattr(classifier, "predict_both") else classifier
+        trained: Any = Once(classifier) if once else classifier
         decide, scored = decider_of(trained, self.name), None
         if self.produces_scores and hasattr(trained, "predict_proba"):
             score = scorer_of(trained, self.name)
 
-            def scored(test: Table) -> NDArray[np.float64]:
+            def scored(test: Table) -> Array:
                 return score(features(test))
 
-        # Where the features are new ones, only the transform knows what it takes.
-        predictor = Predictor(lambda test: decide(features(test)), scored, prepared.convergence)
-        return guarded(self, predictor, None if prepared.transform else schema)
+        return Predictor(lambda test: decide(features(test)), scored, prepared.convergence)
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
-        return self.learn(self.prepare(train, tools), tools)
+        return self._learned(self._prepared(train, tools), tools)
 
     @abstractmethod
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
@@ -366,6 +378,14 @@ def features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
     """Return the codes of some columns as a classifier takes them, shape (n_rows, n_columns)."""
     # Through the transpose, because picking rows of a C-ordered matrix keeps the table's column-major order.
     return table.codes.T[columns].T
+
+
+def shared_features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
+    """Return the same as `features_of`; where the columns are adjacent, the table's own codes, read-only."""
+    first, last = columns[0], columns[-1]
+    if columns == list(range(first, last + 1)):
+        return table.codes[:, first : last + 1]
+    return features_of(table, columns)
 
 
 def one_class(train: Table) -> str | None:

@@ -1,5 +1,7 @@
 """Reweighing (Kamiran and Calders 2012)."""
 
+from typing import Literal
+
 import numpy as np
 
 from benchmark.data.table import Table
@@ -16,6 +18,13 @@ class Reweighing(PreProcessing):
     under independence to its observed share. Changes: weights only; the weighted discrimination is 0 and
     the weights sum to the number of rows. Limits: needs a classifier that honors weights; a cell without
     rows cannot be weighted up, so that discrimination stays there.
+
+    Parameters
+    ----------
+    rate : {"common", "favored"}, default "common"
+        Which share of favorable rows the deprived group is brought to: that of all rows, to which everybody
+        else is brought as well, or that of everybody else, where favorable rows of the deprived group alone
+        are weighted (the re-weighting of Blum and Stangl 2020, Recovering from biased data, FORC).
     """
 
     name = "reweighing"
@@ -24,8 +33,15 @@ class Reweighing(PreProcessing):
     version = "1"
     needs_weights = True
 
+    rate: Literal["common", "favored"] = "common"
+
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         counts = cell_counts(train)
-        expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / len(train)
+        if self.rate == "common":
+            expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / len(train)
+        else:
+            expected = counts.astype(np.float64)
+            unfavorable, favorable = counts[0]
+            expected[1, 1] = counts[1, 0] * favorable / max(unfavorable, 1)
         weights = expected / np.maximum(counts, 1)  # no row reads the weight of an empty cell
         return Prepared(train, sample_weight=weights[train.deprived.astype(int), train.y.astype(int)])

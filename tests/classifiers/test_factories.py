@@ -83,6 +83,17 @@ def test_parameters_reach_the_classifier() -> None:
     np.testing.assert_array_equal(tree.categories, CARDINALITIES)
 
 
+def test_states_can_be_read_as_numbers() -> None:
+    factory = make_classifier("decision_tree", {"max_depth": 1}, "ordinal")
+    tree = factory.build(CARDINALITIES, 0).fit(codes(TRAIN), TRAIN.y.astype(int))
+    assert tree.n_features_in_ == len(CARDINALITIES)
+    assert tree.tree_.threshold[0] % 1 == 0.5  # between two codes
+    assert factory.describe()["encoding"] == "ordinal"
+    assert "encoding" not in make_classifier("decision_tree").describe()
+    with pytest.raises(ClassifierError, match=r"'c45' reads states as categories.*such as 'random_forest'"):
+        make_classifier("c45", encoding="ordinal")
+
+
 def test_the_seed_decides_where_chance_does() -> None:
     assert (predictions("random_forest", 1) != predictions("random_forest", 2)).any()
 

@@ -477,9 +477,9 @@ def test_a_technique_and_a_classifier_that_do_not_fit_are_skipped(
 def test_a_metric_that_fails_is_named_and_takes_nothing_else_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: object
 ) -> None:
-    evaluator = Evaluator(found := world(tmp_path))
     broken = dataclasses.replace(get_metric("accuracy"), compute=value)  # type: ignore[arg-type]
     monkeypatch.setitem(metric_base._REGISTRY._items, "accuracy", broken)
+    evaluator = Evaluator(found := world(tmp_path))
     (block, cells), *_ = _planned_cells(found)
     cells_found = list(evaluator(block, cells))
     for cell in cells_found:

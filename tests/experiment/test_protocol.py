@@ -25,7 +25,7 @@ from benchmark.experiment.plan import Block, Experiment, lite
 from benchmark.experiment.run import _planned_cells, compute
 from benchmark.experiment.score import _mean
 from benchmark.experiment.store import CellResult, MetricValue, Store
-from benchmark.experiment.world import World, build_world
+from benchmark.experiment.world import World, build_world, cell_key
 from benchmark.metrics import evaluate
 from tests.experiment.test_merge import InProcess
 
@@ -103,7 +103,7 @@ def test_neither_network_nor_training_rows_have_seen_the_rows_tested_on(train: s
     (scene,) = made.scenes.values()
     rng, poisoned = np.random.default_rng(0), scene.test.codes.copy()
     block = Block("compas", "label", 0.5, 0)
-    ((kept, tested),) = split(len(scene.test), made.experiment, axes(scene, block, made.experiment))
+    ((kept, tested),) = split(scene, made.experiment, axes(scene, block, made.experiment))
     # Other features and labels, in the very rows that are held out.
     poisoned[tested] = rng.integers(0, 2, size=(len(tested), poisoned.shape[1]))
     other = replace(scene, test=Table(scene.test.schema, poisoned), _learned={})
@@ -228,7 +228,7 @@ def test_means_are_those_of_the_folds_that_have_a_value(tmp_path: Path) -> None:
 
 def test_a_metric_that_a_fold_lacks_is_the_mean_of_the_others() -> None:
     known, unknown = MetricValue("a", 0.5), MetricValue("a", None, "there is no row of the deprived group")
-    assert _mean([known, unknown, replace(known, value=0.25)]) == MetricValue("a", 0.375)
+    assert _mean([known, unknown, known._replace(value=0.25)]) == MetricValue("a", 0.375)
     assert _mean([unknown, unknown]) == unknown
     broken = MetricValue("a", None, "the metric 'a' fails")
     assert _mean([known, broken]) == broken
@@ -306,11 +306,34 @@ def test_the_paper_protocol_keeps_its_keys() -> None:
         ({"holdout": 1.0}, "less than 1"),
         ({"folds": 1}, "greater than or equal to 2"),
         ({"train": "rows"}, "'network' or 'data'"),
+        (
+            {"holdout": 0.3, "datasets": [{"card": "compas", "bias": ["label"], "folds": 3}]},
+            "folds: 'compas' has its own; give those of the other datasets",
+        ),
     ],
 )
 def test_protocols_that_contradict_themselves_are_refused(fields: dict[str, Any], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         world(**fields)
+
+
+def test_a_dataset_may_have_its_own_folds() -> None:
+    entries = [
+        {"card": "compas", "bias": ["label"]},
+        {"card": "compas", "name": "compas_three", "bias": ["label"], "folds": 3},
+    ]
+    made = world(train="data", folds=4, datasets=entries)
+    numbers = {
+        name: len(list(draw_folds(scene, Block(name, "label", 0.5, 0), made.experiment)))
+        for name, scene in made.scenes.items()
+    }
+    assert numbers == {"compas": 4, "compas_three": 3}
+    assert made.scenes["compas_three"].n_train == 4100  # of 6150 rows
+    assert [entry.folds for entry in lite(made.experiment).datasets] == [None, 2]
+    keys = {cell_key(world(train="data", folds=n), Block("compas", "label", 0.5, 0), {}, {}) for n in (3, 4)}
+    same = world(train="data", folds=4, datasets=[{**entries[0], "folds": 3}])
+    assert len(keys) == 2
+    assert cell_key(same, Block("compas", "label", 0.5, 0), {}, {}) in keys
 
 
 def test_rows_that_are_too_few_to_be_split_are_refused() -> None:

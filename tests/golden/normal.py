@@ -63,6 +63,7 @@ def _normal(path: Path) -> str:
         text = re.sub(rf"\b({re.escape(name)}\W{{1,3}}){re.escape(version)}(?![\w.])", r"\1<version>", text)
     text = re.sub(re.escape(platform.platform()) + r", \d+ cores?", "<system>", text)
     text = re.sub(r"\b[\d.,]+ s\b", "<seconds>", text)
+    text = re.sub(r"\b[\d.,]+ minutes(?=, one after the other)", "<minutes>", text)
     return re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)?", "<time>", text)
 
 

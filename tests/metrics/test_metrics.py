@@ -17,6 +17,7 @@ from benchmark.metrics import (
     Group,
     Metric,
     MetricError,
+    OneValueEach,
     Predictions,
     UndefinedMetricError,
     evaluate,
@@ -26,7 +27,6 @@ from benchmark.metrics import (
     measure,
     metric,
     metric_names,
-    one_value_each,
 )
 from benchmark.metrics import base as module
 
@@ -219,7 +219,7 @@ def test_stored_counts_give_the_same_as_rows() -> None:
     y_true, y_pred, deprived = rows(HAND)
     names = [name for name, declared in list_metrics().items() if declared.from_counts]
     whole = evaluate(y_true, y_pred, deprived, metrics=names)
-    stored = one_value_each(whole.counts, 1, names)
+    stored = OneValueEach(whole.counts.names, 1, names)(whole.counts)
     assert stored.values == pytest.approx(dict(whole.values), nan_ok=True)
     assert stored.reasons == whole.reasons
 
@@ -265,7 +265,7 @@ def test_unknown_and_flawed_metrics_are_refused(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(MetricError, match=r"the metric 'broken_\d' fails.*a number from 0 to 1"):
             evaluate(*rows(HAND), metrics=[broken.name])
         counts = evaluate(*rows(HAND)).counts
-        tolerant = one_value_each(counts, 1, [broken.name, "accuracy"], tolerant=True)
+        tolerant = OneValueEach(counts.names, 1, [broken.name, "accuracy"])(counts, tolerant=True)
         assert math.isnan(tolerant.values[broken.name])
         assert tolerant.reasons[broken.name].startswith(FAILING)
         assert tolerant.values["accuracy"] == pytest.approx(12 / 18)

@@ -188,6 +188,37 @@ def test_names_that_are_not_mentioned_are_the_same() -> None:
     assert entry.technique("massaging", "none") == "massaging"
 
 
+def test_a_metric_may_have_another_name_and_sign(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", manifest())
+    mapped = {"error": {"metric": "accuracy", "negated": True}, "hits": "accuracy"}
+    entry = entry_of(techniques={"rw": "reweighing"}, metrics=mapped)
+    printed = [(1, "a", "rw", 0.5, "error", -0.65), (1, "a", "rw", 0.5, "hits", 0.65)]
+    published = pd.DataFrame(printed, columns=["table", "dataset", "technique", "beta", "metric", "value"])
+    made = build_comparison(read_run(folder), entry, published)
+    assert made.rows["metric"].tolist() == ["error", "hits"]
+    assert made.rows[["ours", "ci_low", "ci_high"]].to_numpy().tolist() == [
+        [-0.64, -0.66, -0.62],
+        [0.64, 0.62, 0.66],
+    ]
+    assert made.rows["difference"].tolist() == [0.01, -0.01]
+    assert "error is accuracy with the other sign; hits is accuracy" in table_markdown(made, 1)
+    with pytest.raises(ReportError, match="names a metric that was not published"):
+        compare(
+            read_run(folder),
+            entry.model_copy(update={"metrics": entry_of(metrics={"f": "x"}).metrics}),
+            published,
+        )
+
+
+def test_ranks_are_of_numbers_with_as_many_decimals_as_are_printed() -> None:
+    frame = pd.DataFrame(
+        {"dataset": "a", "beta": 0.0, "metric": "m", "published": [0.1, 0.1, 0.2], "ours": [0.12, 0.08, 0.3]}
+    ).assign(test_data="real data")
+    assert rank_correlations(frame)["tau_b"].tolist() == [pytest.approx(1)]
+    finer = frame.assign(published=[0.10, 0.11, 0.2])
+    assert rank_correlations(finer)["tau_b"].tolist() == [pytest.approx(1 / 3)]
+
+
 def test_a_mapping_with_two_answers_is_refused(tmp_path: Path) -> None:
     double = '[[published.datasets]]\nname = "compas"\nentry = "adult"\ntechniques = ["zafar_fpr"]\n'
     shipped = Path(__file__).parents[2] / "experiments" / "paper.toml"
@@ -853,8 +884,16 @@ def test_a_missing_file_is_named(run_dir: Path, name: str) -> None:
         ("manifest.json", "{}", "experiment: Field required"),
         ("summary.csv", "", "is malformed"),
         ("summary.csv", "a,b\n1,2\n", "has other columns"),
-        ("summary.csv", ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,m,x,0,0,0,1\n", "text in the column mean"),
-        ("summary.csv", ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,m,0,0,0,0,\n", "text in the column n"),
+        (
+            "summary.csv",
+            ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,original,m,x,0,0,0,1\n",
+            "text in the column mean",
+        ),
+        (
+            "summary.csv",
+            ",".join(SUMMARY_COLUMNS) + "\na,b,0,t,c,original,m,0,0,0,0,\n",
+            "text in the column n",
+        ),
     ],
 )
 def test_a_damaged_file_is_named(run_dir: Path, name: str, content: str, message: str) -> None:

@@ -28,12 +28,11 @@ from benchmark.report.statistics_text import (
     survivors,
 )
 from benchmark.runs.analysis import (
-    BELOW_COLUMNS,
     RunStatistics,
-    _with_below,
     folder_statistics,
 )
 from benchmark.runs.finished import read_results, read_run
+from benchmark.runs.left_out import BELOW_COLUMNS, with_below
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.tables.markup import to_csv, to_latex, to_markdown
 from benchmark.tables.paper import ReportTable
@@ -310,14 +309,14 @@ def test_ranks_and_fronts_say_who_is_below_the_constant_answer_and_where(statist
         & (statistics.standing["dataset"] == "two")
         & (statistics.standing["beta"] > 0)
     )
-    ranks = _with_below(statistics.ranks.drop(columns=list(BELOW_COLUMNS)), constants)
+    ranks = with_below(statistics.ranks.drop(columns=list(BELOW_COLUMNS)), constants)
     own = ranks[(ranks["technique"] == "massaging") & ranks["datasets"].str.contains("two")]
     assert set(own.loc[own["over"] == "dataset beta", "below_constant_betas"]) == {"0.5 1"}
     single = own[own["over"] == "dataset"]
     assert set(single.loc[single["beta"] == 0.5, "below_constant_betas"]) == {"0.5"}
     assert not single.loc[single["beta"] == 0, "below_constant"].any()
     assert not ranks.loc[ranks["technique"] != "massaging", "below_constant"].any()
-    fronts = _with_below(statistics.pareto.drop(columns=list(BELOW_COLUMNS)), constants)
+    fronts = with_below(statistics.pareto.drop(columns=list(BELOW_COLUMNS)), constants)
     marked = fronts[fronts["below_constant"]]
     assert set(marked["dataset"]) == {"two"}
     assert set(marked["technique"]) == {"massaging"}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from benchmark.errors import UnknownNameError
-from benchmark.metrics import GroupCounts, evaluate, one_value_each
+from benchmark.metrics import GroupCounts, OneValueEach, evaluate
 from benchmark.statistics import fairea_regions
 from benchmark.statistics.fairea import REGIONS, regions
 from tests.statistics.made_up import results
@@ -35,7 +35,7 @@ def mutation_baseline(counts: np.ndarray, shares: Sequence[float]) -> pd.DataFra
         mutated = (1 - share) * counts
         mutated[:, :, int(by_label[1] > by_label[0])] += share * counts.sum(axis=2)
         names = tuple(map(str, range(len(counts))))
-        rows.append(one_value_each(GroupCounts(names, mutated, counts), 1, PAPER).values)
+        rows.append(OneValueEach(names, 1, PAPER)(GroupCounts(names, mutated, counts)).values)
     return pd.DataFrame(rows)
 
 

@@ -59,6 +59,15 @@ def test_massaging_breaks_ties_by_row_order() -> None:
     np.testing.assert_array_equal(changed, [0, 5])
 
 
+def test_reweighing_to_the_favored_groups_rate_weights_favorable_rows_of_the_deprived_alone() -> None:
+    technique = get_technique("reweighing", rate="favored")
+    assert isinstance(technique, PreProcessing)
+    weight = technique.prepare(JOBS, Tools(None, None, None)).sample_weight  # type: ignore[arg-type]
+    assert weight is not None
+    # Four men are accepted for each that is not: so are three refused women for twelve.
+    np.testing.assert_allclose(weight, np.where(JOBS.deprived & JOBS.y, 6.0, 1.0))
+
+
 @pytest.mark.parametrize("name", ["massaging", "preferential_sampling"])
 def test_the_ranker_can_be_chosen(name: str) -> None:
     data = example_table()

@@ -14,7 +14,7 @@ from tools.performance.report import TARGETS, ratios, write_report
 from tools.performance.timing import COLUMNS
 
 # The parts in which everybody is a dependency, or is said to be missing.
-PARTS = ("structure", "sampling", "trees", "techniques", "metrics", "profile_block")
+PARTS = ("structure", "sampling", "trees", "techniques", "metrics", "profile_block", "command")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # other packages' own
 

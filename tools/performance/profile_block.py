@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -43,7 +44,7 @@ WAITING = "waiting"
 _BLOCKS = 5
 _WATCHED: tuple[tuple[str, Any, str], ...] = (
     ("ranking", evaluate, "naive_bayes_ranker"),
-    ("technique", PreProcessing, "prepare"),
+    ("technique", PreProcessing, "_prepared"),
     ("classifier", C45Classifier, "fit"),
     *(("prediction", C45Classifier, name) for name in ("predict", "predict_proba", "predict_both")),
     ("metrics", Scorer, "score"),
@@ -132,9 +133,12 @@ def _watched(
         scene = evaluator.world.scenes[block.dataset]
         scene._planted.clear()
         scene.planted(block.bias, block.beta)  # done once per level of bias, not once per block
+        gc.collect()
+        gc.freeze()  # as the workers of a run, which do not look through what was loaded again and again
         started = time.perf_counter()
         with watch.stage("other"):
             store.write(list(evaluator(block, cells)))
         elapsed = time.perf_counter() - started
+        gc.unfreeze()
         scene._planted.clear()
     return watch, max(0.0, elapsed - sum(watch.seconds.values()))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from benchmark.columns import TEST_TITLES
 from benchmark.techniques.base import Convergence
@@ -17,8 +18,7 @@ Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed
 _NOT_OF_THE_ORIGINAL = re.compile(r"([a-z]+)(?:\[([0-9]+)\])?/(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class MetricValue:
+class MetricValue(NamedTuple):
     """A metric's value; ``value`` is None where it is undefined, and ``reason`` says why.
 
     ``fold`` numbers the part of the rows that it is of, from 0; None for all of a repetition.
@@ -36,6 +36,11 @@ class MetricValue:
         if self.fold is not None:
             return f"{self.test}[{self.fold}]/{self.metric}"
         return self.metric if self.test == "original" else f"{self.test}/{self.metric}"
+
+    @property
+    def row(self) -> tuple[str, float | None, str]:
+        """What the store keeps of it: its name there, value and reason."""
+        return self.stored_name, self.value, self.reason
 
     @classmethod
     def stored(cls, name: str, value: float | None, reason: str) -> MetricValue:
@@ -74,7 +79,13 @@ class CellResult:
     @property
     def metric_names(self) -> str:
         """Stored names of its metrics, sorted, separated by blanks; "precision[Female]" is a precision."""
-        return " ".join(sorted({m.stored_name.partition("[")[0] for m in self.metrics if m.fold is None}))
+        return _names_of(tuple(m.stored_name for m in self.metrics if m.fold is None))
+
+
+@functools.lru_cache
+def _names_of(values: tuple[str, ...]) -> str:
+    """Return the names of the metrics of values, which are the same in all cells of a run."""
+    return " ".join(sorted({value.partition("[")[0] for value in values}))
 
 
 @dataclass(frozen=True, slots=True)

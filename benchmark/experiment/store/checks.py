@@ -50,7 +50,11 @@ def checksum(
             *(key, dataset, bias, _number(beta), int(repetition), technique, classifier),
             *(status, reason, counts, _number(seconds), scoring),
             None if convergence is None else tuple(map(_number, convergence)),
-            sorted((name, _number(value), why) for name, value, why in metrics),
+            # As _number says, without a call for each of a hundred.
+            sorted(
+                (name, None if value is None or value != value else float(value) + 0.0, why)
+                for name, value, why in metrics
+            ),
         )
     except (TypeError, ValueError, OverflowError):
         return -1

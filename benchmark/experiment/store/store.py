@@ -212,7 +212,7 @@ class Store:
         scorings = [(c.scoring, c.metric_names) for c in cells]
         rows: dict[str, list[tuple[Any, ...]]] = {
             "cells": heads,
-            "results": [(c.key, m.stored_name, m.value, m.reason) for c in cells for m in c.metrics],
+            "results": [(c.key, *m.row) for c in cells for m in c.metrics],
             "convergence": [(c.key, *astuple(c.convergence)) for c in cells if c.convergence is not None],
             "predictions": [(c.key, c.rows) for c in cells if c.rows is not None],
             "checks": [
@@ -302,9 +302,8 @@ class _DamagedError(Exception):
 
 
 def _checksum(head: Sequence[Any], cell: CellResult) -> int:
-    metrics = [(m.stored_name, m.value, m.reason) for m in cell.metrics]
     convergence = None if cell.convergence is None else astuple(cell.convergence)
-    return checksum(head, metrics, convergence, cell.scoring)
+    return checksum(head, [m.row for m in cell.metrics], convergence, cell.scoring)
 
 
 def _cell(row: Sequence[Any], **others: Any) -> CellResult:

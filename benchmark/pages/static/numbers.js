@@ -31,7 +31,7 @@ function studentInterval(values) {
   const n = values.length;
   const mean = n ? sum(values) / n : NaN;
   const variance = n > 1 ? sum(values.map((value) => (value - mean) ** 2)) / (n - 1) : NaN;
-  const half = n > 1 ? run.quantiles[n - 2] * Math.sqrt(variance / n) : NaN;
+  const half = n > 1 && !run.overlapping ? run.quantiles[n - 2] * Math.sqrt(variance / n) : NaN;
   return [mean, mean - half, mean + half];
 }
 
@@ -61,7 +61,7 @@ function signsOf(n) {
 // Two-sided sign-flip p-value of the hypothesis that differences are symmetric about 0.
 function signFlipP(differences) {
   const n = differences.length;
-  if (n < 2 || differences.some(Number.isNaN)) return NaN;
+  if (n < 2 || run.overlapping || differences.some(Number.isNaN)) return NaN;
   const { exact, patterns, signs } = signsOf(n);
   // The values have seven digits: sums that differ by less are equal.
   const least = Math.abs(sum(differences)) - 1e-6 * sum(differences.map(Math.abs));

@@ -271,7 +271,7 @@ function drawTable(view) {
   const rows = shownRows(view);
   $("table").caption.textContent =
     `${view.title}. Differences to ${view.baselineTitle}. Intervals: Student's. ` +
-    `p: sign-flip test, Holm-corrected. Accepts: all / the deprived / the favored.`;
+    `p: ${run.overlapping ? "corrected resampled t-test" : "sign-flip test"}, Holm-corrected. Accepts: all / the deprived / the favored.`;
   $("table").tHead.rows[0].replaceChildren(...headings(COLUMNS, "sort"));
   const none = make("tr", {}, make("td", { colspan: String(COLUMNS.length) }, "No row is left."));
   const shown = rows.length ? rows.map(tableRow) : [none];

@@ -1,0 +1,45 @@
+"""Counts of test rows, summed over the repetitions of a cell."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.columns import ORIGINAL
+from benchmark.experiment.score import counts_by_place
+from benchmark.experiment.store import CellResult
+
+CellName: TypeAlias = tuple[str, str, float, str, str]
+"""Dataset, bias, level of bias, technique and classifier."""
+
+
+class CountsOfCells:
+    """Mean counts of the original test rows over the repetitions of each cell.
+
+    They are by group, label and prediction; with folds, all folds of a repetition together.
+    """
+
+    def __init__(self) -> None:
+        self._sums: dict[CellName, NDArray[np.float64]] = {}
+        self._n: defaultdict[CellName, int] = defaultdict(int)
+
+    def taken_from(self, cells: Iterable[CellResult]) -> Iterator[CellResult]:
+        """Yield cells without their counts, which are added here."""
+        for cell in cells:
+            own = [counts for (_, test), counts in counts_by_place(cell.counts).items() if test == ORIGINAL]
+            if cell.status == "ok" and own and len(own[0]):
+                where = (cell.dataset, cell.bias, cell.beta, cell.technique, cell.classifier)
+                total = np.sum([np.asarray(counts, dtype=float) for counts in own], axis=0)
+                self._sums[where] = self._sums.get(where, np.zeros_like(total)) + total
+                self._n[where] += 1
+            yield replace(cell, counts=())
+
+    @property
+    def means(self) -> Mapping[CellName, NDArray[np.float64]]:
+        """Mean counts of each cell."""
+        return {where: total / self._n[where] for where, total in self._sums.items()}

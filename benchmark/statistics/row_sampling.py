@@ -1,0 +1,99 @@
+"""How much a metric varies with the test rows: what intervals over training samples leave out."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from benchmark.statistics.frames import CELL_KEY, Array
+from benchmark.statistics.intervals import CONFIDENCE
+
+ROW_COLUMNS = (*CELL_KEY, "sd_test_rows")
+"""Columns of a frame of :func:`row_deviations`."""
+
+_STEP = 0.5  # rows
+_MANY = 1e9  # degrees of freedom: as good as a normal distribution
+
+
+def row_deviations(counts: NDArray[np.float64], evaluate: Callable[[Array], Array]) -> Array:
+    r"""Return the standard deviation of metrics if as many test rows were drawn again.
+
+    Rows are drawn with replacement: the counts are multinomial, with the shares :math:`p_c` of the ``counts``
+    of shape (n_groups, 2, 2), by group, label and prediction. With the derivatives :math:`g_c` of a metric by
+    the counts, found by shifting each by half a row, its variance is that of the linear approximation,
+
+    .. math:: n \Bigl(\sum_c p_c\, g_c^2 - \bigl(\sum_c p_c\, g_c\bigr)^2\Bigr)
+
+    with n the number of rows. ``evaluate`` turns counts into metrics, shape (n_metrics,); the deviations have
+    the same shape, NaN where a metric is undefined near the counts.
+
+    Notes
+    -----
+    Of the mean of several models, each scored on the same rows, the counts are the mean ones. That takes the
+    models to agree about every row. Where they do not, part of the noise averages out, and the deviation is
+    too large: the mean of the models' answers about a row varies less than a single answer.
+    """
+    n = counts.sum()
+    squares, means = 0.0, 0.0
+    for cell in np.argwhere(counts > 0):
+        place = tuple(cell)
+        step = min(_STEP, counts[place] / 2)
+        ends = []
+        for sign in (-1, 1):
+            moved = counts.copy()
+            moved[place] += sign * step
+            ends.append(evaluate(moved))
+        slope = (ends[1] - ends[0]) / (2 * step)
+        share = counts[place] / n
+        squares, means = squares + share * slope**2, means + share * slope
+    return np.asarray(np.sqrt(np.maximum(n * (squares - np.square(means)), 0)))
+
+
+def with_test_rows(
+    intervals: pd.DataFrame, deviations: pd.DataFrame | None, *, confidence: float = CONFIDENCE
+) -> pd.DataFrame:
+    r"""Append to intervals over training samples those that hold the variation of test rows as well.
+
+    Parameters
+    ----------
+    intervals : DataFrame
+        From :func:`~benchmark.statistics.cell_intervals`, with the same confidence.
+    deviations : DataFrame or None
+        Columns :data:`ROW_COLUMNS`; None where they are unknown.
+
+    Returns
+    -------
+    DataFrame
+        With ``sd_test_rows``, ``both_low`` and ``both_high``; NaN where the former is unknown or there is no
+        interval. All repetitions are scored on the same test rows, so that their noise does not average out:
+        the variance of the mean is :math:`s^2 / R` over R repetitions plus that of the test rows. The
+        degrees of freedom are Welch and Satterthwaite's, with none lost for the test rows.
+    """
+    key = list(CELL_KEY)
+    if deviations is None:
+        table = intervals.assign(sd_test_rows=np.nan)
+    else:
+        table = intervals.join(deviations.set_index(key)["sd_test_rows"], on=key)
+    half = ((table["ci_high"] - table["ci_low"]) / 2).to_numpy()
+    mean, n = table["mean"].to_numpy(), table["n"].to_numpy()
+    low, high = widened(mean, half, n, table["sd_test_rows"].to_numpy(), confidence)
+    return table.assign(both_low=low, both_high=high)
+
+
+def widened(
+    mean: Array, half: Array, n: NDArray[np.int64], deviations: Array, confidence: float = CONFIDENCE
+) -> tuple[Array, Array]:
+    """Return the ends of intervals that hold the variation of test rows besides that of n repetitions.
+
+    ``half`` are half of the widths of Student's intervals, ``deviations`` those of :func:`row_deviations`.
+    """
+    level = (1 + confidence) / 2
+    df = np.where(n > 1, n - 1.0, np.nan)
+    training = (half / stdtrit(df, level)) ** 2
+    both = training + deviations**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = np.where(training > 0, df * (both / training) ** 2, _MANY + 0 * df)
+    ends = stdtrit(np.minimum(df, _MANY), level) * np.sqrt(both)
+    return mean - ends, mean + ends

@@ -1,0 +1,222 @@
+"""What is said of a run that scored its models on several tests: each by itself, and each by its name."""
+
+from __future__ import annotations
+
+import base64
+import io
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+from benchmark.api import Run
+from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
+from benchmark.experiment.export import failures_frame, metrics_frame, results_frame
+from benchmark.experiment.store import CellResult, MetricValue
+from benchmark.figures.run import run_figures
+from benchmark.figures.statistics import statistics_figures
+from benchmark.pages.numbers import page_numbers
+from benchmark.pages.run import write_page
+from benchmark.report.console import print_report
+from benchmark.report.statistics_files import write_statistics
+from benchmark.report.statistics_text import survivors
+from benchmark.runs.analysis import RunStatistics, folder_statistics
+from benchmark.runs.comparison import compare_runs
+from benchmark.runs.finished import read_results, read_run
+from benchmark.runs.frames import check_failures, check_results
+from benchmark.statistics.answers import ConstantAnswer, constant_on
+from benchmark.tables.significance import statistics_tables
+from benchmark.text.files import plain_or_packed
+from tests.report.made_up_folder import write_made_up_folder
+from tests.report.planted_folder import GROUPS
+from tests.report.tested_three_times import BETAS, BIASES, REPETITIONS, TESTS, frames, write_tested_folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tested_folder(tmp_path_factory.mktemp("runs") / "tested")
+
+
+@pytest.fixture(scope="module")
+def statistics(folder: Path) -> RunStatistics:
+    return folder_statistics(folder)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_every_frame_has_of_a_test_what_a_run_of_that_test_alone_has(
+    statistics: RunStatistics, test: str, tmp_path: Path
+) -> None:
+    alone = folder_statistics(write_tested_folder(tmp_path / test, (test,)))
+    both = (
+        {**own.frames, "standing": own.standing, "judged": own.judged, "compared": own.compared}
+        for own in (statistics, alone)
+    )
+    of_all, of_one = both
+    for name, frame in of_all.items():
+        part = frame[frame["test"] == test].reset_index(drop=True)
+        assert len(part)
+        pd.testing.assert_frame_equal(part, of_one[name].reset_index(drop=True), check_dtype=False, obj=name)
+    for ours, theirs in zip(survivors(statistics), survivors(alone), strict=True):
+        part = ours[ours["test"] == test].reset_index(drop=True)
+        pd.testing.assert_frame_equal(part, theirs.reset_index(drop=True), check_dtype=False)
+
+
+def test_the_summary_is_of_one_test(folder: Path) -> None:
+    summary = read_run(folder).summary
+    results, _ = frames()
+    keys = ["dataset", "bias", "beta", "technique", "classifier", "test", "metric"]
+    expected = results.groupby(keys)["value"].agg(["mean", "count"])
+    found = summary.set_index(keys)
+    assert found.index.is_unique
+    np.testing.assert_allclose(found.loc[expected.index, "mean"], expected["mean"])
+    failed = found.drop(expected.index)
+    assert len(failed) == 2 * len(BIASES) * len(TESTS) * 5
+    assert (failed["n"] == 0).all()
+
+
+def test_scenarios_are_named_with_their_test(statistics: RunStatistics, tmp_path: Path) -> None:
+    names = [(s.heading, s.file_name) for s in statistics.scenarios]
+    assert names[:3] == [
+        (f"Adult, label, {TEST_TITLES[test]}", f"adult__label__{test}")
+        for test in (ORIGINAL, BIASED, BALANCED)
+    ]
+    assert len(names) == len(set(names)) == 12
+    for test, last in ((ORIGINAL, "Adult, under"), (BIASED, "Adult, under, biased test data")):
+        run = folder_statistics(write_tested_folder(tmp_path / test, (test,)))
+        assert run.scenarios[1].heading == last
+
+
+def test_what_is_written_names_the_test(statistics: RunStatistics, tmp_path: Path) -> None:
+    tables = {table.name: table for table in statistics_tables(statistics)}
+    for test, metric in itertools.product(TESTS, ("discrimination", "accuracy")):
+        table = tables[f"significance_{metric}__{test}"]
+        assert TEST_TITLES[test] in table.caption
+        assert all(heading.endswith(TEST_TITLES[test]) for heading in table.groups)
+        assert len(table.groups) == 4
+    write_statistics(tmp_path, statistics, figures=False)
+    page = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "without planted bias. Accepts" not in page
+    assert "one dataset, bias, classifier, test and metric" in page
+    for bias, test in itertools.product(BIASES, TESTS):
+        assert f"| Adult, Dutch (embedded), {bias}, {TEST_TITLES[test]} | Accuracy |" in page
+        assert f"### Adult, {bias}, {TEST_TITLES[test]} at β = 0.5" in page
+    # A sample without a result is one, on however many tests.
+    assert f"Gone {2 * len(BIASES) * REPETITIONS}." in page
+
+
+def test_figures_are_of_one_test_and_say_which(statistics: RunStatistics, folder: Path) -> None:
+    run = read_run(folder)
+    every = read_results(folder, run, [metric.name for metric in run.metrics])
+    checked = check_results(every, run), check_failures(run.failures, run)
+    drawings = dict([*run_figures(run.summary, *checked, run), *statistics_figures(statistics)])
+    drawn = [name for name in drawings if not name.startswith("network/")]
+    assert all(sum(f"__{test}" in name for test in TESTS) == 1 for name in drawn)
+    for name in ("over_beta/adult__label", "heat_accuracy", "ranks_adult__dutch_embedded__label"):
+        for test in TESTS:
+            figure = drawings[f"{name}__{test}"]()
+            assert TEST_TITLES[test] in " ".join(text.get_text() for text in figure.texts)
+    (axes,) = drawings["heat_discrimination__biased"]().axes[:1]
+    shown = {text.get_text() for text in axes.texts}
+    assert any(text.startswith(".29") or text.startswith(".30") for text in shown)
+    assert not any(text.startswith(("−.0", ".00")) for text in shown)  # those are of balanced rows
+
+
+def test_the_page_holds_each_test_by_itself(statistics: RunStatistics, folder: Path) -> None:
+    numbers = page_numbers(statistics)
+    found = {(s["dataset"], s["bias"], s["test"]): s for s in numbers["scenarios"]}
+    assert len(found) == len(numbers["scenarios"]) == 12
+    results, _ = frames()
+    for (dataset, bias, test), scenario in found.items():
+        assert TEST_TITLES[test] in scenario["title"]
+        own = results[(results["dataset"] == dataset) & (results["bias"] == bias) & (results["test"] == test)]
+        mean = own[(own["beta"] == 0) & (own["technique"] == "none")].groupby("metric")["value"].mean()
+        shown = np.frombuffer(base64.b64decode(scenario["mean"]), dtype="<f4")[:2]
+        np.testing.assert_allclose(shown, mean[["discrimination", "accuracy"]], rtol=1e-5)
+        assert scenario["width"] == REPETITIONS
+        constant = {ORIGINAL: 0.68, BALANCED: 0.5}.get(test)
+        assert (scenario["constant"] or {"accuracy": None})["accuracy"] == constant
+    text = write_page(folder, statistics).read_text(encoding="utf-8")
+    assert "Balanced test data: the original test rows, weighted" in text
+    assert '<th scope="col">tests</th>' in text or ">tests<" in text
+
+
+def test_the_terminal_names_the_test(folder: Path) -> None:
+    said = io.StringIO()
+    run = read_run(folder)
+    print_report(Console(file=said, width=100), *frames(), run)
+    for test in TESTS:
+        assert f"What to choose: Dutch (embedded), under, {TEST_TITLES[test]}" in said.getvalue()
+    assert "on test rows without planted bias" not in said.getvalue()
+
+
+def test_the_means_of_the_face_are_of_one_test(folder: Path) -> None:
+    shown = Run(folder)._means()
+    assert list(shown.index.names) == ["dataset", "bias", "test", "technique"]
+    results, _ = frames()
+    own = results.query("dataset == 'adult' and bias == 'label' and beta == 0.5 and metric == 'accuracy'")
+    expected = own.groupby(["test", "technique"])["value"].mean()
+    for (test, technique), mean in expected.items():
+        assert shown.loc[("adult", "label", test, technique), ("accuracy", 0.5)] == pytest.approx(mean)
+
+
+def test_two_runs_are_compared_test_by_test(folder: Path, tmp_path: Path) -> None:
+    alone = write_tested_folder(tmp_path / "alone", (BIASED,))
+    found = compare_runs(alone, folder).differences
+    assert (found["identical"] == found["values"]).all()
+    assert found["values"].sum() == 2 * len(BIASES) * len(BETAS) * 4 * REPETITIONS * 5
+
+
+def test_what_a_constant_answer_scores_depends_on_the_test() -> None:
+    answer = GROUPS.best_constant
+    assert constant_on(answer, ORIGINAL) == answer
+    assert constant_on(answer, BIASED) is None
+    balanced = constant_on(None, BALANCED)
+    assert balanced is not None
+    assert (balanced.accuracy, balanced.words) == (0.5, "refusing or accepting everybody")
+    assert ConstantAnswer(3, 1).words == "accepting everybody"
+
+
+def test_folders_of_earlier_versions_are_of_the_original_test(tmp_path: Path) -> None:
+    folder = write_made_up_folder(tmp_path / "run")
+    before = read_run(folder)
+    results = read_results(folder, before)
+    for name in ("results", "failures", "summary"):
+        path = plain_or_packed(folder / f"{name}.csv")
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        frame.drop(columns="test").to_csv(path, index=False)
+    old = read_run(folder)
+    assert old.tests == (ORIGINAL,)
+    pd.testing.assert_frame_equal(old.failures, before.failures)
+    pd.testing.assert_frame_equal(read_results(folder, old), results)
+    assert set(results["test"]) == {ORIGINAL}
+    assert set(old.failures.loc[old.failures["metric"] == "", "test"]) == {""}
+
+
+def test_rows_are_written_by_test_and_metric_and_only_those_asked_for() -> None:
+    values = [
+        MetricValue("accuracy", 0.8),
+        MetricValue("auc", None, "balanced rows have no order", BALANCED),
+        MetricValue("accuracy", 0.6, test=BALANCED),
+        MetricValue("accuracy", 0.7, test=BIASED),
+        MetricValue("auc", 0.9),
+    ]
+    done = CellResult("k", "d", "b", 0.5, 0, "t", "c", "ok", metrics=tuple(values))
+    lost = CellResult("l", "d", "b", 0.5, 1, "t", "c", "failed", "it raised")
+    asked = (["auc", "accuracy"], [ORIGINAL, BALANCED])
+    found = results_frame([done, lost], *asked)
+    assert found[["test", "metric"]].to_numpy().tolist() == [
+        [ORIGINAL, "auc"],
+        [ORIGINAL, "accuracy"],
+        [BALANCED, "auc"],
+        [BALANCED, "accuracy"],
+    ]
+    assert results_frame([done], ["accuracy"])["value"].tolist() == [0.8]
+    assert metrics_frame([done], *asked)["reason"].tolist() == ["", "", "balanced rows have no order", ""]
+    failures = failures_frame([done, lost], *asked)
+    assert failures[["test", "metric", "status"]].to_numpy().tolist() == [
+        [BALANCED, "auc", "undefined"],
+        ["", "", "failed"],
+    ]

@@ -1,0 +1,142 @@
+"""Repeated splits of the same rows: intervals and tests that know that these overlap."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from benchmark.columns import FOLD_COLUMNS
+from benchmark.statistics import cell_intervals, paired_comparisons, recoveries, slopes_and_areas
+from benchmark.statistics.answers import judged, underpowered_families
+from benchmark.statistics.frames import Resampling, to_cells
+from benchmark.statistics.hypothesis_tests import CORRECTED, corrected_t_p_values
+from benchmark.statistics.intervals import NO_FOLDS, student_intervals
+from tests.statistics.made_up import GOALS, results
+
+HALVES = Resampling({"one": 1.0})
+
+
+def two(n: int = 6, beta: float = 0.0) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    base = rng.normal(0.7 - 0.2 * beta, 0.02, n)
+    return results({"none": base.tolist(), "t": (base + rng.normal(0.05, 0.02, n)).tolist()}, beta=beta)
+
+
+def folds_of(table: pd.DataFrame, n_folds: int) -> pd.DataFrame:
+    """Return folds whose means are the values of a table."""
+    shift = np.linspace(-0.03, 0.03, n_folds)
+    parts = [table.assign(fold=k, value=table["value"] + shift[k]) for k in range(n_folds)]
+    return pd.concat(parts)[list(FOLD_COLUMNS)]
+
+
+def test_the_standard_error_has_the_overlap_in_it() -> None:
+    values = np.random.default_rng(1).normal(size=(1, 10))
+    low, high = student_intervals(values, overlap=3 / 7)
+    half = scipy.stats.t.ppf(0.975, 9) * values.std(ddof=1) * np.sqrt(1 / 10 + 3 / 7)
+    assert (low[0], high[0]) == pytest.approx((values.mean() - half, values.mean() + half))
+    t = abs(values.mean()) / (values.std(ddof=1) * np.sqrt(1 / 10 + 3 / 7))
+    assert corrected_t_p_values(values, np.array([3 / 7]))[0] == pytest.approx(2 * scipy.stats.t.sf(t, 9))
+
+
+def test_without_overlap_it_is_students_test() -> None:
+    values = np.random.default_rng(2).normal(size=(1, 7))
+    expected = scipy.stats.ttest_1samp(values[0], 0).pvalue
+    assert corrected_t_p_values(values, np.array([0.0]))[0] == pytest.approx(expected)
+
+
+def test_comparisons_of_splits_use_the_corrected_test_and_say_so() -> None:
+    plain = paired_comparisons(two(), "none", GOALS).iloc[0]
+    found = paired_comparisons(to_cells(two(), HALVES), "none", GOALS).iloc[0]
+    factor = np.sqrt((1 / 6 + 1) / (1 / 6))
+    for name in ("difference", "improvement"):
+        assert found[name] == plain[name]
+        width, before = (own[f"{name}_high"] - own[f"{name}_low"] for own in (found, plain))
+        assert width == pytest.approx(factor * before)
+    assert (plain["permutation"], found["permutation"]) == ("exact", CORRECTED)
+    assert found["p_permutation"] > plain["p_permutation"]
+    assert np.isnan(found["p_wilcoxon"])
+    assert np.isnan(found["p_wilcoxon_holm"])
+
+
+def test_a_corrected_test_can_be_significant_with_few_splits() -> None:
+    found = paired_comparisons(to_cells(two(3), HALVES), "none", GOALS)
+    assert underpowered_families(found).empty
+    assert judged(found)["tested"].all()
+
+
+@pytest.mark.parametrize("estimate", [cell_intervals, slopes_and_areas])
+def test_all_intervals_know_the_overlap(estimate: object) -> None:
+    table = pd.concat([two(beta=0.0), two(beta=1.0)])
+    name = ("ci_low", "ci_high") if estimate is cell_intervals else ("slope_low", "slope_high")
+    plain, found = (estimate(own) for own in (table, to_cells(table, HALVES)))  # type: ignore[operator]
+    width, before = (own[name[1]] - own[name[0]] for own in (found, plain))
+    assert width.to_numpy() == pytest.approx(np.sqrt(7) * before.to_numpy())
+
+
+def test_recoveries_know_the_overlap() -> None:
+    table = pd.concat([two(beta=0.0), two(beta=1.0)])
+    plain, found = (recoveries(own, "none").iloc[0] for own in (table, to_cells(table, HALVES)))
+    assert found["planted"] == pytest.approx(plain["planted"])
+    width, before = (own["planted_high"] - own["planted_low"] for own in (found, plain))
+    assert width == pytest.approx(np.sqrt(7) * before)
+
+
+def test_single_folds_are_the_splits_where_there_are_some() -> None:
+    table = two(4)
+    cells = to_cells(table, Resampling({"one": 0.5}, 3, folds_of(table, 3)))
+    found = cell_intervals(cells).set_index("technique").loc["t"]
+    own = folds_of(table, 3).query("technique == 't'")["value"]
+    half = scipy.stats.t.ppf(0.975, 11) * own.std(ddof=1) * np.sqrt(1 / 12 + 1 / 2)
+    assert (found["n"], found["mean"]) == (4, pytest.approx(own.mean()))
+    assert found["ci_high"] - found["mean"] == pytest.approx(half)
+    # Of differences, what folds have in common cancels.
+    compared = paired_comparisons(cells, "none", GOALS).iloc[0]
+    plain = paired_comparisons(to_cells(table, Resampling({"one": 0.5})), "none", GOALS).iloc[0]
+    assert compared["difference"] == plain["difference"]
+    assert compared["difference_high"] < plain["difference_high"]
+
+
+def test_without_single_folds_there_is_no_interval() -> None:
+    cells = to_cells(two(), Resampling({"one": 0.5}, 3))
+    found = cell_intervals(cells)
+    assert found["ci_low"].isna().all()
+    assert set(found["reason"]) == {NO_FOLDS}
+    assert np.isnan(paired_comparisons(cells, "none", GOALS)["p_permutation"]).all()
+
+
+def test_parts_of_cells_keep_their_overlap() -> None:
+    cells = to_cells(two(), Resampling({"one": 0.5}, 3, folds_of(two(), 3))).where(technique=["t"])
+    assert cells.overlaps.tolist() == [0.5]
+    assert cells.singles.shape == (1, 18)
+
+
+@pytest.mark.parametrize(("n_folds", "repeats"), [(None, 10), (None, 30), (5, 4)])
+def test_the_corrected_test_holds_its_level_where_the_uncorrected_does_not(
+    n_folds: int | None, repeats: int
+) -> None:
+    """Two classifiers are equally good: each answers by the nearer mean of one of two features."""
+    rng = np.random.default_rng(9)
+    n_rows, n_experiments, share = 60, 300, 0.3
+    values = []
+    for _ in range(n_experiments):
+        y = rng.random(n_rows) < 0.5
+        features = rng.normal(size=(2, n_rows)) + 0.8 * y
+        differences = []
+        for _ in range(repeats):
+            order = rng.permutation(n_rows)
+            parts = [order[: int(share * n_rows)]] if n_folds is None else np.array_split(order, n_folds)
+            for test in parts:
+                train = np.setdiff1d(order, test)
+                middle = [(x[train][y[train]].mean() + x[train][~y[train]].mean()) / 2 for x in features]
+                right = [((x[test] > m) == y[test]).mean() for x, m in zip(features, middle, strict=True)]
+                differences.append(right[0] - right[1])
+        values.append(differences)
+    splits = np.array(values)
+    ratio = share / (1 - share) if n_folds is None else 1 / (n_folds - 1)
+    corrected = corrected_t_p_values(splits, np.full(n_experiments, ratio))
+    uncorrected = corrected_t_p_values(splits, np.zeros(n_experiments))
+    # Three standard errors of 300 experiments are 0.038.
+    assert (corrected <= 0.05).mean() <= 0.05 + 0.038
+    assert (uncorrected <= 0.05).mean() > 0.2
