@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from benchmark.experiment.plan import DatasetEntry, load_experiment
 from benchmark.figures import style
 from benchmark.figures.style import Page, line_style
 from benchmark.metrics import list_metrics
 from benchmark.statistics.frames import Cells, distance, to_cells
+from benchmark.statistics.intervals import student_intervals
 from benchmark.techniques import get_technique
 from benchmark.text.files import plain_or_packed, write_atomically
 
@@ -87,16 +87,13 @@ def betas(run: str) -> tuple[float, ...]:
 
 
 def corrected(values: Array, test_share: float = _HOLDOUT) -> Estimate:
-    """Return the mean over random splits with the corrected resampled t interval.
+    """Return the mean over repetitions with its interval, corrected for splits that overlap.
 
-    Splits overlap, so that their values are alike: the variance of the mean is that of one value times
-    1 / n + n_test / n_train. Nadeau and Bengio (2003), Inference for the generalization error. A share of 0
-    is for independent repetitions.
+    ``test_share`` is the share of all rows that each split keeps for testing, whatever the number of rows that
+    are trained on; 0 is for independent repetitions.
     """
-    n, share = len(values), test_share / (1 - test_share)
-    half = float(stdtrit(n - 1, 0.975) * values.std(ddof=1) * np.sqrt(1 / n + share))
-    mean = float(values.mean())
-    return mean, mean - half, mean + half
+    low, high = student_intervals(values[None], overlap=test_share / (1 - test_share))
+    return float(values.mean()), float(low[0]), float(high[0])
 
 
 # What mitigation does to accuracy
