@@ -1,6 +1,6 @@
 """What the runs ``tests``, ``tests_network`` and ``tests_seen`` say: tables and figure of their findings.
 
-``python -m tools.biased_tests`` writes both pages' tables and the figure anew from the committed values;
+``python -m tools.biased_tests`` writes the pages' tables and the figure anew from the committed values;
 ``tests/tools/test_biased_tests.py`` holds them.
 """
 
@@ -32,7 +32,10 @@ Estimate = tuple[float, float, float]
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results"
-PAGES = tuple(RESULTS / run / "FINDINGS.md" for run in ("tests", "tests_network"))
+PAGES = (
+    *(RESULTS / run / "FINDINGS.md" for run in ("tests", "tests_network")),
+    ROOT / "docs" / "method.md",
+)
 FIGURE = RESULTS / "tests" / "figures" / "mitigation.png"
 BASELINE = "none"
 WRONG = ("label", "selection", "both")
@@ -89,8 +92,8 @@ def betas(run: str) -> tuple[float, ...]:
 def corrected(values: Array, test_share: float = _HOLDOUT) -> Estimate:
     """Return the mean over repetitions with its interval, corrected for splits that overlap.
 
-    ``test_share`` is the share of all rows that each split keeps for testing, whatever the number of rows that
-    are trained on; 0 is for independent repetitions.
+    ``test_share`` is the share of all rows that each split keeps for testing, however many of the
+    others are trained on; 0 is for independent repetitions.
     """
     low, high = student_intervals(values[None], overlap=test_share / (1 - test_share))
     return float(values.mean()), float(low[0]), float(high[0])
@@ -311,6 +314,15 @@ def ranks_table() -> str:
     return _table(["dataset", "planted", *METRICS], rows)
 
 
+def method_table() -> str:
+    """Return tau and its ceiling where nothing is planted, a column for each dataset."""
+    rows = []
+    for metric in METRICS:
+        found = [ranks(dataset, KINDS[0], 0.0, metric) for dataset in datasets()]
+        rows.append([metric, *(f"{estimate[0]:.2f} ({best:.2f})" for estimate, best in found)])
+    return _table(["", *datasets()], rows)
+
+
 def _entry(name: str) -> DatasetEntry:
     return next(own for own in load_experiment("tests_network").datasets if own.name == name)
 
@@ -358,6 +370,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "stages": stages_table,
     "claims": claims_table,
     "ranks": ranks_table,
+    "method": method_table,
     "networks": networks_table,
     "seen": seen_table,
 }

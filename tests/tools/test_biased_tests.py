@@ -22,6 +22,7 @@ from tools.biased_tests import (
     PAGES,
     RESULTS,
     ROOT,
+    TABLES,
     changes,
     claims,
     corrected,
@@ -95,8 +96,10 @@ def test_the_corrected_interval_covers_and_without_overlap_is_students() -> None
 def test_tables_are_what_the_committed_values_give(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert with_tables(text) == text
-    assert len(re.findall(r"<!-- \w+ ends -->", text)) == 3
-    assert len(re.findall(r"^\|---", text, re.MULTILINE)) == 3
+    tables = re.findall(r"<!-- (\w+) ends -->", text)
+    assert tables
+    for name in tables:
+        assert f"{TABLES[name]()}\n\n<!-- {name} ends -->" in text
 
 
 @pytest.mark.slow
@@ -182,6 +185,26 @@ def test_what_is_written_of_networks() -> None:
         assert all(
             low < 0 < high for m in METRICS if m != "accuracy" for _, low, high in [seen("compas", m, beta)]
         )
+
+
+@pytest.mark.slow
+def test_what_the_method_page_says() -> None:
+    for dataset, beta in (("compas", 0.0), ("compas", 0.4), ("adult", 0.0), ("adult", 0.4)):
+        mean, low, high = (100 * number for number in seen(dataset, "accuracy", beta))
+        assert re.search(rf"{mean:.1f} (points )?\(?± {(high - low) / 2:.1f}\)", page(2)) or (
+            f"{mean:.1f} ± {(high - low) / 2:.1f}" in page(2)
+        )
+    widths = [seen("compas", m, beta, who) for m in METRICS for beta in (0.0, 0.4) for who in ("none", None)]
+    assert round(50 * max(high - low for _, low, high in widths)) == 13
+    understated, real = effect("tests_network", "adult"), effect("tests", "adult")
+    assert f"is {understated:.3f} on average instead of {real:.3f}".replace("0.", ".") in page(2)
+    off = [
+        float(np.mean([error(f"{dataset}{name}", metric) for metric in METRICS]))
+        for name in ("_denser", "")
+        for dataset in ("adult", "compas")
+    ]
+    assert [f"{own:.3f}" for own in off[:2]] == ["0.015", "0.015"]
+    assert f"is .015 on both, instead of {off[2]:.3f} and {off[3]:.3f}".replace("0.", ".") in page(2)
 
 
 @pytest.mark.slow
