@@ -1,0 +1,228 @@
+"""The findings of ``tests`` and ``tests_network``: what they say is what the committed values give."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kendalltau
+
+from benchmark.cli import main
+from benchmark.data.card import load_card
+from benchmark.experiment.plan import load_experiment, plan_blocks
+from benchmark.network.bif import read_bif
+from benchmark.text.files import plain_or_packed
+from tools import biased_tests
+from tools.biased_tests import (
+    KINDS,
+    METRICS,
+    PAGES,
+    RESULTS,
+    ROOT,
+    TABLES,
+    changes,
+    claims,
+    corrected,
+    datasets,
+    draw,
+    effect,
+    error,
+    mitigation,
+    over_datasets,
+    ranks,
+    seen,
+    tau_of,
+    techniques,
+    with_tables,
+)
+
+RUNS = ("tests", "tests_network", "tests_seen")
+KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric"]
+OTHER_LEARNER = "prejudice_remover"
+
+
+def page(number: int) -> str:
+    return re.sub(r"\s+", " ", PAGES[number].read_text(encoding="utf-8"))
+
+
+def gaining(bias: str, beta: float) -> set[tuple[str, str]]:
+    """Return the pairs of dataset and technique that gain accuracy on the original test."""
+    others = [name for name in techniques() if name != "none"]
+    return {
+        (dataset, name)
+        for dataset in datasets()
+        for name, row in zip(others, changes(dataset, bias, beta, "original"), strict=True)
+        if corrected(row)[1] > 0
+    }
+
+
+def entries(dataset: str) -> list[str]:
+    return [own.name for own in load_experiment("tests_network").datasets if own.card == dataset]
+
+
+def shortfall(entry: str, metric: str) -> tuple[float, int]:
+    """Return tau minus its ceiling with label bias on average, and how often it is near."""
+    found = [ranks(entry, "label", beta, metric) for beta in (0.0, 0.4)]
+    gaps = [estimate[0] - best for estimate, best in found]
+    return float(np.mean(gaps)), sum(gap >= -0.1 for gap in gaps)
+
+
+def test_tau_is_kendalls() -> None:
+    rng = np.random.default_rng(1)
+    first, second = rng.integers(0, 6, (2, 40, 12)).astype(float)  # with ties
+    for one, other, tau in zip(first, second, tau_of(first, second), strict=True):
+        assert tau == pytest.approx(kendalltau(one, other, variant="b").statistic, abs=1e-12)
+
+
+def test_the_corrected_interval_covers_and_without_overlap_is_students() -> None:
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=10)
+    mean, low, high = corrected(values, 0.0)
+    assert high - mean == pytest.approx(2.262157 * values.std(ddof=1) / np.sqrt(10), rel=1e-6)
+    # Splits that share what they are tested and trained on are alike by n_test / n.
+    share, held = 0.3, 0
+    for _ in range(1000):
+        alike = rng.normal() * np.sqrt(share) + rng.normal(size=10) * np.sqrt(1 - share)
+        mean, low, high = corrected(alike, share)
+        held += low <= 0 <= high
+    assert 930 <= held <= 970
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.parent.name)
+def test_tables_are_what_the_committed_values_give(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert with_tables(text) == text
+    tables = re.findall(r"<!-- (\w+) ends -->", text)
+    assert tables
+    for name in tables:
+        assert f"{TABLES[name]()}\n\n<!-- {name} ends -->" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RUNS)
+def test_the_committed_runs_are_the_shipped_experiments_in_full(name: str) -> None:
+    results = pd.read_csv(plain_or_packed(RESULTS / name / "results.csv"))
+    planned = {
+        (block.dataset, block.bias, block.beta, block.repetition, technique)
+        for block in plan_blocks(load_experiment(name))
+        for technique, _ in block.cells
+    }
+    where = ["dataset", "bias", "beta", "repetition", "technique"]
+    assert {tuple(row) for row in results[where].drop_duplicates().to_numpy().tolist()} == planned
+    assert pd.read_csv(RESULTS / name / "failures.csv").empty
+    run = page(RUNS.index(name) > 0)
+    assert f"{len(planned):,}" in run
+
+
+@pytest.mark.slow
+def test_what_is_written_of_the_trade_off() -> None:
+    verdicts = {(words[:3], bias): len(found) >= needed for words, bias, found, needed in claims()}
+    failed = [words for words, bias, found, needed in claims() if len(found) < needed]
+    assert failed == ["(4) no technique gains on the original test"]
+    assert set(verdicts) >= {("(2)", "label"), ("(3)", "selection"), ("(4)", "measurement")}
+    # The prejudice remover is what gains where it should not.
+    for beta in (0.0, 0.2, 0.4, 0.6, 0.8):
+        assert {name for _, name in gaining("measurement", beta)} == {OTHER_LEARNER}
+    assert {dataset for dataset, _ in gaining("label", 0.0)} == {"adult", "kdd_census"}
+    without = {
+        bias: {dataset for dataset, name in gaining(bias, 0.8) if name != OTHER_LEARNER} for bias in KINDS
+    }
+    assert without["label"] == without["selection"] == {"adult", "compas", "dutch"}
+    assert without["both"] == {"compas", "dutch"}
+    own = {
+        (bias, test): over_datasets([corrected(mitigation(d, bias, 0.8, test, "pre")) for d in datasets()])
+        for bias in KINDS
+        for test in ("biased", "original")
+    }
+    assert f"costs {-100 * own['label', 'biased'][0]:.1f} points on the biased test" in page(0)
+    assert own["label", "original"][1] < 0 < own["label", "original"][2]
+    assert own["both", "original"][0] > 0
+    after = [mitigation(d, bias, 0.8, "original", "post").mean() for d in datasets() for bias in KINDS]
+    assert max(after) < 0
+    reject = techniques().index("reject_option") - 1
+    assert f"costs {-100 * changes('kdd_census', 'label', 0.0, 'original')[reject].mean():.1f}" in page(0)
+    for beta in (0.0, 0.4, 0.8):  # both tests are the same rows
+        np.testing.assert_array_equal(
+            *(changes("adult", "measurement", beta, test) for test in ("biased", "original"))
+        )
+
+
+@pytest.mark.slow
+def test_what_is_written_of_networks() -> None:
+    worst = [
+        ranks(entry, bias, beta, "overestimation")
+        for entry in ("adult", "kdd_census")
+        for bias, beta in (("label", 0.0), ("measurement", 0.4))
+    ]
+    taus, best = [own[0][0] for own in worst], [own[1] for own in worst]
+    said = f"τ {min(taus):.2f} to {max(taus):.2f} of {min(best):.2f} to {max(best):.2f}".replace(" 0.", " .")
+    assert said in page(1)
+    passed, near = {}, {}
+    for name in ("", "_exact", "_smoothed", "_dense", "_denser", "_label_first", "_first"):
+        found = [shortfall(f"{d}{name}", metric) for d in ("adult", "compas") for metric in METRICS]
+        passed[name] = min(gap for gap, _ in found) >= -0.1
+        near[name] = sum(count for _, count in found)
+    assert {name for name, good in passed.items() if good} == {"_denser", "_first"}
+    assert max(near.values()) < 16
+    for dataset in ("adult", "compas"):
+        card, denser = (np.mean([error(own, m) for m in METRICS]) for own in (dataset, f"{dataset}_denser"))
+        assert 0.4 < denser / card < 0.65
+    assert f"{effect('tests_network', 'adult'):.3f} for {effect('tests', 'adult'):.3f}".replace(
+        "0.", "."
+    ) in page(1)
+    assert effect("tests_network", "compas") > effect("tests", "compas")
+    card = load_card("adult")
+    edges = read_bif(ROOT / "datasets" / "networks" / "adult.bif", card.schema()).edges
+    assert {parent for parent, child in edges if child == card.label} == {"education", "relationship"}
+    assert {child for parent, child in edges if parent == card.label} == {"capital_gain", "capital_loss"}
+    assert seen("compas", "accuracy", 0.0)[1] > 0
+    for beta in (0.0, 0.4):
+        assert all(low < 0 < high for m in METRICS for _, low, high in [seen("adult", m, beta)])
+        assert all(
+            low < 0 < high for m in METRICS if m != "accuracy" for _, low, high in [seen("compas", m, beta)]
+        )
+
+
+@pytest.mark.slow
+def test_what_the_method_page_says() -> None:
+    for dataset, beta in (("compas", 0.0), ("compas", 0.4), ("adult", 0.0), ("adult", 0.4)):
+        mean, low, high = (100 * number for number in seen(dataset, "accuracy", beta))
+        assert re.search(rf"{mean:.1f} (points )?\(?± {(high - low) / 2:.1f}\)", page(2)) or (
+            f"{mean:.1f} ± {(high - low) / 2:.1f}" in page(2)
+        )
+    widths = [seen("compas", m, beta, who) for m in METRICS for beta in (0.0, 0.4) for who in ("none", None)]
+    assert round(50 * max(high - low for _, low, high in widths)) == 13
+    understated, real = effect("tests_network", "adult"), effect("tests", "adult")
+    assert f"is {understated:.3f} on average instead of {real:.3f}".replace("0.", ".") in page(2)
+    off = [
+        float(np.mean([error(f"{dataset}{name}", metric) for metric in METRICS]))
+        for name in ("_denser", "")
+        for dataset in ("adult", "compas")
+    ]
+    assert [f"{own:.3f}" for own in off[:2]] == ["0.015", "0.015"]
+    assert f"is .015 on both, instead of {off[2]:.3f} and {off[3]:.3f}".replace("0.", ".") in page(2)
+
+
+@pytest.mark.slow
+def test_the_figure_is_drawn() -> None:
+    assert draw().startswith(b"\x89PNG")
+    assert biased_tests.FIGURE.is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", RUNS)
+def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path, name: str) -> None:
+    words = ["run", "--experiment", name, "--workers", "1", "--datasets", "compas", "--betas", "0.4"]
+    words += ["--repetitions", "1", "--no-figures", "--offline", "--data-dir", str(data_dir)]
+    main([*words, "--output", str(tmp_path)])
+    again, committed = (
+        pd.read_csv(plain_or_packed(folder / "results.csv"), dtype={"value": str}).set_index(KEYS)["value"]
+        for folder in (tmp_path, RESULTS / name)
+    )
+    assert len(again) >= 12 * 7
+    pd.testing.assert_series_equal(again, committed.loc[again.index])

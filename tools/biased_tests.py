@@ -1,0 +1,435 @@
+"""What the runs ``tests``, ``tests_network`` and ``tests_seen`` say: tables and figure of their findings.
+
+``python -m tools.biased_tests`` writes the pages' tables and the figure anew from the committed values;
+``tests/tools/test_biased_tests.py`` holds them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.experiment.plan import DatasetEntry, load_experiment
+from benchmark.figures import style
+from benchmark.figures.style import Page, line_style
+from benchmark.metrics import list_metrics
+from benchmark.statistics.frames import Cells, distance, to_cells
+from benchmark.statistics.intervals import student_intervals
+from benchmark.techniques import get_technique
+from benchmark.text.files import plain_or_packed, write_atomically
+
+__all__ = ["PAGES", "TABLES", "claims", "corrected", "draw", "mitigation", "tau_of", "with_tables"]
+
+Array = NDArray[np.float64]
+Estimate = tuple[float, float, float]
+"""A mean and the ends of its 95 % interval."""
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "results"
+PAGES = (
+    *(RESULTS / run / "FINDINGS.md" for run in ("tests", "tests_network")),
+    ROOT / "docs" / "method.md",
+)
+FIGURE = RESULTS / "tests" / "figures" / "mitigation.png"
+BASELINE = "none"
+WRONG = ("label", "selection", "both")
+"""Kinds whose biased test differs from the original one in labels, or in who is in it."""
+
+KINDS = (*WRONG, "measurement")
+METRICS = ("discrimination", "accuracy", "overestimation", "underestimation")
+STAGES = ("pre", "in", "post")
+RELABELLED = ("massaging", "reweighing", "preferential_sampling")
+"""Techniques whose effect on samples of a network was found to be understated."""
+
+_HOLDOUT = 0.3
+_RESAMPLES = 1000
+_BEGIN, _END = "<!-- {}: python -m tools.biased_tests -->", "<!-- {} ends -->"
+
+
+@cache
+def cells(run: str) -> Cells:
+    """Return the values of a committed run on the original test, and for ``tests`` on the others."""
+    return to_cells(pd.read_csv(plain_or_packed(RESULTS / run / "results.csv")))
+
+
+@cache
+def places(run: str) -> dict[tuple[object, ...], NDArray[np.intp]]:
+    """Return the rows of all techniques by dataset, bias, level, metric and test."""
+    keys = cells(run).keys
+    assert list(keys["technique"].unique()) == techniques()
+    return dict(keys.groupby(["dataset", "bias", "beta", "metric", "test"]).indices)
+
+
+def values(run: str, dataset: str, bias: str, beta: float, metric: str, test: str = "original") -> Array:
+    """Return the values of all techniques, as the experiment names them: (n_techniques, n_repetitions)."""
+    return cells(run).values[places(run)[dataset, bias, beta, metric, test]]
+
+
+@cache
+def techniques() -> list[str]:
+    """Return the names of the techniques, the same in all three experiments."""
+    return [technique.name for technique in load_experiment("tests").techniques]
+
+
+@cache
+def datasets() -> list[str]:
+    """Return the names of the datasets of ``tests``."""
+    return [dataset.name for dataset in load_experiment("tests").datasets]
+
+
+@cache
+def betas(run: str) -> tuple[float, ...]:
+    """Return the levels of bias of an experiment."""
+    return load_experiment(run).betas
+
+
+def corrected(values: Array, test_share: float = _HOLDOUT) -> Estimate:
+    """Return the mean over repetitions with its interval, corrected for splits that overlap.
+
+    ``test_share`` is the share of all rows that each split keeps for testing, however many of the
+    others are trained on; 0 is for independent repetitions.
+    """
+    low, high = student_intervals(values[None], overlap=test_share / (1 - test_share))
+    return float(values.mean()), float(low[0]), float(high[0])
+
+
+# What mitigation does to accuracy
+
+
+def changes(dataset: str, bias: str, beta: float, test: str) -> Array:
+    """Return accuracy minus the baseline's on the same split, shape (n_techniques - 1, n_repetitions)."""
+    own = values("tests", dataset, bias, beta, "accuracy", test)
+    baseline = techniques().index(BASELINE)
+    return np.delete(own - own[baseline], baseline, axis=0)
+
+
+def mitigation(dataset: str, bias: str, beta: float, test: str, stage: str | None = None) -> Array:
+    """Return the mean change over all techniques but the baseline, or those of a stage, on each split."""
+    others = [name for name in techniques() if name != BASELINE]
+    own = [stage is None or get_technique(name).stage == stage for name in others]
+    return np.asarray(changes(dataset, bias, beta, test)[own].mean(axis=0))
+
+
+def over_datasets(estimates: list[Estimate]) -> Estimate:
+    """Return the mean over datasets, which are independent of each other, with its interval."""
+    own = np.array(estimates)
+    mean, half = own[:, 0].mean(), np.sqrt(((own[:, 2] - own[:, 0]) ** 2).sum()) / len(own)
+    return float(mean), float(mean - half), float(mean + half)
+
+
+def gains_and_losses(bias: str, beta: float, test: str) -> tuple[int, int]:
+    """Return for how many pairs of dataset and technique the change's interval is above 0, and below."""
+    own = [corrected(row) for dataset in datasets() for row in changes(dataset, bias, beta, test)]
+    return sum(low > 0 for _, low, _ in own), sum(high < 0 for _, _, high in own)
+
+
+def claims() -> list[tuple[str, str, list[str], int]]:
+    """Return the claims of the experiment: words, kind, datasets that show it, on how many it has to hold."""
+    top = betas("tests")[-1]
+
+    def cost_seen(bias: str, dataset: str) -> bool:
+        return all(mitigation(dataset, bias, b, "biased").mean() < 0 for b in betas("tests") if b >= 0.4)
+
+    def less(bias: str, dataset: str) -> bool:
+        own = mitigation(dataset, bias, top, "original") - mitigation(dataset, bias, top, "biased")
+        return corrected(own)[1] > 0
+
+    def gains(bias: str, dataset: str, levels: tuple[float, ...] = (top,)) -> bool:
+        return any(corrected(row)[1] > 0 for b in levels for row in changes(dataset, bias, b, "original"))
+
+    def costs(bias: str, dataset: str, beta: float = top) -> bool:
+        return bool(mitigation(dataset, bias, beta, "original").mean() < 0)
+
+    def never(bias: str, dataset: str) -> bool:
+        return not gains(bias, dataset, betas("tests"))
+
+    asked: list[tuple[str, str, Callable[[str, str], bool], int]] = [
+        ("(1) the biased test sees a cost from 0.4 on", bias, cost_seen, 4) for bias in WRONG
+    ]
+    for bias in ("label", "both", "selection"):
+        number = "(3)" if bias == "selection" else "(2)"
+        asked.append((f"{number} less cost on the original test than on the biased one", bias, less, 4))
+        asked.append((f"{number} some technique gains on the original test", bias, gains, 3))
+    asked += [
+        ("(4) no technique gains on the original test", "measurement", never, 4),
+        ("(4) mitigation costs on the original test", "measurement", costs, 3),
+        ("(5) mitigation costs where nothing is planted", "label", partial(costs, beta=0.0), 4),
+    ]
+    return [
+        (words, bias, [dataset for dataset in datasets() if holds(bias, dataset)], needed)
+        for words, bias, holds, needed in asked
+    ]
+
+
+# Whether networks serve as well as real rows
+
+
+def tau_of(first: Array, second: Array) -> Array:
+    """Return Kendall's tau-b of numbers of techniques, the last axis of both."""
+    one, other = np.triu_indices(first.shape[-1], 1)
+    signs = [np.sign((own[..., one] - own[..., other]).round(12)) for own in (first, second)]
+    both = (signs[0] * signs[1]).sum(axis=-1)
+    return np.asarray(both / np.sqrt(np.prod([(own**2).sum(axis=-1) for own in signs], axis=0)))
+
+
+def tau_interval(first: Array, second: Array) -> Estimate:
+    """Return tau of mean distances with its percentile interval over repetitions, drawn for both together."""
+    n = first.shape[1]
+    drawn = np.random.default_rng(0).integers(0, n, (_RESAMPLES, n))
+    taus = tau_of(*(own[:, drawn].mean(axis=-1).T for own in (first, second)))
+    low, high = np.percentile(taus, [2.5, 97.5])
+    return float(tau_of(first.mean(axis=1), second.mean(axis=1))), float(low), float(high)
+
+
+def ceiling(own: Array) -> float:
+    """Return the mean tau between one half of the repetitions and the other, over all ways of halving."""
+    n = own.shape[1]
+    halves = [np.isin(np.arange(n), half) for half in itertools.combinations(range(n), n // 2) if 0 in half]
+    return float(np.mean([tau_of(own[:, half].mean(axis=1), own[:, ~half].mean(axis=1)) for half in halves]))
+
+
+def distances(run: str, dataset: str, bias: str, beta: float, metric: str) -> Array:
+    """Return distances to the ideal on the original test, shape (n_techniques, n_repetitions)."""
+    return distance(values(run, dataset, bias, beta, metric), list_metrics()[metric])
+
+
+@cache
+def ranks(entry: str, bias: str, beta: float, metric: str) -> tuple[Estimate, float]:
+    """Return tau between samples of an entry's networks and real rows, and the ceiling."""
+    real = distances("tests", dataset_of(entry), bias, beta, metric)
+    return tau_interval(real, distances("tests_network", entry, bias, beta, metric)), ceiling(real)
+
+
+def dataset_of(entry: str) -> str:
+    """Return the dataset of an entry of ``tests_network``: its card."""
+    return _entry(entry).card
+
+
+def effect(run: str, entry: str, metric: str = "discrimination") -> float:
+    """Return by how much relabelling and resampling lower a metric, on average, where nothing is planted."""
+    own = dict(zip(techniques(), values(run, entry, "label", 0.0, metric).mean(axis=1), strict=True))
+    return float(own[BASELINE] - np.mean([own[technique] for technique in RELABELLED]))
+
+
+def error(entry: str, metric: str) -> float:
+    """Return the mean absolute error of a technique's mean on samples of the network, at both levels."""
+    real, made = (
+        np.array([values(run, name, "label", beta, metric).mean(axis=1) for beta in betas("tests_network")])
+        for run, name in (("tests", dataset_of(entry)), ("tests_network", entry))
+    )
+    return float(np.abs(real - made).mean())
+
+
+def seen(dataset: str, metric: str, beta: float, technique: str | None = None) -> Estimate:
+    """Return the mean where the network has seen the test rows, minus that where it has not.
+
+    Of one technique, or over all, with its interval. Repetitions of the two runs are independent, splits are
+    not.
+    """
+    parts = []
+    for run, share in (("tests_seen", 0.0), ("tests_network", _HOLDOUT)):
+        own = values(run, dataset, "label", beta, metric)
+        row = own.mean(axis=0) if technique is None else own[techniques().index(technique)]
+        parts.append(corrected(row, share))
+    difference = parts[0][0] - parts[1][0]
+    half = float(np.hypot(*(high - mean for mean, _, high in parts)))
+    return difference, difference - half, difference + half
+
+
+# As pages have it
+
+
+def _points(estimate: Estimate, digits: int = 1) -> str:
+    """Return an estimate in points (hundredths) with half of its interval."""
+    mean, low, high = (100 * number for number in estimate)
+    return f"{mean + 0.0:+.{digits}f} ± {(high - low) / 2:.{digits}f}"
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    # The first column is words.
+    rule = "|---|" + "---:|" * (len(head) - 1)
+    lines = ["| " + " | ".join(line) + " |" for line in (head, *rows)]
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def changes_table() -> str:
+    """Return the change in accuracy by kind, level and test, over datasets and techniques."""
+    rows = []
+    for bias in KINDS:
+        for beta in betas("tests"):
+            if beta == 0 and bias != KINDS[0]:
+                continue  # the same rows for all kinds
+            row = ["none" if beta == 0 else bias, f"{beta:g}"]
+            for test in ("biased", "original"):
+                own = [corrected(mitigation(dataset, bias, beta, test)) for dataset in datasets()]
+                row.append(_points(over_datasets(own)))
+                row.append(" / ".join(map(str, gains_and_losses(bias, beta, test))))
+            rows.append(row)
+    pairs = len(datasets()) * (len(techniques()) - 1)
+    more = f"gains / losses of {pairs}"
+    return _table(["planted", "β", "biased test", more, "original test", more], rows)
+
+
+def stages_table() -> str:
+    """Return the change in accuracy by kind and stage, where nothing is planted and at the greatest level."""
+    rows = []
+    for bias, beta in ((KINDS[0], 0.0), *((bias, betas("tests")[-1]) for bias in KINDS)):
+        row = ["none" if beta == 0 else bias]
+        for stage in STAGES:
+            for test in ("biased", "original"):
+                own = [corrected(mitigation(dataset, bias, beta, test, stage)) for dataset in datasets()]
+                row.append(_points(over_datasets(own)))
+        rows.append(row)
+    head = [f"{stage}, {test}" for stage in STAGES for test in ("biased", "original")]
+    return _table(["planted", *head], rows)
+
+
+def claims_table() -> str:
+    """Return on how many datasets each claim holds, and whether that is enough."""
+    rows: dict[str, list[str]] = {}
+    for words, bias, found, needed in claims():
+        verdict = "holds" if len(found) >= needed else "**fails**"
+        row = rows.setdefault(words, [words, "", f"{needed} of {len(datasets())}", verdict])
+        row[1] += f"{', ' * bool(row[1])}{bias} {len(found)}"
+        row[3] = row[3] if verdict == "holds" else verdict
+    return _table(["claim", "datasets that show it", "needed", "verdict"], list(rows.values()))
+
+
+def ranks_table() -> str:
+    """Return tau of all datasets with the networks of their cards, and its ceiling."""
+    rows = []
+    for entry in datasets():
+        for bias in [bias.name for bias in _entry(entry).bias]:
+            for beta in betas("tests_network"):
+                if beta > 0 or bias == KINDS[0]:
+                    found = [ranks(entry, bias, beta, metric) for metric in METRICS]
+                    where = "nothing" if beta == 0 else f"{bias}, {beta:g}"
+                    rows.append([entry, where, *(_tau(*own) for own in found)])
+    return _table(["dataset", "planted", *METRICS], rows)
+
+
+def method_table() -> str:
+    """Return tau and its ceiling where nothing is planted, a column for each dataset."""
+    rows = []
+    for metric in METRICS:
+        found = [ranks(dataset, KINDS[0], 0.0, metric) for dataset in datasets()]
+        rows.append([metric, *(f"{estimate[0]:.2f} ({best:.2f})" for estimate, best in found)])
+    return _table(["", *datasets()], rows)
+
+
+def _entry(name: str) -> DatasetEntry:
+    return next(own for own in load_experiment("tests_network").datasets if own.name == name)
+
+
+def _tau(estimate: Estimate, best: float) -> str:
+    return "{:.2f} [{:.2f}, {:.2f}] of {:.2f}".format(*estimate, best)
+
+
+def networks_table() -> str:
+    """Return how near tau comes to its ceiling with each network of Adult and COMPAS."""
+    rows = []
+    entries = [own.name for own in load_experiment("tests_network").datasets]
+    for dataset in ("adult", "compas"):
+        rows.append([dataset, "real rows", *["-"] * 5, f"{effect('tests', dataset):.3f}", "-"])
+        for entry in [entry for entry in entries if dataset_of(entry) == dataset]:
+            gaps, within = [], 0
+            for metric in METRICS:
+                found = [ranks(entry, "label", beta, metric) for beta in betas("tests_network")]
+                gaps.append(float(np.mean([estimate[0] - best for estimate, best in found])))
+                within += sum(estimate[0] >= best - 0.1 for estimate, best in found)
+            network = entry.removeprefix(dataset).lstrip("_") or "card"
+            off = float(np.mean([error(entry, metric) for metric in METRICS]))
+            rows.append(
+                [
+                    *(dataset, f"`{network}`", *(f"{gap + 0.0:+.2f}" for gap in gaps), f"{within} of 8"),
+                    *(f"{effect('tests_network', entry):.3f}", f"{off:.3f}"),
+                ]
+            )
+    return _table(["dataset", "network", *METRICS, "near", "effect", "error"], rows)
+
+
+def seen_table() -> str:
+    """Return what changes where networks have seen the test rows."""
+    rows = [
+        [dataset, f"{beta:g}", who or "mean of all", *(_points(seen(dataset, m, beta, who)) for m in METRICS)]
+        for dataset in ("adult", "compas")
+        for beta in betas("tests_seen")
+        for who in (BASELINE, None)
+    ]
+    return _table(["dataset", "β", "technique", *METRICS], rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "changes": changes_table,
+    "stages": stages_table,
+    "claims": claims_table,
+    "ranks": ranks_table,
+    "method": method_table,
+    "networks": networks_table,
+    "seen": seen_table,
+}
+"""What makes each table of the pages, by the name in its marks."""
+
+
+def with_tables(text: str) -> str:
+    """Return a page with its tables made anew; all else stays as it is."""
+    for name, make in TABLES.items():
+        before, begin, rest = text.partition(_BEGIN.format(name))
+        _, end, after = rest.partition(_END.format(name))
+        if begin and end:
+            text = f"{before}{begin}\n\n{make()}\n\n{end}{after}"
+    return text
+
+
+def draw() -> bytes:
+    """Draw mitigation over the level of bias on both tests, a panel for each dataset and kind."""
+    levels = betas("tests")
+    with style.styled():
+        page = Page(
+            len(KINDS) * len(datasets()),
+            len(KINDS),
+            panel=(1.9, 1.1),
+            title="What mitigation changes in accuracy, on the biased and on the original test",
+            subtitle="Accuracy minus that of no technique, in points: mean of "
+            f"{len(techniques()) - 1} techniques over 10 splits of real rows, with corrected 95 % intervals.",
+            panel_titles=[*KINDS, *[""] * (len(KINDS) * (len(datasets()) - 1))],
+            gap=(0.2, 0.1),
+        )
+        extremes: list[list[float]] = [[] for _ in datasets()]
+        for i, (dataset, bias) in enumerate(itertools.product(datasets(), KINDS)):
+            axes = page.axes[i]
+            axes.axhline(0, **style.RULE)
+            for look, test in enumerate(("biased", "original")):
+                own = [corrected(mitigation(dataset, bias, beta, test)) for beta in levels]
+                mean, low, high = 100 * np.array(own).T
+                line = line_style(look)
+                axes.plot(levels, mean, label=f"{test} test", zorder=3, **line)
+                axes.fill_between(levels, low, high, color=line["color"], alpha=0.2, lw=0)
+                extremes[i // len(KINDS)] += [low.min(), high.max(), 0.0]
+            axes.set_xticks(levels)
+            last = i >= len(KINDS) * (len(datasets()) - 1)
+            axes.tick_params(labelbottom=last)
+            axes.set_xlabel("planted bias β" if last else "")
+            axes.set_ylabel(dataset if i % len(KINDS) == 0 else "")
+        for i, axes in enumerate(page.axes):
+            axes.set_ylim(style.padded(extremes[i // len(KINDS)], 0.06, 0.5))
+            axes.tick_params(labelleft=i % len(KINDS) == 0)
+        page.axes[2 * len(KINDS) - 1].legend(loc="lower left", fontsize=style.SIZES["note"])
+    return style.render(page.figure, "png")
+
+
+def main() -> None:
+    """Write the tables into the pages, and the figure."""
+    for path in PAGES:
+        write_atomically(path, with_tables(path.read_text(encoding="utf-8")).encode())
+    write_atomically(FIGURE, draw())
+
+
+if __name__ == "__main__":
+    main()
