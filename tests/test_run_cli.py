@@ -161,7 +161,7 @@ def test_a_run_in_which_every_cell_failed_is_written_and_said(
     assert run("bad", "--plugin", "bad.py", "--techniques", "bad", other="bad") == 1
     said = capsys.readouterr().out
     assert "No cell has a result. The most frequent reason, in 6 of 6: ZeroDivisionError: a bug" in said
-    header = "dataset,bias,beta,technique,classifier,repetition,metric,value\n"
+    header = "dataset,bias,beta,technique,classifier,repetition,test,metric,value\n"
     assert (here / "out" / "results.csv").read_text() == header
     assert len(pd.read_csv(here / "out" / "failures.csv")) == 6
     assert json.loads((here / "out" / "manifest.json").read_text())["cells"]["failed"] == 6

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import stdtrit
+from numpy.typing import NDArray
 
 from benchmark.cli import main
 from benchmark.columns import RESULT_COLUMNS
+from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recovery import Ratio
 from benchmark.text.files import plain_or_packed
 
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "results" / "wick"
 STRENGTHS = ["pr_0", "pr_1", "pr_3", "pr_10", "pr_30", "pr_100"]
 SELECTED = ["none", "reweighing", "pr_100", "massaging", "threshold_optimizer"]
+OVERLAP = 3 / 7  # test rows over training rows: repeated splits of the same rows are not independent
 WHERE = ["dataset", "bias", "beta", "test"]
 
 
@@ -34,15 +36,15 @@ def slopes() -> pd.DataFrame:
     x, y = (measured(metric)[STRENGTHS] for metric in ("discrimination", "accuracy"))
     x, y = (frame.sub(frame.mean(axis=1), axis=0) for frame in (x.abs(), y))
     upper, lower = ((x * own).sum(axis=1).unstack("repetition") for own in (y, x))
-    ratio = Ratio.of(upper.to_numpy(), lower.to_numpy())
+    ratio = Ratio.of(upper.to_numpy(), lower.to_numpy(), overlap=OVERLAP)
     low, high = ratio.interval()
     return pd.DataFrame({"slope": ratio.value, "low": low, "high": high}, index=upper.index)
 
 
-def mean_and_interval(values: np.ndarray) -> tuple[float, float, float]:
-    """Return a mean with Student's interval of 95 %."""
-    half = stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values))
-    return values.mean(), values.mean() - half, values.mean() + half
+def mean_and_interval(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return a mean with its interval of 95 %."""
+    [low], [high] = student_intervals(values[None, :], overlap=OVERLAP)
+    return float(values.mean()), float(low), float(high)
 
 
 def verdict(low: float, high: float) -> str:

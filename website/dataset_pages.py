@@ -132,6 +132,9 @@ def _facts(card: Card, folder: Path, root: Path) -> Iterator[tuple[str, str]]:
 def _roles(card: Card) -> Iterator[tuple[str, ...]]:
     yield "favorable label", code(card.label), code(card.favorable_label)
     yield "deprived group", code(card.sensitive_feature), code(card.deprived_group)
+    if card.score is not None:
+        behind = f"{card.score.threshold:g} and more are favorable; no feature"
+        yield "number behind the label", code(card.score.column), behind
 
 
 def _columns(card: Card) -> Iterator[tuple[str, ...]]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmark.audit.alternation.experiment import KIND, load_alternation
-from benchmark.bias import Bias
+from benchmark.bias import Bias, BiasKind
+from benchmark.columns import ORIGINAL
 from benchmark.data.card import load_card
 from benchmark.declarations import list_declarations, read_declaration
 from benchmark.experiment.plan import BiasEntry, DatasetEntry, Experiment, load_experiment, plan_blocks
@@ -93,6 +94,7 @@ def _crossed(experiment: Experiment) -> Iterator[str]:
             ("levels of bias β", ", ".join(f"{beta:g}" for beta in experiment.betas)),
             ("repetitions", str(experiment.repetitions)),
             ("rows of a training sample", "as many as the data" if rows == "data" else f"{rows:,}"),
+            *_protocol(experiment),
             ("classifiers", ", ".join(code(entry.name) for entry in experiment.classifiers)),
             ("metrics", ", ".join(map(code, experiment.metrics))),
             ("limit for one cell", f"{experiment.time_limit:g} s, {experiment.memory_limit:,.0f} MiB"),
@@ -116,20 +118,42 @@ def _crossed(experiment: Experiment) -> Iterator[str]:
     )
 
 
+def _protocol(experiment: Experiment) -> Iterator[tuple[str, str]]:
+    """Say how training and test rows are had, where it is not as in the paper."""
+    if experiment.splits or experiment.tests != (ORIGINAL,):
+        kept = "all" if not experiment.splits else f"{experiment.folds} folds"
+        if experiment.holdout is not None:
+            kept = f"{experiment.holdout:.0%} of the rows, held out"
+        yield "trained on", "rows of the data" if experiment.train == "data" else "samples of the network"
+        yield "tested on", f"{kept}: {', '.join(experiment.tests)}"
+
+
 def _dataset(entry: DatasetEntry) -> tuple[str, ...]:
-    card = load_card(entry.card).name
     return (
         code(entry.name),
-        _declared("datasets", card),
+        _card(entry.card),
         "; ".join(f"{code(bias.name)}: {_bias(bias)}" for bias in entry.bias),
         code(entry.baseline),
         ", ".join(map(code, entry.techniques)) or "all",
     )
 
 
+def _card(name: str) -> str:
+    """Link a shipped card; one of an experiment's own, which has no page, is named by its title."""
+    card = load_card(name)
+    return _declared("datasets", card.name) if name in list_declarations("datasets") else plain(card.title)
+
+
 def _bias(bias: BiasEntry) -> str:
     made = [Bias((step,)) for step in bias.to_bias().steps]
-    return plain("; then ".join(", ".join(map(str, own.edits)) or own.steps[0].summary for own in made))
+    return "; then ".join(plain(", ".join(map(str, own.edits))) or _step(own.steps[0]) for own in made)
+
+
+def _step(step: BiasKind) -> str:
+    """Return what a step plants: the kind's summary, which speaks of its defaults, or its parameters."""
+    given = step.model_dump(mode="json", exclude_defaults=True)
+    parameters = ", ".join(code(f"{name} = {json.dumps(value)}") for name, value in given.items())
+    return f"{code(step.name)} with {parameters}" if parameters else plain(step.summary)
 
 
 def _declared(kind: str, name: str) -> str:

@@ -139,6 +139,8 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, techniques: Shown, strip: _Strip
         look = line_style(position)
         empty &= not np.isfinite(mean).any()
         axes.plot(beta, mean, mec="white", mew=0.4, zorder=3, **look)
+        # A level between two without a value has no band.
+        axes.vlines(beta, low, high, color=look["color"], lw=1.0, alpha=0.6, zorder=2.5)
         axes.fill_between(beta, low, high, color=look["color"], alpha=0.18, lw=0, zorder=2)
     if empty and strip is _RECOVERY:
         axes.text(0.5, 0.25, "not defined, see below", transform=axes.transAxes, ha="center", color=GREY)

@@ -86,6 +86,7 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
         },
         "nearlyAll": NEARLY_ALL,
         "reading": reading(run),
+        "namesTests": statistics.names_tests,
         "unknownShares": UNKNOWN_SHARES,
         "sameAnswer": SAME_ANSWER,
         "candidate": CANDIDATE,

@@ -15,6 +15,7 @@ from benchmark.data.card import Card, list_cards, load_card
 from benchmark.data.load import load_dataset
 from benchmark.data.source import Sources, read_sources
 from benchmark.declarations import declaration_dir
+from website.dataset_pages import dataset_page
 
 CARDS = {card.name: card for card in list_cards()}
 every_card = pytest.mark.parametrize("card", CARDS.values(), ids=CARDS.keys())
@@ -253,6 +254,7 @@ def test_the_grade_behind_the_label_of_the_students_and_their_known_problems(dat
     assert dataset.notes == ()
     passed = raw["G3"] >= 10
     assert round(((raw["G2"] >= 10) == passed).mean(), 3) == 0.897
+    assert "| number behind the label | `G3` | 10 and more" in dataset_page(dataset.card, Path("d"), Path())
     zero = raw[raw["G3"] == 0]
     assert (len(zero), (zero["G2"] > 0).sum(), set(zero["absences"])) == (15, 8, {0})
 

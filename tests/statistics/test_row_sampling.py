@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from benchmark.metrics import GroupCounts, one_value_each
+from benchmark.metrics import GroupCounts, OneValueEach
 from benchmark.statistics import cell_intervals
 from benchmark.statistics.row_sampling import row_deviations, with_test_rows
 from tests.statistics.made_up import results
@@ -17,7 +17,8 @@ METRICS = ("accuracy", "discrimination", "overestimation", "underestimation", "p
 
 
 def measured(counts: np.ndarray) -> np.ndarray:
-    found = one_value_each(GroupCounts(("a", "b"), counts, np.ceil(counts).astype(np.int64)), 1, METRICS)
+    measure = OneValueEach(("a", "b"), 1, METRICS)
+    found = measure(GroupCounts(("a", "b"), counts, np.ceil(counts).astype(np.int64)))
     return np.array(list(found.values.values()), dtype=float)
 
 
