@@ -128,6 +128,8 @@ def _tests(
             tests["biased"] = TestRows(changed.table.hide_label(), changed.truth)
         else:
             changed = bias.plant_in_rows(rows, beta, lots())
-            among = None if bias.records_anew else changed.kept
-            tests["biased"] = TestRows(changed.table.hide_label(), changed.truth, among)
+            seen, same = changed.table.hide_label(), not bias.records_anew
+            # What is recorded anew may be the same as well: no label or row was changed before.
+            same = same or np.array_equal(seen.codes, tests["original"].seen.codes[changed.kept])
+            tests["biased"] = TestRows(seen, changed.truth, changed.kept if same else None)
     return tests

@@ -147,9 +147,11 @@ def test_groups_are_the_true_ones_whatever_is_recorded() -> None:
         assert (rows.seen.deprived != rows.truth.deprived).mean() > 0.4
 
 
-@pytest.mark.parametrize("kind", ["label", "malicious_selection"])
+@pytest.mark.parametrize(
+    "kind", ["label", "malicious_selection", {"kind": "measurement", "column": "priors_count"}]
+)
 def test_answers_that_are_taken_over_are_those_that_would_be_given(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str | dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = world(
         train="data",
@@ -159,6 +161,7 @@ def test_answers_that_are_taken_over_are_those_that_would_be_given(
         techniques=["none", "reject_option", "massaging"],
         metrics=["paper", "scores"],
     )
+    assert all(fold.tests["biased"].among is not None for fold in folds(made))
     taken = cells(made)
 
     def asking(*arguments: Any) -> Any:
