@@ -13,7 +13,8 @@ from benchmark.statistics.across import repetitions_needed
 def foreseen(experiment: Experiment) -> Iterator[str]:
     """Yield sentences on what a run of an experiment cannot give, whatever the data."""
     yield from mismatches(experiment)
-    yield from too_few_repetitions(experiment)
+    if experiment.train == "network":  # the t-test of overlapping splits has no smallest p-value
+        yield from too_few_repetitions(experiment)
 
 
 def mismatches(experiment: Experiment) -> Iterator[str]:

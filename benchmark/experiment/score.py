@@ -107,7 +107,8 @@ class Scorer:
         """
         alternated = None
         if "alternated" in self._needs and len(self._groups) == 2:
-            swapped = hidden.with_column(hidden.schema.sensitive_feature, 1 - self._codes)
+            recorded = hidden.codes[:, hidden.schema.sensitive_index]
+            swapped = hidden.with_column(hidden.schema.sensitive_feature, 1 - recorded)
             alternated = np.asarray(model(swapped), dtype=np.float64)
         kept = None if score is None or not self.needs_rows else np.asarray(score, dtype=np.float64)
         return Answers(predicted, kept, alternated)

@@ -13,19 +13,20 @@ from benchmark.metrics.groups import Group, UndefinedMetricError
 _TEST = "tests/metrics/test_alternation.py::test_divergence_of_groups"
 
 
-def gaussian_kl(p: ArrayLike, q: ArrayLike) -> float:
+def gaussian_kl(p: ArrayLike, q: ArrayLike, weights: NDArray[np.float64] | None = None) -> float:
     r"""Return the Kullback-Leibler divergence between the normal distributions of two samples.
 
     .. math:: D(p \| q) = \log\frac{\sigma_q}{\sigma_p}
               + \frac{\sigma_p^2 + (\mu_p - \mu_q)^2}{2 \sigma_q^2} - \frac{1}{2}
 
     It is in nats, 0 or more. Mean and variance are those of the samples, two or more numbers each, by maximum
-    likelihood: the variance has n in its denominator. Where all numbers of a sample are the same, its
+    likelihood: the variance has n in its denominator. Weights, if there are any, are those of the rows that
+    both samples are of. Where all numbers of a sample are the same, its
     distribution is a point and the limit of the formula counts: 0 if both are the same point, else infinity.
     Raises :class:`DataError` if a sample has fewer than two numbers, or one that is not finite. Alelyani
     (2021), Detection and evaluation of machine learning bias, Applied Sciences 11(14), 6271: Equation 3.
     """
-    (mean_p, var_p), (mean_q, var_q) = _moments(p, "first"), _moments(q, "second")
+    (mean_p, var_p), (mean_q, var_q) = _moments(p, "first", weights), _moments(q, "second", weights)
     if var_p == 0 or var_q == 0:
         return 0.0 if var_p == var_q and mean_p == mean_q else math.inf
     # (x - log(1 + x)) / 2 is what unequal variances add: in this form nothing is lost where they are close.
@@ -33,7 +34,7 @@ def gaussian_kl(p: ArrayLike, q: ArrayLike) -> float:
     return max(0.0, (x - math.log1p(x)) / 2) + (mean_p - mean_q) ** 2 / (2 * var_q)
 
 
-def _moments(sample: ArrayLike, which: str) -> tuple[float, float]:
+def _moments(sample: ArrayLike, which: str, weights: NDArray[np.float64] | None) -> tuple[float, float]:
     values = np.asarray(sample, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
         raise DataError(
@@ -43,7 +44,10 @@ def _moments(sample: ArrayLike, which: str) -> tuple[float, float]:
         )
     if np.ptp(values) == 0:  # the mean of equal numbers is rounded, so that their variance need not be 0
         return float(values[0]), 0.0
-    return float(values.mean()), float(values.var())
+    if weights is None:
+        return float(values.mean()), float(values.var())
+    mean = np.average(values, weights=weights)
+    return float(mean), float(np.average((values - mean) ** 2, weights=weights))
 
 
 def _said(group: Group) -> NDArray[np.float64]:
@@ -73,7 +77,7 @@ def alternation_divergence(group: Group) -> float:
         raise UndefinedMetricError(f"there are fewer than two rows of {group.name}")
     alternated = group.rows.alternated
     assert alternated is not None
-    return gaussian_kl(before, alternated)
+    return gaussian_kl(before, alternated, group.rows.sample_weight)
 
 
 @_of_exchange(

@@ -62,6 +62,7 @@ def methods_section(statistics: RunStatistics) -> dict[str, Any]:
         "alpha": statistics.alpha,
         "rope": statistics.rope,
         "flips": statistics.n_flips,
+        "overlapping": statistics.resampling is not None,
         "metrics": [_metric(name, statistics.title(name), goal) for name, goal in statistics.metrics.items()],
         "techniques": [
             {

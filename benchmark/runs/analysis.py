@@ -13,6 +13,7 @@ import pandas as pd
 from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.errors import ReportError, StatisticsError, UnknownNameError
 from benchmark.metrics import Metric, list_metrics
+from benchmark.runs.descriptions import Protocol
 from benchmark.runs.finished import FinishedRun, read_folds, read_results, read_row_noise, read_run
 from benchmark.runs.frames import Scenario, described_scenarios
 from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
@@ -352,7 +353,7 @@ def run_statistics(
         standing=standing,
         judged=decided,
         answers=_in_order([answers], run, ANSWER_COLUMNS),
-        intervals=_with_test_rows(cell_intervals(cells), row_noise, resampling),
+        intervals=_with_test_rows(cell_intervals(cells), row_noise, run.protocol),
         comparisons=comparisons,
         recovery=_in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
         ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),
@@ -365,10 +366,11 @@ def run_statistics(
 
 
 def _with_test_rows(
-    intervals: pd.DataFrame, row_noise: pd.DataFrame | None, resampling: Resampling | None
+    intervals: pd.DataFrame, row_noise: pd.DataFrame | None, protocol: Protocol
 ) -> pd.DataFrame:
-    table = with_test_rows(intervals, row_noise)
-    if resampling is None:
+    # The intervals of splits, which have other test rows each, hold their variation already.
+    table = with_test_rows(intervals, None if protocol.splits else row_noise)
+    if not protocol.overlaps:
         return table
     # Splits have other test rows each: the corrected interval holds the variation of both.
     return table.assign(both_low=table["ci_low"], both_high=table["ci_high"])

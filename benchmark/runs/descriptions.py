@@ -143,7 +143,8 @@ class DatasetDescription:
     CSV files carry nothing but the name. ``warning`` is a sentence: what readers must know before they trust
     a number. ``baseline`` is the technique whose rows are the paper's "no technique" (Tables 2 and 5).
     ``test_data`` is ``"real data"`` or ``"sample of the learned network"``, ``digest`` its SHA-256.
-    ``n_train`` and ``n_test`` are rows of each training sample and of the test data, ``group_sizes`` and
+    ``n_train`` and ``n_test`` are rows of each training sample and of the test data, ``folds`` the number of
+    its folds where that is not the experiment's, ``group_sizes`` and
     ``group_rows`` those of the latter by group and outcome, and by state of the sensitive feature. The roles
     are those of :class:`benchmark.data.table.Schema`. ``edges`` are the learned network's, parent first,
     ``edited_edges`` those of them that the planted bias acts on. ``notes`` are what was noticed in the data,
@@ -163,6 +164,7 @@ class DatasetDescription:
     digest: str = ""
     n_train: int = 0
     n_test: int = 0
+    folds: int | None = None
     group_sizes: GroupSizes | None = None
     group_rows: tuple[tuple[str, int], ...] = ()
     sensitive_feature: str = ""
@@ -264,7 +266,12 @@ class Protocol:
     @property
     def overlaps(self) -> bool:
         """Whether training and test rows of all repetitions are splits of the same rows."""
-        return self.train == "data" and (self.holdout is not None or self.folds is not None)
+        return self.train == "data" and self.splits
+
+    @property
+    def splits(self) -> bool:
+        """Whether each repetition has test rows of its own."""
+        return self.holdout is not None or self.folds is not None
 
     @property
     def variation_text(self) -> str:
@@ -275,7 +282,7 @@ class Protocol:
                 f"Intervals and p-values are of the corrected resampled t-test over {splits}, because "
                 "repeated splits of the same rows overlap."
             )
-        if self.holdout is not None or self.folds is not None:
+        if self.splits:
             return (
                 "Intervals and p-values reflect variation between splits and training samples of these data; "
                 "the splits overlap, so that they are too narrow for other data."
@@ -290,6 +297,11 @@ class Protocol:
         """What intervals and tests speak of, as a sentence."""
         if self.overlaps:
             return "Intervals and tests speak of other training and test rows: they know that splits overlap."
+        if self.splits:
+            return (
+                "Intervals and tests speak of other splits and training samples of these data, not of other "
+                "data: the splits overlap."
+            )
         return (
             "Intervals and tests speak of other training samples, not of other test rows or another network."
         )
@@ -384,15 +396,17 @@ class RunDescription:
         own = self.protocol
         if not own.overlaps:
             return None
-        share = 1 / own.folds if own.folds is not None else own.holdout or 0.0
-        overlaps = {}
+        overlaps, n_folds = {}, {}
         for dataset in self.datasets:
+            if own.folds is not None:
+                n_folds[dataset.name] = dataset.folds or own.folds
+            share = 1 / n_folds[dataset.name] if n_folds else own.holdout or 0.0
             n_train = (1 - share) * dataset.n_test
             # A training sample may be limited to fewer rows.
             overlaps[dataset.name] = (
                 share * dataset.n_test / max(1.0, min(n_train, dataset.n_train or n_train))
             )
-        return Resampling(overlaps, own.folds, folds)
+        return Resampling(overlaps, n_folds or None, folds)
 
     @property
     def tests_note(self) -> str:

@@ -88,6 +88,7 @@ class _Entry(BaseModel):
     baseline: str
     columns: dict[str, dict[str, Any]] = {}
     bias: tuple[_Bias, ...]
+    folds: int | None = None
 
     def find_card(self) -> Card | None:
         """Return the card with its columns as the experiment reads them, or None if it is not at hand."""
@@ -267,6 +268,7 @@ class _DatasetFacts(BaseModel):
             entry=entry.name or entry.card,
             test_data=self.test_data,
             digest=self.test_digest,
+            folds=entry.folds,
             n_train=self.train_rows,
             n_test=self.test_rows,
             group_sizes=self.test_groups,

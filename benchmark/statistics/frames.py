@@ -51,13 +51,13 @@ class Goal(Protocol):
 class Resampling:
     """Repeated splits of the same rows, of which each repetition, or each of its folds, is one.
 
-    ``overlaps`` are the number of test rows over that of training rows of each dataset; ``folds``, columns
-    :data:`~benchmark.columns.FOLD_COLUMNS`, are the values of single folds where there are some: then
-    those, not the repetitions, are the splits.
+    ``overlaps`` are the number of test rows over that of training rows of each dataset, ``n_folds`` their
+    numbers of folds where there are some, and ``folds``, columns :data:`~benchmark.columns.FOLD_COLUMNS`,
+    the values of single ones: then those, not the repetitions, are the splits.
     """
 
     overlaps: Mapping[str, float]
-    n_folds: int | None = None
+    n_folds: Mapping[str, int] | None = None
     folds: pd.DataFrame | None = None
 
 
@@ -74,7 +74,8 @@ class Cells:
     values: Array  # (n_rows, n_repetitions), NaN where there is no finite value
     n_expected: NDArray[np.int64]  # (n_rows,), number of repetitions of the scenario
     overlap: Array | None = None  # (n_rows,), of a Resampling; None where repetitions are independent
-    of_folds: Array | None = None  # (n_rows, n_repetitions * n_folds), where the splits are folds
+    of_folds: Array | None = None  # (n_rows, n_repetitions * most folds), where the splits are folds
+    n_folds: NDArray[np.int64] | None = None  # (n_rows,), number of folds there
 
     @property
     def singles(self) -> Array:
@@ -89,8 +90,10 @@ class Cells:
     @property
     def by_split(self) -> Self:
         """The same with a column for each split."""
-        n_folds = self.singles.shape[1] // max(1, self.values.shape[1])
-        return replace(self, values=self.singles, n_expected=self.n_expected * n_folds, of_folds=None)
+        n_folds = 1 if self.n_folds is None else self.n_folds
+        return replace(
+            self, values=self.singles, n_expected=self.n_expected * n_folds, of_folds=None, n_folds=None
+        )
 
     @property
     def n(self) -> NDArray[np.int64]:
@@ -108,7 +111,8 @@ class Cells:
         """Return the rows for which a mask of shape (n_rows,) is true."""
         keys = self.keys[kept].reset_index(drop=True)
         overlap, of_folds = (None if own is None else own[kept] for own in (self.overlap, self.of_folds))
-        return type(self)(keys, self.values[kept], self.n_expected[kept], overlap, of_folds)
+        n_folds = None if self.n_folds is None else self.n_folds[kept]
+        return type(self)(keys, self.values[kept], self.n_expected[kept], overlap, of_folds, n_folds)
 
     def find(self, **replaced: str | float) -> NDArray[np.intp]:
         """Return for each row the position of the one whose key has other entries; -1 if there is none."""
@@ -188,8 +192,8 @@ def _of_splits(cells: Cells, repetitions: NDArray[np.int64], resampling: Resampl
     overlap = np.array([resampling.overlaps[str(name)] for name in cells.keys["dataset"]], dtype=np.float64)
     if resampling.n_folds is None:
         return replace(cells, overlap=overlap)
-    n_folds = resampling.n_folds
-    found = np.full((*cells.values.shape, n_folds), np.nan)
+    n_folds = np.array([resampling.n_folds[str(name)] for name in cells.keys["dataset"]], dtype=np.int64)
+    found = np.full((*cells.values.shape, n_folds.max(initial=1)), np.nan)
     if (folds := resampling.folds) is not None:
         rows = pd.MultiIndex.from_frame(cells.keys).get_indexer(
             pd.MultiIndex.from_frame(folds[list(CELL_KEY)])
@@ -200,7 +204,7 @@ def _of_splits(cells: Cells, repetitions: NDArray[np.int64], resampling: Resampl
         found[places] = folds["value"].to_numpy(dtype=float)[known]
     # What is left out of the repetitions is left out of their folds.
     found = np.where(np.isfinite(found) & np.isfinite(cells.values)[:, :, None], found, np.nan)
-    return replace(cells, overlap=overlap, of_folds=found.reshape(len(found), -1))
+    return replace(cells, overlap=overlap, of_folds=found.reshape(len(found), -1), n_folds=n_folds)
 
 
 def of_rows(

@@ -23,7 +23,7 @@ from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.export import folds_frame, results_frame
 from benchmark.experiment.plan import Block, Experiment, lite
 from benchmark.experiment.run import _planned_cells, compute
-from benchmark.experiment.score import _mean
+from benchmark.experiment.score import Scorer, _mean
 from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.experiment.world import World, build_world, cell_key
 from benchmark.metrics import evaluate
@@ -145,6 +145,18 @@ def test_groups_are_the_true_ones_whatever_is_recorded() -> None:
     for rows in fold.tests.values():
         np.testing.assert_array_equal(rows.truth.deprived, fold.tests["original"].truth.deprived)
         assert (rows.seen.deprived != rows.truth.deprived).mean() > 0.4
+
+
+def test_groups_are_exchanged_as_they_are_recorded() -> None:
+    # The model goes by the recorded group alone, so that exchanging it turns every answer.
+    made = world(
+        train="data", holdout=0.5, bias="sensitive_noise", betas=[1], metrics=["paper", "alternation"]
+    )
+    (fold,) = folds(made, beta=1.0)
+    seen, scorer = fold.tests["original"].seen, Scorer(fold.tests["original"].truth, ["alternation"])
+    answers = scorer.ask(seen, seen.deprived, None, lambda table: table.deprived)
+    assert answers.alternated is not None
+    np.testing.assert_array_equal(answers.alternated, ~seen.deprived)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +32,18 @@ def test_divergence_of_groups() -> None:
     assert found["b"] == pytest.approx(math.log(2) + 1 / 8 - 1 / 2)
     gap = {m.group: m.value for m in measure(predictions(), ["alternation_gap"])}
     assert gap == {"a": pytest.approx(found["a"] - found["b"]), "b": pytest.approx(found["b"] - found["a"])}
+
+
+def test_weights_of_rows_count() -> None:
+    given = predictions()
+    weights = np.arange(1, len(given) + 1)
+    repeated = given.take(np.repeat(np.arange(len(given)), weights))
+    weighted = replace(given, sample_weight=weights.astype(float))
+    for found, expected in zip(
+        *(measure(own, ["alternation_divergence", "alternation_gap"]) for own in (weighted, repeated)),
+        strict=True,
+    ):
+        assert found.value == pytest.approx(expected.value)
 
 
 def test_without_scores_predictions_count() -> None:

@@ -85,7 +85,7 @@ def test_recoveries_know_the_overlap() -> None:
 
 def test_single_folds_are_the_splits_where_there_are_some() -> None:
     table = two(4)
-    cells = to_cells(table, Resampling({"one": 0.5}, 3, folds_of(table, 3)))
+    cells = to_cells(table, Resampling({"one": 0.5}, {"one": 3}, folds_of(table, 3)))
     found = cell_intervals(cells).set_index("technique").loc["t"]
     own = folds_of(table, 3).query("technique == 't'")["value"]
     half = scipy.stats.t.ppf(0.975, 11) * own.std(ddof=1) * np.sqrt(1 / 12 + 1 / 2)
@@ -99,15 +99,26 @@ def test_single_folds_are_the_splits_where_there_are_some() -> None:
 
 
 def test_without_single_folds_there_is_no_interval() -> None:
-    cells = to_cells(two(), Resampling({"one": 0.5}, 3))
+    cells = to_cells(two(), Resampling({"one": 0.5}, {"one": 3}))
     found = cell_intervals(cells)
     assert found["ci_low"].isna().all()
     assert set(found["reason"]) == {NO_FOLDS}
     assert np.isnan(paired_comparisons(cells, "none", GOALS)["p_permutation"]).all()
 
 
+def test_each_dataset_has_its_own_number_of_folds() -> None:
+    few, many = two(4), two(4).assign(dataset="another")
+    folds = pd.concat([folds_of(few, 2), folds_of(many, 5)])
+    together = Resampling({"one": 1.0, "another": 0.25}, {"one": 2, "another": 5}, folds)
+    found = cell_intervals(to_cells(pd.concat([few, many]), together)).set_index("dataset")
+    for name, own, n_folds, overlap in (("one", few, 2, 1.0), ("another", many, 5, 0.25)):
+        alone = Resampling({name: overlap}, {name: n_folds}, folds_of(own, n_folds))
+        expected = cell_intervals(to_cells(own, alone)).set_index("dataset")
+        pd.testing.assert_frame_equal(found.loc[[name]], expected)
+
+
 def test_parts_of_cells_keep_their_overlap() -> None:
-    cells = to_cells(two(), Resampling({"one": 0.5}, 3, folds_of(two(), 3))).where(technique=["t"])
+    cells = to_cells(two(), Resampling({"one": 0.5}, {"one": 3}, folds_of(two(), 3))).where(technique=["t"])
     assert cells.overlaps.tolist() == [0.5]
     assert cells.singles.shape == (1, 18)
 

@@ -180,12 +180,13 @@ function rowsOf(scenario, baseline) {
   return rows;
 }
 
-// Whether any test of a metric could be significant: not with few pairs and many tests, whatever the results.
+// Whether any test of a metric could be significant: not with few pairs and many tests, whatever the results; but the t-test
+// of overlapping splits has no smallest p.
 function isTestable(rows) {
   const tested = rows.filter((row) => !Number.isNaN(row.p));
   const pairs = Math.max(0, ...rows.filter((row) => !row.isBaseline).map((row) => row.pairs));
   const needed = Math.ceil(Math.log2((2 * tested.length) / run.alpha));
-  const inReach = !tested.length || pairs >= needed;
+  const inReach = run.overlapping || !tested.length || pairs >= needed;
   return { testable: pairs > 1 && inReach, pairs, tests: tested.length, needed };
 }
 

@@ -27,6 +27,9 @@ const COLUMNS = [
   { key: "accepted", title: "Accepts", by: (row) => row.accepted[0] },
 ];
 
+// What intervals are of: splits of the same rows overlap.
+const intervalsInWords = run.overlapping ? "Student's, corrected for overlapping splits" : "Student's";
+
 // Of the table of answers; those that are no numbers have no interval.
 const ANSWER_COLUMNS = [
   { key: "technique", title: "Technique", by: (row) => row.technique.title.toLowerCase() },
@@ -270,7 +273,7 @@ function tableRow(row) {
 function drawTable(view) {
   const rows = shownRows(view);
   $("table").caption.textContent =
-    `${view.title}. Differences to ${view.baselineTitle}. Intervals: Student's. ` +
+    `${view.title}. Differences to ${view.baselineTitle}. Intervals: ${intervalsInWords}. ` +
     `p: ${run.overlapping ? "corrected resampled t-test" : "sign-flip test"}, Holm-corrected. Accepts: all / the deprived / the favored.`;
   $("table").tHead.rows[0].replaceChildren(...headings(COLUMNS, "sort"));
   const none = make("tr", {}, make("td", { colspan: String(COLUMNS.length) }, "No row is left."));
@@ -398,7 +401,7 @@ function drawAnswers(view) {
   }
   $("answers-told").replaceChildren(...answerSentences(inOrder, view.scenario).map((text) => make("li", {}, text)));
   $("answers").caption.textContent = [
-    `${view.title}, β = ${state.at}. Changes are to ${view.baselineTitle}; intervals: Student's.`,
+    `${view.title}, β = ${state.at}. Changes are to ${view.baselineTitle}; intervals: ${intervalsInWords}.`,
     ...(rows.some(({ verdict }) => verdict === "recommended")
       ? [`✔ ${wordsForLess(inOrder)[0]} than the baseline, and useful.`]
       : []),
