@@ -139,7 +139,7 @@ def test_a_dry_run_says_what_it_would_take(here: Path, capsys: pytest.CaptureFix
     said = capsys.readouterr().out
     found = r"12 cells on 6 samples take about .* on \d+ worker\(s\), .* in all, and about [\d.]+ MB of disk"
     assert re.search(found, said)
-    assert "4 cells were computed to estimate it" in said
+    assert "6 cells were computed to estimate it" in said
     assert not (here / "out").exists()
 
 

@@ -441,7 +441,7 @@ def test_the_answers_are_in_the_words_of_the_statistics(
     statistics = folder_statistics(path.parent)
     titles = statistics.run.titles
     n_spots = 0
-    for (dataset, _, _), beta, rows in spots(statistics.answers):
+    for (dataset, *_), beta, rows in spots(statistics.answers):
         n_spots += 1
         said = page.evaluate(
             "([dataset, beta]) => {"
@@ -475,7 +475,7 @@ def test_useless_baselines_are_in_the_words_of_the_statistics(
 ) -> None:
     page = visit(planted)
     statistics = folder_statistics(planted.parent, baseline=baseline)
-    for (dataset, _, _), beta, rows in spots(statistics.answers):
+    for (dataset, *_), beta, rows in spots(statistics.answers):
         said = page.evaluate(
             "([dataset, beta, baseline]) => {"
             " const scenario = run.scenarios.find(s => s.dataset === dataset);"

@@ -172,7 +172,8 @@ def _sample_fit_evaluate(network: Network, n_rows: int) -> tuple[Steps, str]:
     hidden = test.hide_label()
     predicted = timed("predict", lambda: predictor.predict(hidden))
     scorer = Scorer(test, COUNTED)
-    scores = timed("metrics", lambda: scorer.score(scorer.ask(hidden, predicted, None, predictor.predict)))
+    asked = scorer.ask(hidden, predicted, None, predictor.predict)
+    scores = timed("metrics", lambda: scorer.score(asked).results)
     return {**seconds, "total": sum(seconds.values())}, f"accuracy {scores.values['accuracy']:.4f}"
 
 
