@@ -339,7 +339,7 @@ def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatisti
     for name, figure in drawn.items():
         assert flaws(figure) == [], name
         if name.startswith("recovery_"):
-            continue  # a run without β = 0 has none, of any technique
+            continue  # draws none of these, and says why in words of its own
         said = texts_of(figure)
         assert "‡" in said, name
         if not name.startswith("heat"):
@@ -347,7 +347,7 @@ def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatisti
                 assert f"{reason}: " in said, name
                 assert f"{PLANTED[technique]} at β = 0, 0.5, 1" in said, name
         assert "†" in said, name
-    assert {name.partition("_")[0] for name in drawn} == {"heat", "forest", "pareto", "ranks"}
+    assert {name.partition("_")[0] for name in drawn} == {"heat", "recovery", "forest", "pareto", "ranks"}
 
 
 def test_what_is_degenerate_is_on_no_front_and_the_rest_is_marked(planted: RunStatistics) -> None:
