@@ -221,7 +221,7 @@ class Bias:
                 "A bias edits the network after a step that acts on drawn rows",
                 expected="steps that edit the network first",
                 got=", then ".join(step.name for step in self.steps),
-                remedy="change the order of the steps",
+                remedy="change the order of the steps, or train on real rows",
             )
 
     def _require_something(self, expected: Expected) -> None:

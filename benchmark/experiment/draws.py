@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.bias import Bias, Planted, Rows
-from benchmark.columns import Test
+from benchmark.columns import BIASED, ORIGINAL, Test
 from benchmark.data.table import Table
 from benchmark.seeding import generator
 
@@ -119,17 +119,17 @@ def _tests(
         # The same for all tests: where nothing is planted, they are the same rows.
         return generator(experiment.seed, purpose="observe", **own)
 
-    observed = bias.observe(before, beta, lots()) if bias.records_anew else before
-    tests: dict[Test, TestRows] = {"original": TestRows(observed.hide_label(), before)}
-    if "biased" in experiment.tests:
+    original = TestRows(bias.observe(before, beta, lots()).hide_label(), before)
+    tests: dict[Test, TestRows] = {ORIGINAL: original}
+    if BIASED in experiment.tests:
         if planted is not None and bias.edits_network:
             # What an edited network says of people is in no row of the others: other people are drawn.
             changed = planted.draw_rows(len(before), lots())
-            tests["biased"] = TestRows(changed.table.hide_label(), changed.truth)
+            tests[BIASED] = TestRows(changed.table.hide_label(), changed.truth)
         else:
             changed = bias.plant_in_rows(rows, beta, lots())
             seen, same = changed.table.hide_label(), not bias.records_anew
             # What is recorded anew may be the same as well: no label or row was changed before.
-            same = same or np.array_equal(seen.codes, tests["original"].seen.codes[changed.kept])
-            tests["biased"] = TestRows(seen, changed.truth, changed.kept if same else None)
+            same = same or np.array_equal(seen.codes, original.seen.codes[changed.kept])
+            tests[BIASED] = TestRows(seen, changed.truth, changed.kept if same else None)
     return tests

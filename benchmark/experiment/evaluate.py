@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
-from benchmark.columns import Test
+from benchmark.columns import ORIGINAL, Test
 from benchmark.data.table import Table
 from benchmark.errors import (
     BetabenchError,
@@ -168,14 +168,14 @@ class Evaluator:
             return
         scorers = scorers_of(folds, self.scorers[block.dataset], scene.test)
         rankers = [_Ranker(fold.train) for fold in folds]
+        seeds = [axis_seed(seed, purpose="classifier", **fold.axes) for fold in folds]
         # All at once: after a technique, which empties the processor's caches, each would take five times as
         # long.
         tools = [
             [
                 Tools(
                     classifier=functools.partial(
-                        self.classifiers[cell.classifier].build,
-                        seed=axis_seed(seed, purpose="classifier", **fold.axes),
+                        self.classifiers[cell.classifier].build, seed=classifier_seed
                     ),
                     ranker=ranker,
                     # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
@@ -186,7 +186,7 @@ class Evaluator:
                         **fold.axes,
                     ),
                 )
-                for fold, ranker in zip(folds, rankers, strict=True)
+                for fold, ranker, classifier_seed in zip(folds, rankers, seeds, strict=True)
             ]
             for cell in cells
         ]
@@ -242,7 +242,7 @@ class Evaluator:
             "counts": stored_counts(scored),
             # Of several folds, how the one ended that came least below its tolerance.
             "convergence": max(convergences, key=lambda c: c.residual - c.tolerance, default=None),
-            "rows": pack(answers) if scorers[0, "original"].needs_rows else None,
+            "rows": pack(answers) if scorers[0, ORIGINAL].needs_rows else None,
             "scoring": self.scoring[block.dataset],
             "seconds": seconds,
         }
@@ -278,7 +278,7 @@ def _answers(
         if rows.among is None:
             answers[name] = ask(rows, scorers[name])
         else:
-            answers[name] = answers["original"].of(rows.among)
+            answers[name] = answers[ORIGINAL].of(rows.among)
     reported = predictor.convergence
     if reported is None:
         return answers, None

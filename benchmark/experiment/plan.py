@@ -24,7 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_bias, make_step
 from benchmark.bias.edits import BiasEdit
-from benchmark.columns import TEST_TITLES, Test
+from benchmark.columns import ORIGINAL, TEST_TITLES, Test
 from benchmark.data.card import Card, Edges, NetworkSettings, load_card
 from benchmark.declarations import (
     broken_rules,
@@ -362,7 +362,7 @@ class Experiment(_Strict):
     train: Train = "network"
     holdout: Annotated[float, Field(gt=0, lt=1)] | None = None
     folds: Folds | None = None
-    tests: tuple[Test, ...] = ("original",)
+    tests: tuple[Test, ...] = (ORIGINAL,)
     paired_betas: StrictBool = False
     time_limit: float = Field(default=300.0, gt=0, allow_inf_nan=False)
     memory_limit: float = Field(default=4096.0, gt=0)
@@ -401,7 +401,7 @@ class Experiment(_Strict):
     @field_validator("tests")
     @classmethod
     def _tests_in_order(cls, tests: tuple[Test, ...]) -> tuple[Test, ...]:
-        if "original" not in tests or len(set(tests)) < len(tests):
+        if ORIGINAL not in tests or len(set(tests)) < len(tests):
             raise ValueError("must name 'original', and each test once")
         return tuple(sorted(tests, key=list(TEST_TITLES).index))
 

@@ -8,7 +8,7 @@ import itertools
 import math
 import platform
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.columns import BIASED
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment.counts import CellName, CountsOfCells
 from benchmark.experiment.draws import draw_folds
@@ -206,11 +207,13 @@ def _score_again(
         if not stale:
             continue
         scorer = Scorer(scene.test, measured, scene.strata)
+        # Cells of a block stand together: what it was scored on is drawn once for all of them.
+        scorers = functools.lru_cache(maxsize=1)(functools.partial(_scorers, world, common=scorer))
         for start in range(0, len(stale), _BATCH):
             updated = []
             for old in store.read(stale[start : start + _BATCH]):
                 rows = store.rows(old.key)
-                scored = _scored_again(world, blocks[old.key], scorer, old, rows)
+                scored = _scored_again(scorers(blocks[old.key]), old, rows)
                 if scored is None:
                     lost.add(old.key)
                 else:
@@ -220,16 +223,20 @@ def _score_again(
     return lost
 
 
+def _scorers(world: World, block: Block, *, common: Scorer) -> Mapping[Place, Scorer]:
+    """Return what scores the stored answers of a block's cells."""
+    experiment, scene = world.experiment, world.scenes[block.dataset]
+    if common.needs_rows and (experiment.splits or BIASED in experiment.tests):
+        return scorers_of(list(draw_folds(scene, block, experiment)), common, scene.test)
+    return defaultdict(lambda: common)  # counts do for any rows
+
+
 def _scored_again(
-    world: World, block: Block, common: Scorer, cell: CellResult, packed: bytes | None
+    scorers: Mapping[Place, Scorer], cell: CellResult, packed: bytes | None
 ) -> dict[Place, Scored] | None:
     """Return metrics of what is stored of a cell; None if that does not suffice."""
-    counts, scene = counts_by_place(cell.counts), world.scenes[block.dataset]
-    # Counts do for any rows; what needs the rows themselves has them drawn again.
-    scorers = dict.fromkeys(counts, common)
-    if common.needs_rows and (len(counts) > 1 or world.experiment.splits):
-        scorers = scorers_of(list(draw_folds(scene, block, world.experiment)), common, scene.test)
-    answers = {} if packed is None else unpack(packed, {place: s.n_rows for place, s in scorers.items()})
+    counts = counts_by_place(cell.counts)
+    answers = {} if packed is None else unpack(packed, {place: scorers[place].n_rows for place in counts})
     again = {place: scorers[place].score_again(own, answers.get(place)) for place, own in counts.items()}
     complete = {place: own for place, own in again.items() if own is not None}
     return complete if len(complete) == len(again) else None

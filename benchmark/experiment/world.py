@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.bias import Bias, Expected, Planted, Rows, Score
+from benchmark.columns import BIASED
 from benchmark.data import Table
 from benchmark.data.card import Card, Edges, NetworkSettings, load_card
 from benchmark.data.load import group_notes, load_dataset
@@ -404,8 +405,8 @@ def _drawn_from(experiment: Experiment, scene: Scene, block: Block) -> dict[str,
         drawn["learning"] = [repr(scene.learning), _learning_digest()]
     if scene.score is not None:
         drawn["score"] = scene.score.digest
-    if "biased" in experiment.tests:
-        drawn["tests"] = ["biased"]  # balanced tests need no other answers
+    if BIASED in experiment.tests:
+        drawn["tests"] = [BIASED]  # balanced tests need no other answers
     if experiment.paired_betas:
         drawn["paired_betas"] = True
     return drawn

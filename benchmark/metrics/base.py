@@ -327,7 +327,7 @@ def measure(
                 raise UnknownNameError("group", other, names)
             pairs = [(one, alone[names.index(other)]) if other else (one,) for one in alone]
             lonely = len(names) < 2 and conventions == "betabench"  # of itself, a group is always the same
-        for arguments in _arguments(item, everybody, alone, alone, pairs):
+        for arguments in _arguments(item, everybody, alone, pairs):
             value, reason = (math.nan, _ALONE) if lonely else _value(item, predictions.given, arguments)
             about = everybody if item.compare in ("overall", "all_groups") else arguments[0]
             name = "" if about is everybody else names[about.codes[0]]
@@ -356,14 +356,13 @@ def _arguments(
     item: Metric,
     everybody: Group,
     alone: Sequence[Group],
-    every: Sequence[Group],
     pairs: Sequence[tuple[Group, ...]],
 ) -> Sequence[tuple[Any, ...]]:
     """Return what a metric is computed from, once for each of its values."""
     if item.compare == "overall":
         return [(everybody,)]
     if item.compare == "all_groups":
-        return [(tuple(every),)]
+        return [(tuple(alone),)]
     return [(one,) for one in alone] if item.compare == "each_group" else pairs
 
 

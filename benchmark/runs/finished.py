@@ -169,10 +169,7 @@ def read_results(folder: Path, run: FinishedRun, metrics: Sequence[str] = ()) ->
 
 def read_folds(folder: Path) -> pd.DataFrame | None:
     """Read the values of single folds, or None where the folder has none."""
-    path = folder / FOLDS_NAME
-    if not plain_or_packed(path).exists():
-        return None
-    return read_frame(path, FOLD_COLUMNS, "run the experiment again: what is stored is not computed again")
+    return _read_if_there(folder / FOLDS_NAME, FOLD_COLUMNS)
 
 
 def read_row_noise(folder: Path) -> pd.DataFrame | None:
@@ -181,10 +178,13 @@ def read_row_noise(folder: Path) -> pd.DataFrame | None:
     Runs of earlier versions did not write it; where their store is at hand, running the experiment again
     computes nothing anew, and does.
     """
-    path = folder / TEST_ROWS_NAME
+    return _read_if_there(folder / TEST_ROWS_NAME, ROW_COLUMNS)
+
+
+def _read_if_there(path: Path, columns: Sequence[str]) -> pd.DataFrame | None:
     if not plain_or_packed(path).exists():
         return None
-    return read_frame(path, ROW_COLUMNS, "run the experiment again: what is stored is not computed again")
+    return read_frame(path, columns, "run the experiment again: what is stored is not computed again")
 
 
 def read_frame(path: Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:

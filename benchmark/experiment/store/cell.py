@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from benchmark.columns import TEST_TITLES
+from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.techniques.base import Convergence
 
 Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed"]
@@ -27,7 +27,7 @@ class MetricValue(NamedTuple):
     metric: str
     value: float | None
     reason: str = ""
-    test: str = "original"
+    test: str = ORIGINAL
     fold: int | None = None
 
     @property
@@ -35,7 +35,7 @@ class MetricValue(NamedTuple):
         """What the store calls it: ``"accuracy"``, ``"biased/accuracy"`` or ``"original[3]/accuracy"``."""
         if self.fold is not None:
             return f"{self.test}[{self.fold}]/{self.metric}"
-        return self.metric if self.test == "original" else f"{self.test}/{self.metric}"
+        return self.metric if self.test == ORIGINAL else f"{self.test}/{self.metric}"
 
     @property
     def row(self) -> tuple[str, float | None, str]:
