@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from benchmark.errors import DataError
 from benchmark.metrics.base import Equivalent, metric
-from benchmark.metrics.groups import Group, UndefinedMetricError
+from benchmark.metrics.groups import Group, Predictions, UndefinedMetricError
 
 _TEST = "tests/metrics/test_alternation.py::test_divergence_of_groups"
 
@@ -50,8 +50,7 @@ def _moments(sample: ArrayLike, which: str, weights: NDArray[np.float64] | None)
     return float(mean), float(np.average((values - mean) ** 2, weights=weights))
 
 
-def _said(group: Group) -> NDArray[np.float64]:
-    rows = group.rows
+def _said(rows: Predictions) -> NDArray[np.float64]:
     if rows.y_score is not None:
         return rows.y_score
     assert rows.y_pred is not None
@@ -72,12 +71,13 @@ _of_exchange = functools.partial(metric, needs=("y_pred", "alternated"), ideal=0
 )
 def alternation_divergence(group: Group) -> float:
     """Return how far a group's predictions move, as the divergence of normal distributions, in nats."""
-    before = _said(group)
-    if len(before) < 2:
+    rows = group.rows
+    if rows.sample_weight is not None:
+        rows = rows.take(rows.sample_weight > 0)  # others are no rows of the group
+    if len(rows) < 2:
         raise UndefinedMetricError(f"there are fewer than two rows of {group.name}")
-    alternated = group.rows.alternated
-    assert alternated is not None
-    return gaussian_kl(before, alternated, group.rows.sample_weight)
+    assert rows.alternated is not None
+    return gaussian_kl(_said(rows), rows.alternated, rows.sample_weight)
 
 
 @_of_exchange(

@@ -46,6 +46,14 @@ def test_weights_of_rows_count() -> None:
         assert found.value == pytest.approx(expected.value)
 
 
+def test_rows_without_weight_are_none() -> None:
+    given = predictions()
+    of_b = replace(given, sample_weight=given.codes.astype(float))
+    found, plain = ({m.group: m for m in measure(own, ["alternation_divergence"])} for own in (of_b, given))
+    assert found["a"].reason == "there are fewer than two rows of the group 'a'"
+    assert found["b"].value == pytest.approx(plain["b"].value)
+
+
 def test_without_scores_predictions_count() -> None:
     found = {m.group: m.value for m in measure(predictions(scored=False), ["alternation_divergence"])}
     before, after = [0, 0, 0, 0, 1], [0, 0, 0, 1, 1]

@@ -34,7 +34,9 @@ NOT_COPIED = {
 }
 NOT_WEIGHTED = {
     **dict.fromkeys(("consistency", "flip_test"), "neighbors are rows, whatever their weights"),
-    **dict.fromkeys(("alternation_divergence", "alternation_gap"), "its samples have no weights"),
+    **dict.fromkeys(
+        ("alternation_divergence", "alternation_gap"), "one row has no spread, whatever its weight"
+    ),
 }
 
 
