@@ -27,6 +27,7 @@ from benchmark.experiment.score import Scorer, _mean
 from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.experiment.world import World, build_world, cell_key
 from benchmark.metrics import evaluate
+from benchmark.runs.manifest import describe_run
 from tests.experiment.test_merge import InProcess
 
 KINDS = ["label", "malicious_selection", "proxy", "sensitive_noise", "under_representation"]
@@ -84,6 +85,26 @@ def test_folds_test_every_row_once_and_train_on_the_others() -> None:
         np.testing.assert_array_equal(both, rows_of([scene.test]))
     other = folds(made, beta=0.0, repetition=1)
     assert other[0].tests["original"].truth.digest != found[0].tests["original"].truth.digest
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("split_by", [{"holdout": 0.02}, {"folds": 7}])
+def test_the_best_constant_answer_is_that_of_the_rows_that_were_scored(split_by: Any, paired: bool) -> None:
+    made = world(train="data", repetitions=3, paired_betas=paired, **split_by)
+    (dataset,) = describe_run(made).datasets
+    assert dataset.best_constant is not None
+    own = dataset.best_constant.scored
+    for beta in made.experiment.betas:
+        # What accepting everybody scores: the mean over the folds of each repetition.
+        accuracy = [
+            np.mean([fold.tests["original"].truth.y.mean() for fold in folds(made, beta, repetition)])
+            for repetition in range(3)
+        ]
+        assert own[beta] == pytest.approx(accuracy, abs=1e-15)
+    assert (own[0.0] == own[0.5]) == paired
+    (dataset,) = describe_run(world()).datasets
+    assert dataset.best_constant is not None
+    assert not dataset.best_constant.scored
 
 
 def test_a_holdout_has_the_share_that_was_asked_for() -> None:
