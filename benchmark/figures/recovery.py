@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, NullLocator
 
@@ -133,17 +135,27 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, techniques: Shown, strip: _Strip
     axes.axhline(0, **style.RULE)
     if strip is _RECOVERY:
         axes.axhline(1, **style.DASHED_RULE)
+    numbers = rows[["beta", strip.column, f"{strip.column}_low", f"{strip.column}_high"]].to_numpy(float)
+    places = rows.groupby("technique", sort=False).indices
+    # Bars and bands of all techniques are drawn together: hundreds of single ones take long.
+    bars: list[tuple[str, Any]] = []
+    bands: list[tuple[str, Any]] = []
     empty = True
     for technique, position in techniques:
-        own = rows[rows["technique"] == technique.name]
-        numbers = own[["beta", strip.column, f"{strip.column}_low", f"{strip.column}_high"]]
-        beta, mean, low, high = numbers.to_numpy(dtype=float).T
+        own = numbers[places.get(technique.name, [])]
         look = line_style(position)
-        empty &= not np.isfinite(mean).any()
-        axes.plot(beta, mean, mec="white", mew=0.4, zorder=3, **look)
+        empty &= not np.isfinite(own[:, 1]).any()
+        axes.plot(own[:, 0], own[:, 1], mec="white", mew=0.4, zorder=3, **look)
+        known = np.isfinite(own[:, 2:]).all(axis=1)
+        bars += [(look["color"], [(beta, low), (beta, high)]) for beta, _, low, high in own[known]]
         # A level between two without a value has no band.
-        axes.vlines(beta, low, high, color=look["color"], lw=1.0, alpha=0.6, zorder=2.5)
-        axes.fill_between(beta, low, high, color=look["color"], alpha=0.18, lw=0, zorder=2)
+        for (one, other), both in zip(pairwise(own), known[:-1] & known[1:], strict=True):
+            if both:
+                bands.append((look["color"], [one[[0, 2]], other[[0, 2]], other[[0, 3]], one[[0, 3]]]))
+    bar_colors, bar_ends = list(zip(*bars, strict=True)) or ((), ())
+    band_colors, corners = list(zip(*bands, strict=True)) or ((), ())
+    axes.add_collection(LineCollection(bar_ends, colors=bar_colors, lw=1.0, alpha=0.6, zorder=2.5))
+    axes.add_collection(PolyCollection(corners, facecolors=band_colors, alpha=0.18, lw=0, zorder=2))
     if empty and strip is _RECOVERY:
         axes.text(0.5, 0.25, "not defined, see below", transform=axes.transAxes, ha="center", color=GREY)
 

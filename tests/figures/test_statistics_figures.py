@@ -195,6 +195,12 @@ def test_the_same_figure_has_the_same_bytes_and_no_script() -> None:
 # ---------------------------------------------------------------------------------------- what is shown
 
 
+def numbers_in(axes: Axes) -> dict[tuple[int, int], str]:
+    """Return the texts in a heat map's cells by column and row."""
+    (texts,) = (cells.texts for cells in axes.collections if isinstance(cells, CellTexts))
+    return texts
+
+
 def test_heat_cells_hold_the_means_and_the_signs() -> None:
     own = statistics(9, repetitions=12)
     (axes, _) = draw_heat(own, "discrimination", "original").axes
@@ -205,7 +211,7 @@ def test_heat_cells_hold_the_means_and_the_signs() -> None:
     )["mean"].iloc[0]
     assert row["p_permutation_holm"] <= 0.05, "the made-up effect is large"
     assert row["improvement"] > 0
-    (texts,) = (cells.texts for cells in axes.collections if isinstance(cells, CellTexts))
+    texts = numbers_in(axes)
     assert texts[1, 3] == short_number(mean) + "+"
     assert texts[0, 0].lstrip(".").isdigit(), "the baseline has no sign"
     assert texts[2, 8] == "–"
@@ -383,7 +389,7 @@ def test_what_is_degenerate_is_on_no_front_and_the_rest_is_marked(planted: RunSt
 def test_what_is_degenerate_is_neither_better_nor_worse(planted: RunStatistics) -> None:
     scenario = planted.scenarios[0]
     heat = draw_heat(planted, "discrimination", "original").axes[0]
-    texts = {tuple(text.get_position()): text.get_text() for text in heat.texts}
+    texts = numbers_in(heat)
     for name, row in ((name, list(PLANTED).index(name)) for name in (*USELESS, "poor")):
         own = [texts[column, row] for column in range(3)]
         assert all(text.endswith("‡") == (name in USELESS) for text in own)
@@ -401,7 +407,7 @@ def test_nothing_is_drawn_against_a_mostly_constant_baseline(planted: RunStatist
     forest = draw_forest(planted, scenario, "discrimination")
     assert [len(effects(axes)) for axes in panels(forest)] == [7, 7, 0]
     heat = draw_heat(planted, "discrimination", "original")
-    texts = {tuple(text.get_position()): text.get_text() for text in heat.axes[0].texts}
+    texts = numbers_in(heat.axes[0])
     useful = list(PLANTED).index("useful")
     assert [texts[column, useful].endswith("+") for column in range(6)] == [True] * 5 + [False]
     note = (
