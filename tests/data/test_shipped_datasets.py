@@ -25,7 +25,7 @@ COUNTS = {
     "adult": (48_842, 0.1945, (1_769, 14_423, 9_918, 22_732)),
     "attrition": (1_470, 0.0221, (732, 150, 501, 87)),
     "bank": (40_004, 0.0483, (2_755, 24_459, 1_912, 10_878)),
-    "communities": (1_994, 0.1035, (923, 115, 949, 7)),
+    "communities": (1_994, 0.3607, (567, 471, 867, 89)),
     "compas": (6_150, 0.1207, (1_795, 1_901, 1_488, 966)),
     "compas_leaky": (6_150, 0.1207, (1_795, 1_901, 1_488, 966)),
     "compas_violent": (3_373, 0.091, (1_514, 404, 1_281, 174)),
@@ -92,7 +92,7 @@ ROWS = {
 DIGESTS = {
     "attrition": "60fe9415a94e61f0",
     "bank": "a09396cb42b7e69d",
-    "communities": "8c0a95a6738e7b3e",
+    "communities": "b631079b08f5d0d3",
     "compas_violent": "1e93e54a029b3dee",
     "credit_card": "5b56559816b2c1cd",
     "german": "a80c82a39ceafd03",
@@ -396,6 +396,8 @@ def test_the_known_problems_of_towns_courts_and_firms_are_in_the_files(data_dir:
     towns = raw(load_card("communities"), data_dir)
     assert (towns["ViolentCrimesPerPop"] == 1).sum() == 44
     assert ((towns["ViolentCrimesPerPop"] >= 0.7) == (towns["class"] == 1)).all()
+    assert (towns["class"].sum(), towns.loc[towns["Black"] == 0, "class"].sum()) == (122, 7)
+    assert share(towns["ViolentCrimesPerPop"] >= 0.3) == 28.1
     assert ((towns["racepctblack"] >= 0.06) == (towns["Black"] == 1)).all()
     violent = raw(load_card("compas_violent"), data_dir)
     of_both = violent[violent["race"].isin(["African-American", "Caucasian"])]
