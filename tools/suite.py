@@ -45,6 +45,16 @@ DEPENDENT = ("compas_violent", "student_mat")
 
 BASELINE = "none"
 _BEGIN, _END = "<!-- table: python -m tools.suite -->", "<!-- table ends -->"
+_INTRODUCTION = (
+    "Written by `python -m tools.suite` from the committed values; [the findings](FINDINGS.md) say what "
+    "follows. Each dataset counts once, by the mean over its ten splits. 1 is the best rank. Improvement is "
+    "in mean distance to the metric's ideal. A technique that answers nearly everybody, or each group, the "
+    "same in more than half of a dataset's samples takes the last place there, beside the worst of the "
+    "others; two or more share it. P-values are Wilcoxon's, with Holm's correction for all pairs of "
+    f"techniques at one metric and level. Of 13 datasets: without {' and '.join(DEPENDENT)}, which share "
+    "rows with others. Better, same and worse are posterior probabilities of the Bayesian signed-rank test "
+    "with a region of practical equivalence of one point."
+)
 _PLACE = ["dataset", "beta", "technique"]
 
 
@@ -172,14 +182,7 @@ def page() -> str:
     counts = last.groupby(["technique", "beta"], sort=False)["dataset"].agg(" ".join).reset_index()
     blocks = [
         "# Ranks over fifteen datasets",
-        "Written by `python -m tools.suite` from the committed values; [the findings](FINDINGS.md) say what "
-        "follows. Each dataset counts once, by the mean over its ten splits. 1 is the best rank. Improvement "
-        "is in mean distance to the metric's ideal. A technique that answers nearly everybody, or each group, "
-        "the same in more than half of a dataset's samples takes the last place there, beside the worst of the "
-        "others; two or more share it. P-values are Wilcoxon's, with Holm's correction for all pairs of "
-        f"techniques at one metric and level. Of 13 datasets: without {' and '.join(DEPENDENT)}, which share "
-        "rows with others. Better, same and worse are posterior probabilities of the Bayesian signed-rank "
-        "test with a region of practical equivalence of one point.",
+        _INTRODUCTION,
         "## Mean ranks, 15 datasets",
         rank_table(),
         "## Mean ranks, 13 independent datasets",
