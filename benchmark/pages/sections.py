@@ -168,7 +168,7 @@ def _dataset(run: FinishedRun, dataset: DatasetDescription, card: Card | None) -
     if card is not None:
         facts |= {
             "label": f"{card.label}; favorable: {card.favorable_label}",
-            "sensitive feature": f"{card.sensitive_feature}; deprived: {card.deprived_group}",
+            "sensitive feature": f"{card.sensitive_feature}; deprived: {card.roles['deprived_group']}",
             "columns": ", ".join(card.columns),
             "licence": card.licence,
             "described at": card.homepage,
