@@ -57,8 +57,10 @@ def group_rates(network: Network) -> tuple[float, float]:
     A group without any probability has the rate NaN.
     """
     schema = network.schema
-    joint = joint_distribution(network, [schema.sensitive_feature, schema.label])
-    deprived = joint[schema.deprived_code]
+    joint = joint_distribution(network, [*schema.sensitive_features, schema.label])
+    codes = dict(zip(schema.sensitive_indices, np.indices(joint.shape[:-1]), strict=True))
+    members = schema.deprived_among(codes.__getitem__)
+    joint, deprived = joint.reshape(-1, joint.shape[-1]), joint[members].sum(axis=0)
     favored = joint.sum(axis=0) - deprived
     with np.errstate(invalid="ignore"):
         return (
