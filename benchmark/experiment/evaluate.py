@@ -141,9 +141,13 @@ class Evaluator:
         }
         metrics = world.experiment.measured
         self.scorers = {
-            name: Scorer(scene.test, metrics, scene.strata) for name, scene in world.scenes.items()
+            name: Scorer(scene.test, metrics, scene.strata, scene.attributes)
+            for name, scene in world.scenes.items()
         }
-        self.scoring = {name: scoring_digest(metrics, scene.strata) for name, scene in world.scenes.items()}
+        self.scoring = {
+            name: scoring_digest(metrics, scene.strata, scene.attributes)
+            for name, scene in world.scenes.items()
+        }
         self._warm_up()
 
     def _warm_up(self) -> None:
