@@ -24,6 +24,7 @@ def add(commands: Any) -> None:
     option("--max-indegree N", "most parents per column", type=int)
     option("--restarts N", "random restarts", type=int)
     option("--pseudo-count X", "added to each count; 0 is maximum likelihood", type=float)
+    option("--min-count N", "fewest rows that a probability may rest on; 1 pools nothing", type=int)
     edge: Any = {"nargs": 2, "action": "append", "default": [], "metavar": ("PARENT", "CHILD")}
     option("--require", "require an edge", **edge)
     option("--forbid", "forbid an edge", **edge)
@@ -42,7 +43,7 @@ def _learn(options: argparse.Namespace) -> int:
     dataset = load_dataset(card, sources_of(options))
     for note in dataset.notes:
         print(f"Note: {note}")
-    settings = ("algorithm", "score", "max_indegree", "restarts", "pseudo_count")
+    settings = ("algorithm", "score", "max_indegree", "restarts", "pseudo_count", "min_count")
     asked = {name: getattr(options, name) for name in settings}
     network = learn_network(
         dataset.table,

@@ -22,11 +22,13 @@ from pydantic import (
     Field,
     PositiveInt,
     PrivateAttr,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     TypeAdapter,
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -364,6 +366,9 @@ class NetworkSettings(_Declaration):
         Imaginary rows of the BDeu score.
     pseudo_count : float, default 0.0
         Added to each count when probabilities are estimated; 0 is maximum likelihood.
+    min_count : int, default 1
+        Fewest rows that a probability may rest on: rarer parent configurations, and rarer states under each,
+        are pooled as :func:`benchmark.network.pooling.fit_pooled` says. 1 pools nothing.
     """
 
     algorithm: AlgorithmName = "tabu"
@@ -373,6 +378,15 @@ class NetworkSettings(_Declaration):
     restarts: Annotated[int, Field(ge=0)] = 0
     equivalent_sample_size: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
     pseudo_count: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    min_count: PositiveInt = 1
+
+    @model_serializer(mode="wrap")
+    def _without_the_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Digests and manifests that were written when nothing could be pooled stay what they are.
+        settings: dict[str, Any] = dump(self)
+        if self.min_count == 1:
+            del settings["min_count"]
+        return settings
 
 
 class Card(_Declaration):

@@ -9,6 +9,7 @@ from benchmark.data.card import NetworkSettings
 from benchmark.data.table import Table
 from benchmark.errors import NetworkError
 from benchmark.network.model import Network, fit_network
+from benchmark.network.pooling import fit_pooled
 from benchmark.network.search import learn_structure
 from benchmark.seeding import generator
 
@@ -66,4 +67,7 @@ def learn_network(
         rng=generator(0, purpose="structure search"),
         names=schema.names,
     )
+    if settings.min_count > 1:
+        counts = {"min_count": settings.min_count, "pseudo_count": settings.pseudo_count}
+        return fit_pooled(table, structure.parents, **counts)
     return fit_network(table, structure.parents, pseudo_count=settings.pseudo_count)
