@@ -47,7 +47,7 @@ def deprived_edits(schema: Schema) -> tuple[BiasEdit, ...]:
     if len(schema.sensitive_features) > 1:
         raise BiasError(
             "No probability of a single column is that of an intersection",
-            expected="a kind of bias that acts on rows, such as bias = [\"label\"], or edits that are named",
+            expected='a kind of bias that acts on rows, such as bias = ["label"], or edits that are named',
             got=f"{schema.sensitive_feature} = {schema.deprived_group}",
             remedy="name the bias of the dataset in the experiment file",
         )

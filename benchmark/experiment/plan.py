@@ -162,7 +162,9 @@ class DatasetEntry(_Strict):
     strata: str | None = None  # column to stratify by, for metrics that need one
     sensitive: tuple[str, ...] = ()  # columns by whose groups results are told apart; the card's unless given
     mitigate: str | None = None  # the one that techniques see as sensitive; the card's unless given
-    deprived_group: str | tuple[str, ...] | dict[str, str | tuple[str, ...]] | None = None  # where not the card's
+    deprived_group: str | tuple[str, ...] | dict[str, str | tuple[str, ...]] | None = (
+        None  # where not the card's
+    )
 
     def find_card(self) -> Card:
         """Return the card, read and with its groups as the entry says; errors as of `load_card`."""

@@ -278,9 +278,7 @@ def joint_counts(stored: Sequence[object] | Mapping[str, Any], attributes: Seque
     return dict(by_test) if own == [*attributes] else {}
 
 
-def scoring_digest(
-    metrics: Iterable[str], strata: str | None = None, attributes: Sequence[str] = ()
-) -> str:
+def scoring_digest(metrics: Iterable[str], strata: str | None = None, attributes: Sequence[str] = ()) -> str:
     """Return the digest of all that metrics of stored predictions depend on: their code and the columns.
 
     The code is this package's own and, for metrics of others, their files and what these import from the

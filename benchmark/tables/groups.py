@@ -13,9 +13,9 @@ from benchmark.runs.frames import Scenario
 from benchmark.text.words import number
 
 HOW_TO_READ = (
-    "The largest difference of a rate between two groups of an attribute, or of an intersection of attributes; "
-    "in brackets what a technique changes of it on the same samples, with its interval of 95 %. Above 0 the gap "
-    "is wider than the baseline's: what is mitigated for one attribute may be paid by another."
+    "The largest difference of a rate between two groups of an attribute, or of an intersection of "
+    "attributes; in brackets what a technique changes of it on the same samples, with its interval of 95 %. "
+    "Above 0 the gap is wider than the baseline's: what is mitigated for one attribute may be paid by another."
 )
 """What a gap is, and which of its changes are good."""
 
@@ -53,7 +53,9 @@ def gap_title(metric: str) -> str:
 def smallest_text(statistics: RunStatistics) -> str:
     """Say which groups have no values."""
     smallest = statistics.run.facts.experiment.settings.get("smallest_group")
-    return f"Groups of fewer than {smallest} test rows are left out; groups.csv names them." if smallest else ""
+    return (
+        f"Groups of fewer than {smallest} test rows are left out; groups.csv names them." if smallest else ""
+    )
 
 
 def _cell(own: pd.DataFrame) -> str:
@@ -63,7 +65,9 @@ def _cell(own: pd.DataFrame) -> str:
     text = number(float(row["gap"]))
     if row["technique"] == row["baseline"] or pd.isna(row["difference"]):
         return text
-    ends = "" if pd.isna(row["difference_low"]) else (
-        f" [{number(float(row['difference_low']))}, {number(float(row['difference_high']))}]"
+    ends = (
+        ""
+        if pd.isna(row["difference_low"])
+        else (f" [{number(float(row['difference_low']))}, {number(float(row['difference_high']))}]")
     )
     return f"{text} ({number(float(row['difference']))}{ends})"

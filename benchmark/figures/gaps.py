@@ -1,0 +1,120 @@
+"""What techniques change of the gaps between groups, of the mitigated attribute and of the others."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from benchmark.figures import Drawing, style
+from benchmark.figures.style import LINE, SIZES, Page, RowLabels, line_style
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.frames import Scenario
+from benchmark.statistics.frames import SCENARIO
+from benchmark.tables.groups import gap_title
+from benchmark.tables.significance import data_notes
+from benchmark.text.words import file_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_NAME_WIDTH, _WIDTH = 2.0, 1.9
+_MOST_COLUMNS = 3
+_APART = 0.16  # rows between the marks of two attributes
+_SHOWN = ["attribute", "technique", "difference", "difference_low", "difference_high", "p_value_holm"]
+
+
+def gap_figures(statistics: RunStatistics) -> Iterator[Drawing]:
+    """Yield name and drawing function: ``groups_<metric>``, with bias, classifier and test where several."""
+    table = statistics.groups[statistics.groups["difference"].notna()]
+    kinds = [column for column in SCENARIO[1:] if table[column].nunique() > 1]
+    for metric in table["metric"].unique():
+        own = table[table["metric"] == metric]
+        for keys, rows in own.groupby(list(SCENARIO[1:]), sort=False):
+            names = [
+                metric,
+                *(key for column, key in zip(SCENARIO[1:], keys, strict=True) if column in kinds),
+            ]
+            yield (
+                "groups_" + "__".join(map(file_name, names)),
+                functools.partial(draw_gaps, statistics, rows, metric),
+            )
+
+
+def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, metric: str) -> Figure:
+    """Draw by how much each technique changes the largest gap in a rate, for every attribute.
+
+    A panel for each level of bias and dataset, a row for each technique, a mark with its interval for each
+    attribute.
+    """
+    scenarios = [scenario for scenario in statistics.scenarios if len(scenario.rows(rows))]
+    betas = sorted(rows["beta"].unique())
+    panels = [(beta, scenario) for beta in betas for scenario in scenarios]
+    titles = {name: statistics.run.titles[name] for name in rows["technique"].unique()}
+    attributes = list(rows["attribute"].unique())
+    labels = RowLabels([style.wrap(title, _NAME_WIDTH) for title in titles.values()])
+    columns = min(len(scenarios), _MOST_COLUMNS)
+    height = max(0.08 + _APART * 0.9 * len(attributes), labels.tallest * LINE)
+    protocol = statistics.run.protocol
+    with style.styled():
+        page = Page(
+            len(panels),
+            columns,
+            panel=(_WIDTH, max(0.6, height * 0.62 * len(titles))),
+            title=f"{gap_title(metric)}: what techniques change for every attribute",
+            subtitle="The gap of a technique minus that of the baseline on the same samples: above 0 (right) "
+            "groups are farther apart. Techniques know of the group above the panel only. Means of "
+            f"{statistics.run.repetitions_text} with 95 % intervals; filled: significant at "
+            f"{statistics.alpha:g} ({protocol.test_text}, Holm's correction).",
+            notes=list(data_notes({s.dataset.name: s.dataset for s in scenarios}.values(), statistics.run)),
+            left=0.3 + labels.width,
+            right=0.9 + style.widest(attributes),
+            gap=(0.2, 0.25),
+            panel_titles=["\n".join(_panel_title(scenario, beta)) for beta, scenario in panels],
+            titles_stay=True,
+        )
+        ends = rows[["difference_low", "difference_high"]].to_numpy(dtype=float).ravel()
+        limits = style.padded([*ends, *rows["difference"], 0.0], 0.06, 0.005)
+        for i, ((beta, scenario), axes) in enumerate(zip(panels, page.axes, strict=True)):
+            own = scenario.rows(rows)
+            _draw_panel(axes, own[own["beta"] == beta], list(titles), attributes, statistics.alpha)
+            axes.set_xlim(*limits)
+            labels.write(axes, named=page.first_in_row(i))
+            axes.grid(visible=False, axis="y")
+            style.set_ticks(axes, x=3)
+        page.legend(
+            page.grid_right + 0.16,
+            page.axes[0].get_position().y1 * page.height,
+            [
+                Line2D([], [], **{**line_style(k), "linestyle": "none"}, label=own)
+                for k, own in enumerate(attributes)
+            ],
+            borderpad=0,
+        )
+    return page.figure
+
+
+def _draw_panel(
+    axes: Axes, rows: pd.DataFrame, names: Sequence[str], attributes: Sequence[str], alpha: float
+) -> None:
+    axes.axvline(0, **style.RULE)
+    axes.hlines(np.arange(len(names)), 0, 1, color="#EFEFEF", lw=0.6, transform=axes.get_yaxis_transform())
+    for attribute, technique, value, low, high, p in rows[_SHOWN].itertuples(index=False, name=None):
+        k = attributes.index(attribute)
+        look = line_style(k)
+        y = names.index(technique) + (k - (len(attributes) - 1) / 2) * 1.6 * _APART
+        axes.hlines(y, low, high, color=look["color"], lw=1.1, zorder=2)
+        face = look["color"] if p <= alpha else "white"
+        axes.plot(value, y, look["marker"], mfc=face, mec=look["color"], mew=0.9, ms=3.8, zorder=3, gid="gap")
+
+
+def _panel_title(scenario: Scenario, beta: float) -> Iterator[str]:
+    dataset = scenario.dataset
+    yield from style.wrap(scenario.heading, _WIDTH, SIZES["panel"])
+    yield from style.wrap(f"{dataset.sensitive_feature} = {dataset.deprived_group}", _WIDTH, SIZES["panel"])
+    yield f"β = {beta:g}"
