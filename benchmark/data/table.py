@@ -237,13 +237,11 @@ class Schema(_Columns):
         for name, states in members.items():
             for state in states:
                 self.column(name).code(state)
-        of_one = len(members[self.sensitive_feature]) if len(members) == 1 else 0
         if (
             next(iter(members)) != self.sensitive_feature
             or self.label in members
-            or not all(members.values())
             or self.deprived_group in self.column(self.sensitive_feature).states
-            or of_one >= self.column(self.sensitive_feature).cardinality
+            or not all(0 < len({*own}) < self.column(name).cardinality for name, own in members.items())
         ):
             raise DataError(
                 "The deprived group is no group of the sensitive feature",

@@ -126,13 +126,12 @@ def _margins(scene: Scene, joint: NDArray[np.int64]) -> Iterator[tuple[str, Grou
             occur, places = np.unique(
                 np.ravel_multi_index(tuple(codes[i] for i in chosen), shape), return_inverse=True
             )
-            rows = np.zeros((len(occur), 4), dtype=np.int64)
-            np.add.at(rows, places, joint[:, 1:])
+            rows = np.zeros((len(occur), 2, 2), dtype=np.int64)
+            np.add.at(rows, places, joint[:, 1:].reshape(-1, 2, 2))
             names = tuple(
                 CROSSED.join(column.states[k] for column, k in zip(own, found, strict=True))
                 for found in zip(*np.unravel_index(occur, shape), strict=True)
             )
-            rows = rows.reshape(-1, 2, 2)
             yield CROSSED.join(c.name for c in own), GroupCounts(names, rows.astype(np.float64), rows)
 
 

@@ -148,7 +148,7 @@ class Scorer:
             return []
         occur, labeled = self._joint
         rows = GroupCounts.of(tuple(map(str, occur)), labeled, predicted).rows
-        return np.column_stack([occur, rows.reshape(-1, 4)]).tolist()
+        return [[int(n) for n in one] for one in np.column_stack([occur, rows.reshape(-1, 4)])]
 
     def _scored(
         self, counts: GroupCounts, rows: Predictions | None, joint: Sequence[Sequence[int]] = ()

@@ -49,9 +49,10 @@ def label_table(levels: Sequence[Network], *, deprived: bool) -> LabelRows:
     parents = network.parents[label]
     asked = list(dict.fromkeys([*sensitive, *parents]))
     joint = joint_distribution(network, [schema.names[i] for i in asked])
-    states = dict(zip(sensitive, np.indices(joint.shape[: len(sensitive)]), strict=True))
+    shape = joint.shape[: len(sensitive)]
+    states = dict(zip(sensitive, np.unravel_index(np.arange(np.prod(shape)), shape), strict=True))
     within = schema.deprived_among(states.__getitem__) == deprived
-    joint = joint * within.reshape(*within.shape, *[1] * (joint.ndim - within.ndim))
+    joint = joint * within.reshape(*shape, *[1] * (joint.ndim - len(shape)))
     joint = joint.sum(axis=tuple(k for k, i in enumerate(asked) if i not in parents))
     left = [i for i in asked if i in parents]
     mass = joint.transpose([left.index(p) for p in parents]).ravel() / joint.sum()

@@ -19,7 +19,8 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
 
     The names are ``heat_<metric>``, ``recovery_<metric>``, ``groups_<metric>``,
     ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``; bias, classifier and test
-    are part of the name where a run has several, and the test of heat maps' names, which have a figure for each.
+    are part of the name where a run has several, and the test of heat maps' names, which have a figure for
+    each.
     """
     # matplotlib is loaded only when something is drawn.
     from benchmark.figures.gaps import gap_figures

@@ -7,7 +7,7 @@ which one pass over the rows gives for all of them.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -415,9 +415,9 @@ def _failure(item: Metric, got: str) -> MetricError:
 class OneValueEach:
     """Computes metrics where one group is the deprived one and all others together are the favored one.
 
-    ``groups`` are the groups' names, ``deprived`` the number of that group, or of those that are, and ``metrics`` names metrics
-    and families. All that does not depend on counts is looked up here, once. An UnknownNameError says that a
-    metric is unknown.
+    ``groups`` are the groups' names, ``deprived`` is the number of that group, or the numbers of several, and
+    ``metrics`` names metrics and families. All that does not depend on counts is looked up here, once. An
+    UnknownNameError says that a metric is unknown.
     """
 
     def __init__(self, groups: Sequence[str], deprived: int | Sequence[int], metrics: Iterable[str]) -> None:

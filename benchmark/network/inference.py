@@ -58,9 +58,10 @@ def group_rates(network: Network) -> tuple[float, float]:
     """
     schema = network.schema
     joint = joint_distribution(network, [*schema.sensitive_features, schema.label])
-    codes = dict(zip(schema.sensitive_indices, np.indices(joint.shape[:-1]), strict=True))
-    members = schema.deprived_among(codes.__getitem__)
-    joint, deprived = joint.reshape(-1, joint.shape[-1]), joint[members].sum(axis=0)
+    shape, joint = joint.shape[:-1], joint.reshape(-1, joint.shape[-1])
+    states = np.unravel_index(np.arange(len(joint)), shape)
+    members = schema.deprived_among(dict(zip(schema.sensitive_indices, states, strict=True)).__getitem__)
+    deprived = joint[members].sum(axis=0)
     favored = joint.sum(axis=0) - deprived
     with np.errstate(invalid="ignore"):
         return (

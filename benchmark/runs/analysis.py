@@ -117,9 +117,10 @@ class RunStatistics:
     answers, intervals, comparisons, recovery, ranks, pairs : DataFrame
     pareto, hypervolume, fairea, robustness, groups : DataFrame
         One file each, of groups where a run told several attributes' apart. Degenerate techniques have no
-        ranks, are on no front, in no hypervolume, and in no line over β; those less accurate than the best constant answer have, and are marked by
-        :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left out where the baseline is mostly
-        constant (:func:`~benchmark.statistics.answers.incomparable`).
+        ranks, are on no front, in no hypervolume, and in no line over β; those less accurate than the best
+        constant answer have, and are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons
+        are left out where the baseline is mostly constant
+        (:func:`~benchmark.statistics.answers.incomparable`).
     """
 
     run: FinishedRun

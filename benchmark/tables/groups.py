@@ -15,7 +15,8 @@ from benchmark.text.words import number
 HOW_TO_READ = (
     "The largest difference of a rate between two groups of an attribute, or of an intersection of "
     "attributes; in brackets what a technique changes of it on the same samples, with its interval of 95 %. "
-    "Above 0 the gap is wider than the baseline's: what is mitigated for one attribute may be paid by another."
+    "Above 0 the gap is wider than the baseline's: what is mitigated for one attribute may be paid by "
+    "another."
 )
 """What a gap is, and which of its changes are good."""
 
