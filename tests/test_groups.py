@@ -52,9 +52,9 @@ def row(name: str, **where: object) -> str:
     shares = (of_b[chosen] > EQUAL).mean().to_numpy()
     [low], [high] = student_intervals(shares[None, :], overlap=OVERLAP)
     single = f"{shares.mean():.1%} [{max(low, 0):.1%}, {min(high, 1):.1%}]"
-    return (
-        f"| {name} | {len(worse)} | {worse.mean():.1%} | {single} | {better.mean():.1%} | {worse[better].mean():.1%} |"
-    ).replace("%", " %")
+    shown = [worse.mean(), single, better.mean(), worse[better].mean()]
+    cells = [own if isinstance(own, str) else f"{own:.1%}" for own in shown]
+    return f"| {name} | {len(worse)} | {' | '.join(cells)} |".replace("%", " %")
 
 
 def table() -> Iterator[str]:

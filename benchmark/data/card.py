@@ -479,9 +479,9 @@ class Card(_Declaration):
         A deprived group that is no single state has a name that is read after "sensitive feature = ".
         """
         names = ("label", "favorable_label", "sensitive_feature")
-        first, *others = (" or ".join(states) for _, states in self._members)
-        crossed = (f" and {name} = {text}" for (name, _), text in zip(self._members[1:], others, strict=True))
-        return {**{name: getattr(self, name) for name in names}, "deprived_group": "".join((first, *crossed))}
+        group = " and ".join(f"{name} = {' or '.join(states)}" for name, states in self._members)
+        roles = {name: getattr(self, name) for name in names}
+        return {**roles, "deprived_group": group.removeprefix(f"{self.sensitive_feature} = ")}
 
     @property
     def _members(self) -> GroupStates:

@@ -17,17 +17,26 @@ from benchmark.columns import GROUP_COLUMNS
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
 from benchmark.errors import BetabenchError, BiasError, CardError, DataError, DeclinedError
+from benchmark.experiment.check import check_experiment
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.evaluate import Evaluator
 from benchmark.experiment.export import groups_frame
+from benchmark.experiment.plan import Experiment
 from benchmark.experiment.run import _planned_cells, compute
 from benchmark.experiment.score import JOINT
 from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.world import World, cell_key
+from benchmark.figures.gaps import gap_figures
 from benchmark.metrics import GAP, WORST, GroupCounts, measure_by_group, metrics_by_group
 from benchmark.network.inference import group_rates
+from benchmark.pages.run import prepare_page
+from benchmark.pages.sections import groups_section
+from benchmark.report.folder import write_run_folder
+from benchmark.report.statistics_text import statistics_page
+from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import read_groups
 from benchmark.runs.groups import gap_changes
+from benchmark.tables.groups import gaps_of
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
 from tests.experiment.test_merge import InProcess
@@ -249,6 +258,20 @@ def test_mitigating_another_column_changes_who_is_deprived() -> None:
         made({"mitigate": "sex"})
 
 
+@pytest.mark.parametrize("card", ["adult", "compas", "dutch"])
+def test_the_default_bias_does_not_depend_on_whose_groups_are_told_apart(card: str) -> None:
+    both = [
+        load_card(card).sensitive_feature,
+        next(c for c in load_card(card).columns if c != load_card(card).sensitive_feature),
+    ]
+    given = {"techniques": ["none"], "betas": [0.5]}
+    one, other = (
+        Experiment(datasets=[entry], **given) for entry in ({"card": card}, {"card": card, "sensitive": both})
+    )
+    check_experiment(other)
+    assert one.datasets[0].bias == other.datasets[0].bias
+
+
 def test_gaps_are_compared_with_those_of_the_baseline() -> None:
     of = made({"sensitive": ["race", "sex"]}, techniques=["none", "massaging"], betas=[0.5], repetitions=3)
     frame = groups_frame(of, cells(of))
@@ -265,3 +288,35 @@ def test_gaps_are_compared_with_those_of_the_baseline() -> None:
     assert changes[changes["technique"] == "none"]["difference"].isna().all()
     assert gap_changes(frame, {"another": "none"}).empty
     assert gap_changes(frame[frame["group"] != GAP], {}).empty
+
+
+def test_a_report_shows_what_happens_to_every_attribute(tmp_path: Path) -> None:
+    of = made(
+        {"sensitive": ["race", "sex"]}, techniques=["none", "massaging", "smote"], betas=[0.5], repetitions=2
+    )
+    with Store(tmp_path / "results.sqlite") as store:
+        write_run_folder(tmp_path, of, compute(of, store, engine=InProcess(1)), figures=False)
+    statistics = folder_statistics(tmp_path)
+    assert "groups" in statistics.frames
+    (block,) = gaps_of(statistics, "selection_rate")
+    assert block.headings == ["Technique", "race", "sex", "race × sex"]
+    assert [own[0] for own in block.rows] == ["None", "Massaging", "SMOTE"]
+    assert "(" not in block.rows[0][1]
+    assert block.rows[1][1].count("(") == 1
+    page = statistics_page(statistics, [])
+    assert "## What happens to other groups" in page
+    assert block.rows[1][0] in page
+    assert next(iter(groups_section(statistics)["metrics"])) == "Selection rate, largest gap"
+    written = prepare_page(statistics)(tmp_path).read_text(encoding="utf-8")
+    assert 'id="panel-groups"' in written
+    name, draw = next(iter(gap_figures(statistics)))
+    assert name == "groups_selection_rate"
+    drawn = draw()
+    marks = [line for axes in drawn.axes for line in axes.get_lines() if line.get_gid() == "gap"]
+    assert len(marks) == 6
+    found = statistics.groups.query("metric == 'selection_rate' and technique != 'none'")["difference"]
+    assert sorted(mark.get_xdata()[0] for mark in marks) == pytest.approx(sorted(found))
+    plain = replace(statistics, groups=statistics.groups.iloc[:0])
+    assert "groups" not in plain.frames
+    assert "What happens" not in statistics_page(plain, [])
+    assert 'id="panel-groups"' not in prepare_page(plain)(tmp_path).read_text(encoding="utf-8")
