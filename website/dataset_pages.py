@@ -172,6 +172,13 @@ def _source(card: Card) -> Iterator[str]:
 def _network(card: Card, folder: Path, root: Path) -> Iterator[str]:
     settings = card.network
     yield f"Learned by {code(settings.algorithm)} search with the score {code(settings.score)}."
+    if settings.min_count > 1:
+        pooling = link_to(root / "benchmark" / "network" / "pooling.py", folder, root)
+        how = f"[pooled]({pooling})" if pooling else "pooled"
+        yield (
+            f"No probability rests on fewer than {settings.min_count} rows: rarer combinations of the "
+            f"parents' states, and rarer states under each, are {how}."
+        )
     for edges, what in ((card.required_edges, "Required"), (card.forbidden_edges, "Forbidden")):
         if edges:
             yield f"{what} edges: {', '.join(code(f'{parent} → {child}') for parent, child in edges)}."

@@ -68,6 +68,7 @@ def learn_network(
         names=schema.names,
     )
     if settings.min_count > 1:
-        counts = {"min_count": settings.min_count, "pseudo_count": settings.pseudo_count}
-        return fit_pooled(table, structure.parents, **counts)
+        return fit_pooled(
+            table, structure.parents, min_count=settings.min_count, pseudo_count=settings.pseudo_count
+        )
     return fit_network(table, structure.parents, pseudo_count=settings.pseudo_count)

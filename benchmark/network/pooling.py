@@ -21,8 +21,8 @@ def fit_pooled(
     1. Parent configurations that fewer than :math:`m` rows have are taken together, so that all of a group
        have one distribution. The groups are a partition of the rows: the distribution of one does not contain
        the rows of another.
-    2. In a group with :math:`n_x` rows of state :math:`x`, the *rare* states, :math:`n_x < m`, share their rows
-       in proportion to the column's counts :math:`b_x` over all rows:
+    2. In a group with :math:`n_x` rows of state :math:`x`, the *rare* states, :math:`n_x < m`, share their
+       rows in proportion to the column's counts :math:`b_x` over all rows, pooled likewise:
 
        .. math:: n'_x = n_x \text{ if } n_x \ge m, \text{ else } \max(m, T) \, b_x / B \text{ if } T > 0,
                  \text{ else } 0
@@ -30,10 +30,10 @@ def fit_pooled(
        where :math:`T` and :math:`B` are the sums of :math:`n` and :math:`b` over the rare states. What is
        published is :math:`P(x) = (n'_x + a) / \sum_y (n'_y + a)` with the pseudo-count :math:`a`.
 
-    So whether a rare state has one row or :math:`m - 1` changes no number if it is the only one, and moving
-    rows between rare states of a group changes none but those of all rows. A zero says that none of at least
-    :math:`m` rows has the state. This is a rule of thresholds, as statistical offices use it, and no proof
-    against a reader who knows all persons but one.
+    Whether a lone rare state has one row or :math:`m - 1` changes no number, and which of several rare states
+    a row has changes none but :math:`b`. A zero says that none of at least :math:`m` rows has the state. This
+    is a rule of thresholds, as statistical offices use it, and no proof against readers who know all persons
+    but one, or who subtract one table from another.
 
     Parameters
     ----------
@@ -67,10 +67,10 @@ def fit_pooled(
 def row_groups(rows: Counts, sizes: list[int], min_count: int) -> NDArray[np.int64]:
     """Return the group of each parent configuration: its rows are counted with those of the whole group.
 
-    A configuration with ``min_count`` rows is a group by itself. The others join those of them that share all
-    parents' states but the last one's; where these have fewer than ``min_count`` rows in total, those that share
-    all but the last two; and so on. If even all that are left have too few, they join the smallest group. The
-    group of those that no row has, if no others are left, is the number -1.
+    A configuration with ``min_count`` rows is a group by itself. The others join those of them that share
+    all parents' states but the last one's; where these have fewer than ``min_count`` rows in total, those
+    that share all but the last two; and so on. If even all that are left have too few, they join the smallest
+    group. The group of those that no row has, if no others are left, is the number -1.
 
     ``rows``, shape (n_configurations,), are the rows of each configuration in the order of
     :class:`~benchmark.network.model.Network`, and ``sizes`` the parents' numbers of states.
@@ -94,9 +94,9 @@ def row_groups(rows: Counts, sizes: list[int], min_count: int) -> NDArray[np.int
 
 
 def pooled_counts(counts: Counts, base: Counts, min_count: int) -> Counts:
-    """Let the states with fewer than ``min_count`` rows share these, or ``min_count``, in proportion to ``base``.
+    """Let the states with fewer than ``min_count`` rows share these, or ``min_count``, as ``base`` says.
 
-    All arrays have shape (n_states,). Rare states without any row stay without.
+    All arrays have shape (n_states,). If no row has a rare state, they stay without.
     """
     rare = counts < min_count
     total = counts[rare].sum()

@@ -218,17 +218,7 @@ _COMMANDS = (
     "audit {} --label y --prediction {} --sensitive {}",
     "audit {0} --label {1} --score p --threshold {2} --sensitive sex --tau {3}",
 )
-_NO_DATASET = (
-    "adult",
-    "compas",
-    "dutch",
-    "compas_leaky",
-    "compas_zafar",
-    "kdd_census",
-    "student_por",
-    "paper",
-    "smoke",
-)
+_NO_DATASET = (*list_declarations("datasets"), "paper", "smoke")
 
 
 def _fuzz_command(text: str, folder: Path) -> None:

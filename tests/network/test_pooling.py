@@ -1,0 +1,136 @@
+"""No probability of a pooled network rests on fewer rows than its threshold."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from benchmark.data.card import NetworkSettings
+from benchmark.data.table import Column, Schema, Table
+from benchmark.network.learn import learn_network
+from benchmark.network.pooling import fit_pooled, row_groups
+from benchmark.network.sample import sample
+from tests.network.conftest import random_network
+
+
+def cell_counts(table: Table, columns: list[int]) -> list[tuple[list[int], int]]:
+    """Return each combination of codes of some columns that rows have, and how many rows."""
+    sizes = [table.schema.columns[c].cardinality for c in columns]
+    cells, times = np.unique(
+        np.ravel_multi_index(tuple(table.codes[:, columns].T), sizes), return_counts=True
+    )
+    return list(zip(np.transpose(np.unravel_index(cells, sizes)).tolist(), times.tolist(), strict=True))
+
+
+def slowly_pooled(
+    table: Table, parents: tuple[tuple[int, ...], ...], m: int, pseudo: float = 0.0
+) -> list[NDArray[np.float64]]:
+    """Return the tables of the docstring's formula, by counting row by row; all that is used has m rows."""
+    sizes = [column.cardinality for column in table.schema.columns]
+
+    def shared(counts: list[float], base: list[float]) -> list[float]:
+        rare = [x for x, n in enumerate(counts) if n < m]
+        rows, weight = sum(counts[x] for x in rare), sum(base[x] for x in rare)
+        assert all(n >= m for x, n in enumerate(counts) if x not in rare)
+        return [max(rows, m) * base[x] / weight if x in rare and rows else n for x, n in enumerate(counts)]
+
+    tables = []
+    for i, own in enumerate(parents):
+        seen = Counter({(tuple(c[:-1]), c[-1]): n for c, n in cell_counts(table, [*own, i])})
+        every = list(itertools.product(*(range(sizes[p]) for p in own)))
+        rows_of = {c: sum(seen[c, x] for x in range(sizes[i])) for c in every}
+        base = shared([sum(seen[c, x] for c in every) for x in range(sizes[i])], [1.0] * sizes[i])
+        group: dict[tuple[int, ...], Sequence[tuple[int, ...]]] = {c: [c] for c in every if rows_of[c] >= m}
+        left = [c for c in every if c not in group]
+        for depth in reversed(range(len(own))):
+            for prefix in {c[:depth] for c in left}:
+                together = [c for c in left if c[:depth] == prefix]
+                if sum(rows_of[c] for c in together) >= m:
+                    group |= dict.fromkeys(together, together)
+            left = [c for c in left if c not in group]
+        if sum(rows_of[c] for c in left):
+            smallest = min(
+                group.values(), key=lambda g: (sum(rows_of[c] for c in g), len(g) > 1, every.index(g[0]))
+            )
+            joined = [*smallest, *left]
+            group |= dict.fromkeys(joined, joined)
+        else:
+            group |= dict.fromkeys(left, ())
+        wanted = []
+        for c in every:
+            counts = [float(sum(seen[d, x] for d in group[c])) for x in range(sizes[i])]
+            assert sum(counts) >= m or not group[c]
+            wanted.append([n + pseudo for n in (shared(counts, base) if group[c] else base)])
+        # Groups are a partition: no row counts in two distributions.
+        assert sum({id(g): sum(rows_of[c] for c in g) for g in group.values()}.values()) == len(table)
+        tables.append(np.array([[n / sum(row) for n in row] for row in wanted]))
+    return tables
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(("m", "pseudo"), [(2, 0.0), (5, 1.0), (17, 0.5)])
+def test_tables_are_those_of_the_formula(seed: int, m: int, pseudo: float) -> None:
+    truth = random_network(seed)
+    table = sample(truth, 150, np.random.default_rng(seed))
+    parents = tuple(tuple(range(max(0, i - 3), i)) for i in range(len(truth.schema.columns)))
+    fitted = fit_pooled(table, parents, min_count=m, pseudo_count=pseudo)
+    for own, theirs in zip(fitted.cpts, slowly_pooled(table, parents, m, pseudo), strict=True):
+        np.testing.assert_allclose(own, theirs, rtol=1e-12)
+
+
+def loans(*counts: int) -> Table:
+    """Return rows of two groups: (first, no), (first, yes), (second, no), (second, yes)."""
+    schema = Schema(
+        (Column("group", ("a", "b")), Column("repaid", ("no", "yes"))),
+        label="repaid", favorable_label="yes", sensitive_feature="group", deprived_group="a",
+    )  # fmt: skip
+    codes = [
+        pair for pair, n in zip(itertools.product((0, 1), repeat=2), counts, strict=True) for _ in range(n)
+    ]
+    return Table(schema, np.array(codes, dtype=np.int16))
+
+
+@pytest.mark.parametrize("few", [1, 2, 3, 4])
+def test_how_few_a_lone_rare_state_has_cannot_be_read(few: int) -> None:
+    network = fit_pooled(loans(few, 95, 40, 60), ((), (0,)), min_count=5)
+    np.testing.assert_allclose(network.cpts[1], [[0.05, 0.95], [0.4, 0.6]])
+
+
+def test_nothing_is_pooled_where_nothing_is_rare_and_nobody_is_invented() -> None:
+    network = fit_pooled(loans(0, 100, 40, 60), ((), (0,)), min_count=5)
+    np.testing.assert_allclose(network.cpts[1], [[0.0, 1.0], [0.4, 0.6]])
+
+
+def test_rare_configurations_join_their_nearest_and_the_last_ones_the_smallest_group() -> None:
+    sizes = [2, 3]
+    near = row_groups(np.array([9.0, 2, 3, 8, 1, 0]), sizes, 5)
+    assert near[1] == near[2] == near[4] == near[5]  # five rows together, the smallest group
+    assert len(set(near)) == 3
+    far = row_groups(np.array([9.0, 2, 0, 8, 3, 0]), sizes, 5)
+    assert len(set(far[[1, 2, 4, 5]])) == 1
+    assert len(set(far)) == 3
+    last = row_groups(np.array([9.0, 2, 0, 8, 0, 0]), sizes, 5)
+    assert last[1] == last[3] != last[0]
+    assert row_groups(np.array([9.0, 0, 9, 8, 9, 9]), sizes, 5)[1] == -1
+
+
+def test_a_configuration_that_nobody_has_gets_the_distribution_of_all_rows() -> None:
+    network = fit_pooled(loans(0, 0, 40, 60), ((), (0,)), min_count=5)
+    np.testing.assert_allclose(network.cpts[1], [[0.4, 0.6], [0.4, 0.6]])
+
+
+def test_the_setting_reaches_the_fit_and_one_changes_nothing() -> None:
+    table = loans(2, 95, 40, 60)
+    edges = [("group", "repaid")]
+    pooled = learn_network(table, NetworkSettings(min_count=5), required_edges=edges)
+    assert pooled.cpts[1][0, 0] == 0.05
+    counted = learn_network(table, NetworkSettings(), required_edges=edges)
+    assert counted.cpts[1][0, 0] == 2 / 97
+    # Digests of cards and manifests of runs from before the setting stay what they were.
+    assert "min_count" not in NetworkSettings().model_dump()
+    assert NetworkSettings(min_count=2).model_dump()["min_count"] == 2
