@@ -170,7 +170,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
         **({f"## {_GROUPS}": _groups_section(statistics)} if len(statistics.groups) else {}),
         f"## {_CERTAINTY}": _certainty_section(statistics),
         **({"## Figures": _figures_section(figures)} if figures else {}),
-        f"## {_NUMBERS}": _files_section(tables),
+        f"## {_NUMBERS}": _files_section(statistics, tables),
     }
     return "\n\n".join("\n".join([heading, "", *lines]) for heading, lines in sections.items()) + "\n"
 
@@ -454,14 +454,14 @@ def _figures_section(figures: Sequence[str]) -> Iterator[str]:
             yield f"![{text}]({own[0]})"
 
 
-def _files_section(tables: Sequence[str]) -> Iterator[str]:
+def _files_section(statistics: RunStatistics, tables: Sequence[str]) -> Iterator[str]:
     yield "`betabench report` writes these files beside this page; `results/README.md` explains every column."
     yield (
         "Numbers have six significant digits. Bayesian probabilities come from "
         f"{N_POSTERIOR:,} samples and have an error of up to 0.005."
     )
     yield ""
-    yield from (f"- `{name}.csv`: {text}" for name, text in FILES.items())
+    yield from (f"- `{name}.csv`: {text}" for name, text in FILES.items() if name in statistics.frames)
     yield from (f"- `{path}`" for path in tables)
     yield ""
     yield "Each table is there as Markdown, CSV, and LaTeX for `\\input` (packages booktabs and adjustbox)."
