@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from benchmark.columns import (
     CONVERGENCE_COLUMNS,
+    CROSSED,
     FAILURE_COLUMNS,
     FOLD_COLUMNS,
     GROUP_COLUMNS,
@@ -109,10 +110,6 @@ def groups_frame(world: World, cells: Iterable[CellResult]) -> pd.DataFrame:
                     where = (*_where(cell), test, attribute)
                     rows.append((*where, m.group, m.n_rows, m.metric, m.value, m.reason))
     return pd.DataFrame(rows, columns=list(GROUP_COLUMNS)).astype({"beta": float, "value": float})
-
-
-CROSSED = " × "
-"""Between the attributes, and the states, of an intersection."""
 
 
 def _margins(scene: Scene, joint: NDArray[np.int64]) -> Iterator[tuple[str, GroupCounts]]:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from benchmark.columns import CROSSED
 from benchmark.figures import Drawing, style
 from benchmark.figures.style import LINE, Look, Page, RowLabels, line_style
 from benchmark.runs.analysis import RunStatistics
@@ -102,7 +103,7 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, metric: str) -> Fig
 
 
 def _parts(attribute: str) -> frozenset[str]:
-    return frozenset(attribute.split(" × "))
+    return frozenset(attribute.split(CROSSED))
 
 
 def _draw_panel(
