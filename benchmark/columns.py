@@ -6,6 +6,7 @@ from typing import Literal
 MANIFEST_NAME = "manifest.json"
 FOLDS_NAME = "folds.csv"
 TEST_ROWS_NAME = "test_rows.csv"
+GROUPS_NAME = "groups.csv"
 
 # Columns of results.csv, failures.csv, metrics.csv and convergence.csv; results/README.md explains them.
 RESULT_COLUMNS = (
@@ -17,6 +18,10 @@ METRIC_COLUMNS = (*RESULT_COLUMNS, "reason")
 CELL_COLUMNS = RESULT_COLUMNS[:6]  # of one fitted model, whatever it is tested on
 CONVERGENCE_COLUMNS = (*CELL_COLUMNS, "steps", "residual", "tolerance")
 FOLD_COLUMNS = (*RESULT_COLUMNS[:-2], "fold", *RESULT_COLUMNS[-2:])
+GROUP_COLUMNS = (*CELL_COLUMNS, "test", "attribute", "group", "n", "metric", "value", "note")
+
+CROSSED = " × "
+"""Between the attributes, and between the states, of an intersection."""
 
 Test = Literal["original", "biased", "balanced"]
 ORIGINAL: Test = "original"

@@ -203,7 +203,8 @@ def require_order(schema: Schema, column: str) -> None:
 
 def require_feature(schema: Schema, column: str, kind: str) -> None:
     """Raise an error unless a column is a feature: BiasError or UnknownNameError."""
-    roles = {schema.label: "the label", schema.sensitive_feature: "the sensitive feature", "": "no column"}
+    roles = dict.fromkeys(schema.sensitive_features, "the sensitive feature")
+    roles |= {schema.label: "the label", "": "no column"}
     if column in roles:
         raise BiasError(
             f"The bias kind {kind!r} acts on a feature",
@@ -216,7 +217,7 @@ def require_feature(schema: Schema, column: str, kind: str) -> None:
 
 def some_feature(schema: Schema) -> str:
     """Return the name of a feature, an ordered one if there is one."""
-    names = [c.name for c in schema.columns if c.name not in (schema.label, schema.sensitive_feature)]
+    names = [c.name for c in schema.columns if c.name not in (schema.label, *schema.sensitive_features)]
     return next((name for name in names if schema.column(name).ordered), names[0])
 
 

@@ -5,7 +5,7 @@ from typing import Self
 import numpy as np
 
 from benchmark.bias.base import BiasKind, Chances, Rows
-from benchmark.bias.edits import BiasEdit, active_edits, apply_bias, check_edits
+from benchmark.bias.edits import BiasEdit, active_edits, apply_bias, check_edits, deprived_edits
 from benchmark.bias.registry import register
 from benchmark.data.table import Schema
 from benchmark.errors import BiasError
@@ -40,7 +40,7 @@ class CptBias(BiasKind):
     @classmethod
     def example(cls, schema: Schema) -> Self:
         """Return the paper's: the deprived group's probability of the favorable label."""
-        return cls(edits=(BiasEdit(schema.sensitive_feature, schema.deprived_group),))
+        return cls(edits=deprived_edits(schema))
 
     def check(self, schema: Schema, *, has_score: bool = False) -> None:
         """Raise an error unless there are edits, of columns and states that exist."""

@@ -39,6 +39,22 @@ class BiasEdit:
         return f"P({sign} | {self.attribute} = {self.group}) × (1 - β)"
 
 
+def deprived_edits(schema: Schema) -> tuple[BiasEdit, ...]:
+    """Return equation 4 for the deprived group, one edit for each of its states.
+
+    A BiasError says that it is an intersection, of which no single column tells the label's table.
+    """
+    if len(schema.sensitive_features) > 1:
+        raise BiasError(
+            "No probability of a single column is that of an intersection",
+            expected='a kind of bias that acts on rows, such as bias = ["label"], or edits that are named',
+            got=f"{schema.sensitive_feature} = {schema.deprived_group}",
+            remedy="name the bias of the dataset in the experiment file",
+        )
+    column = schema.columns[schema.sensitive_index]
+    return tuple(BiasEdit(column.name, column.states[code]) for code in schema.deprived_codes)
+
+
 def check_beta(beta: float) -> float:
     """Return ``beta`` as a float; raises :class:`BiasError` unless it lies in [0, 1]."""
     value = float(beta)

@@ -49,7 +49,7 @@ class Group:
     def columns(self, schema: Schema) -> tuple[str, ...]:
         """Return the columns that say who belongs to it."""
         if isinstance(self._who, str):
-            return () if self._who == "all" else (schema.sensitive_feature,)
+            return () if self._who == "all" else schema.sensitive_features
         return tuple(name for name, _ in self._who)
 
     def check(self, schema: Schema) -> None:

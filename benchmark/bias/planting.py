@@ -272,7 +272,7 @@ def _expected_of(network: Network, steps: Sequence[BiasKind], beta: float) -> Ex
     steps = steps if beta > 0 else ()
     seen = [step.looks_at(schema) for step in steps if overrides(step, "chances")]
     if _is_exact(steps) and all(names is not None for names in seen):
-        looked_at = {schema.sensitive_feature, schema.label, *(n for names in seen for n in names or ())}
+        looked_at = {*schema.sensitive_features, schema.label, *(n for names in seen for n in names or ())}
         names = [name for name in schema.names if name in looked_at]
         cells = math.prod(schema.column(name).cardinality for name in names)
         if cells <= _MOST_CELLS:

@@ -6,7 +6,8 @@ from benchmark.bias.base import BiasKind
 from benchmark.bias.group import ALL, Group
 from benchmark.bias.level import Rate
 from benchmark.bias.registry import register
-from benchmark.data.table import Table
+from benchmark.data.table import Schema, Table
+from benchmark.errors import BiasError
 
 
 @register
@@ -32,6 +33,17 @@ class SensitiveNoise(BiasKind):
 
     rate: Rate = Rate("0.5 * beta")
     group: Group = ALL
+
+    def check(self, schema: Schema, *, has_score: bool = False) -> None:
+        """Raise an error if several columns say who is deprived: which of them is noisy is not said."""
+        super().check(schema, has_score=has_score)
+        if len(schema.sensitive_features) > 1:
+            raise BiasError(
+                "The bias kind 'sensitive_noise' acts on one sensitive feature",
+                expected="a deprived group of one column",
+                got="an intersection of " + " and ".join(schema.sensitive_features),
+                remedy="plant another kind of bias",
+            )
 
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
         """Return the rows with the groups as they are recorded."""

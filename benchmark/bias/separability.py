@@ -46,7 +46,7 @@ class Separability(BiasKind):
     def recorded(self, table: Table, beta: float, rng: np.random.Generator) -> Table:
         """Return the rows with exchanged features."""
         schema = table.schema
-        kept = {schema.label, schema.sensitive_feature}
+        kept = {schema.label, *schema.sensitive_features}
         exchanged = [schema.index(name) for name in self.columns or schema.names if name not in kept]
         members = self.group.members(table)
         chosen = np.flatnonzero(members & (rng.random(len(table)) < self.rate.at(beta)))

@@ -10,7 +10,7 @@ import graphlib
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -33,6 +33,7 @@ from pydantic import (
 )
 
 from benchmark.data.table import Column, Schema
+from benchmark.data.table import States as GroupStates
 from benchmark.declarations import (
     broken_rules,
     count_of,
@@ -86,6 +87,7 @@ def _require_in_file(names: Wanted, info: ValidationInfo) -> Wanted:
 
 
 States = Annotated[Texts, AfterValidator(_require_distinct)]
+DeprivedGroup = Text | States | Annotated[dict[Text, Text | States], Field(min_length=1)]
 Values = Annotated[dict[str, Text], AfterValidator(_require_targets)]
 
 
@@ -416,8 +418,14 @@ class Card(_Declaration):
         Rows to keep: for a column of the file, the raw values wanted.
     label, favorable_label : str
         Outcome column (two states), and the state that is good for the individual.
-    sensitive_feature, deprived_group : str
-        Sensitive column, and the state whose members are deprived (AIF360 says *unprivileged*).
+    sensitive_feature : str
+        Sensitive column. A list of several in a file names the first, and all of them as ``sensitive``.
+    deprived_group : str, list of str, or dict
+        The state whose members are deprived (AIF360 says *unprivileged*), or several states. A table names a
+        state, or several, for each of several columns, the sensitive one among them: the deprived group is
+        their intersection.
+    sensitive : list of str, default []
+        Sensitive columns by whose groups, and by whose intersections, ``groups.csv`` tells all results apart.
     score : ScoreColumn, optional
         The number behind the label.
     required_edges, forbidden_edges : list of pairs of str, default []
@@ -445,7 +453,8 @@ class Card(_Declaration):
     label: Text
     favorable_label: Text
     sensitive_feature: Text
-    deprived_group: Text
+    deprived_group: DeprivedGroup
+    sensitive: Annotated[tuple[Text, ...], Field(strict=False), AfterValidator(_require_distinct)] = ()
     score: ScoreColumn | None = None
     required_edges: Edges = ()
     forbidden_edges: Edges = ()
@@ -465,14 +474,35 @@ class Card(_Declaration):
 
     @property
     def roles(self) -> dict[str, str]:
-        """Label, favorable label, sensitive feature and deprived group, by the names of these fields."""
-        names = ("label", "favorable_label", "sensitive_feature", "deprived_group")
-        return {name: getattr(self, name) for name in names}
+        """Label, favorable label, sensitive feature and deprived group, by the names of these fields.
+
+        A deprived group that is no single state has a name that is read after "sensitive feature = ".
+        """
+        names = ("label", "favorable_label", "sensitive_feature")
+        group = " and ".join(f"{name} = {' or '.join(states)}" for name, states in self._members)
+        roles = {name: getattr(self, name) for name in names}
+        return {**roles, "deprived_group": group.removeprefix(f"{self.sensitive_feature} = ")}
+
+    @property
+    def _members(self) -> GroupStates:
+        """Who is deprived, the sensitive feature first."""
+        own = self.deprived_group
+        table = own if isinstance(own, dict) else {self.sensitive_feature: own}
+        names = sorted(table, key=lambda name: (name != self.sensitive_feature, name))
+        texts = ((name, table[name]) for name in names)
+        return tuple((name, (text,) if isinstance(text, str) else text) for name, text in texts)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Columns by whose groups results are told apart; none where there is nothing but one group."""
+        crossed = [name for name, _ in self._members] if len(self._members) > 1 else []
+        return tuple(dict.fromkeys((*self.sensitive, *crossed)))
 
     def schema(self) -> Schema:  # type: ignore[override]  # hides a pydantic method that is deprecated
         """Return columns and roles; no data are needed."""
         columns = tuple(Column(name, spec.states, spec.ordered) for name, spec in self.columns.items())
-        return Schema(columns, **self.roles)
+        single = isinstance(self.deprived_group, str)
+        return Schema(columns, **self.roles, deprived_states=() if single else self._members)
 
     def with_columns(self, changes: Mapping[str, Mapping[str, Any]]) -> Self:
         """Return the card with columns read in another way.
@@ -488,6 +518,40 @@ class Card(_Declaration):
             if name not in self.columns:
                 raise UnknownNameError("column", name, self.columns)
             content["columns"][name] |= fields
+        return self._changed(content)
+
+    def with_groups(
+        self, sensitive: Sequence[str] = (), mitigate: str | None = None, deprived_group: Any = None
+    ) -> Self:
+        """Return the card with other groups; what is left out stays as it is.
+
+        ``mitigate`` is the column that becomes the sensitive feature, of which ``deprived_group`` is said
+        then; a CardError says that something does not fit.
+        """
+        if not sensitive and mitigate is None and deprived_group is None:
+            return self
+        feature = mitigate or self.sensitive_feature
+        if mitigate is None and isinstance(deprived_group, Mapping) and feature not in deprived_group:
+            feature = next(iter(deprived_group), feature)
+        if feature != self.sensitive_feature and deprived_group is None:
+            raise CardError(
+                f"The deprived group of {feature!r} is not known",
+                expected=f"'deprived_group' beside 'mitigate', as the card {self.name!r} says it of "
+                f"{self.sensitive_feature!r} alone",
+                got="none",
+                remedy=f"name the states of {feature!r} whose members are deprived",
+            )
+        content = self.model_dump()
+        if self.missing is not None:  # as read with the card's own roles
+            others = self.columns.keys() - {self.label, self.sensitive_feature}
+            content["missing"]["columns"] = self.missing.columns or tuple(sorted(others))
+        content["sensitive_feature"] = feature
+        content["sensitive"] = tuple(sensitive) or self.sensitive
+        if deprived_group is not None:
+            content["deprived_group"] = deprived_group
+        return self._changed(content)
+
+    def _changed(self, content: dict[str, Any]) -> Self:
         try:
             card = type(self).model_validate(content)
         except ValidationError as error:
@@ -512,12 +576,16 @@ class Card(_Declaration):
     def rows_digest(self) -> str:
         """SHA-256, 64 hexadecimal digits, of everything that can change the rows or the learned network.
 
-        It is that of :attr:`digest` but for which columns count as ordered.
+        It is that of :attr:`digest` but for which columns count as ordered, and for the groups.
         """
-        return self._digest("ordered")
+        return self._digest("ordered", groups=False)
 
-    def _digest(self, *without: str) -> str:
+    def _digest(self, *without: str, groups: bool = True) -> str:
         facts = self.model_dump(include={"name", "filter", "network", *self.roles})
+        if not groups:
+            del facts["sensitive_feature"], facts["deprived_group"]
+        elif self.sensitive:
+            facts["sensitive"] = self.sensitive
         facts["source"] = self.source.model_dump(include={"format", "column_names", "delimiter", "encoding"})
         if self.source.decimal != ".":
             facts["decimal"] = self.source.decimal
@@ -533,6 +601,13 @@ class Card(_Declaration):
         facts["required_edges"] = sorted(self.required_edges)
         facts["forbidden_edges"] = sorted(self.forbidden_edges)
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_of_several(cls, content: Any) -> Any:
+        if isinstance(content, dict) and isinstance(named := content.get("sensitive_feature"), list | tuple):
+            return {"sensitive": named, **content, "sensitive_feature": named[0] if named else ""}
+        return content
 
     @model_validator(mode="before")
     @classmethod
@@ -591,14 +666,50 @@ class Card(_Declaration):
             raise ValueError("must not be the label itself")
         return name
 
-    @field_validator("favorable_label", "deprived_group")
+    @field_validator("favorable_label")
     @classmethod
-    def _role_is_a_state(cls, state: str, info: ValidationInfo) -> str:
-        role = "label" if info.field_name == "favorable_label" else "sensitive_feature"
-        column = info.data.get(role)
+    def _favorable_is_a_state(cls, state: str, info: ValidationInfo) -> str:
+        column = info.data.get("label")
         if column is not None and "columns" in info.data:
             _require_known(state, info.data["columns"][column].states, f"a state of {column!r}")
         return state
+
+    @field_validator("deprived_group")
+    @classmethod
+    def _deprived_are_states(cls, group: Any, info: ValidationInfo) -> Any:
+        feature, columns = info.data.get("sensitive_feature"), info.data.get("columns")
+        if feature is None or columns is None:
+            return group
+        table = dict(group) if isinstance(group, dict) else {feature: group}
+        if feature not in table:
+            raise ValueError(f"must name states of the sensitive feature {feature!r}, too")
+        for name, own in table.items():
+            _require_known(name, columns, "a column")
+            if name == info.data.get("label"):
+                raise ValueError("must not depend on the label")
+            states = columns[name].states
+            named = {own} if isinstance(own, str) else {*own}
+            for state in named:
+                _require_known(state, states, f"a state of {name!r}")
+            if len(named) == len(states):
+                raise ValueError(f"must leave a state of {name!r} to others")
+            # In one order, because the same group is written in several.
+            ordered = tuple(state for state in states if state in named)
+            table[name] = ordered if len(ordered) > 1 else ordered[0]
+        return table if len(table) > 1 else table[feature]
+
+    @field_validator("sensitive")
+    @classmethod
+    def _sensitive_are_columns(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        for name in names:
+            if "columns" in info.data:
+                _require_known(name, info.data["columns"], "a column")
+            if name == info.data.get("label"):
+                raise ValueError("must not name the label")
+        feature = info.data.get("sensitive_feature")
+        if names and feature is not None and feature not in names:
+            raise ValueError(f"must name the sensitive feature {feature!r} among them")
+        return names
 
     @field_validator("score")
     @classmethod

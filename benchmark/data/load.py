@@ -159,7 +159,7 @@ def _check_rows(card: Card, table: Table) -> None:
             got=f"{len(table):,}",
             remedy="get the complete files, or correct 'rows' and 'filter' in the card",
         )
-    feature, group = card.sensitive_feature, repr(card.deprived_group)
+    feature, group = card.sensitive_feature, repr(card.roles["deprived_group"])
     label, favorable = card.label, repr(card.favorable_label)
     for member, who in (
         (table.deprived, f"in the deprived group {feature} = {group}"),

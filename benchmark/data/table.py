@@ -7,14 +7,15 @@ which column plays which role. Data frames appear only where users meet the libr
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.errors import DataError, UnknownNameError
+from benchmark.errors import DataError, DeclinedError, UnknownNameError
 from benchmark.text.words import few
 
 if TYPE_CHECKING:  # half a second that lists and cards need not wait for
@@ -22,6 +23,9 @@ if TYPE_CHECKING:  # half a second that lists and cards need not wait for
 
 CODE_DTYPE = np.int16
 """Type of every code: one type for all tables, so that compiled kernels exist once."""
+
+States: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Who belongs to a group: columns, and in each of them the states of which its members have one."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ class _Columns:
     columns: tuple[Column, ...]
     sensitive_feature: str
     deprived_group: str
+    deprived_states: States
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -96,9 +101,56 @@ class _Columns:
         return self.index(self.sensitive_feature)
 
     @cached_property
+    def sensitive_features(self) -> tuple[str, ...]:
+        """Columns that say who is deprived: the sensitive feature or, of an intersection, several."""
+        return tuple(name for name, _ in self._deprived_states)
+
+    @cached_property
+    def sensitive_indices(self) -> tuple[int, ...]:
+        """Positions of these columns."""
+        return tuple(map(self.index, self.sensitive_features))
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """Groups that may be told apart: the sensitive feature's states; of an intersection, two groups."""
+        if len(self.sensitive_features) > 1:
+            return f"not {self.deprived_group}", self.deprived_group
+        return self.columns[self.sensitive_index].states
+
+    @cached_property
+    def deprived_codes(self) -> tuple[int, ...]:
+        """Which of the groups are deprived, as positions among them."""
+        if len(self.sensitive_features) > 1:
+            return (1,)
+        return tuple(map(self.columns[self.sensitive_index].code, self._deprived_states[0][1]))
+
+    @cached_property
     def deprived_code(self) -> int:
-        """Code of the deprived group."""
+        """Code of the deprived group; a DeclinedError says that it is no single state."""
+        if self.deprived_states:
+            raise DeclinedError(
+                "The deprived group is not a single state",
+                expected=f"one state of {self.sensitive_feature!r}",
+                got=f"{self.sensitive_feature} = {self.deprived_group}",
+                remedy="name one state as 'deprived_group', or tell groups apart by table.deprived",
+            )
         return self.columns[self.sensitive_index].code(self.deprived_group)
+
+    def deprived_among(self, codes: Callable[[int], NDArray[np.integer]]) -> NDArray[np.bool_]:
+        """Say who is deprived, by the codes of the column at each position that is asked for."""
+        belongs: NDArray[np.bool_] | None = None
+        for i, (_, states) in zip(self.sensitive_indices, self._deprived_states, strict=True):
+            own = codes(i)
+            for_one = np.asarray(own == self.columns[i].code(states[0]))
+            for state in states[1:]:
+                for_one |= own == self.columns[i].code(state)
+            belongs = for_one if belongs is None else belongs & for_one
+        assert belongs is not None
+        return belongs
+
+    @cached_property
+    def _deprived_states(self) -> States:
+        return self.deprived_states or ((self.sensitive_feature, (self.deprived_group,)),)
 
 
 @dataclass(frozen=True)
@@ -108,6 +160,7 @@ class FeatureSchema(_Columns):
     columns: tuple[Column, ...]
     sensitive_feature: str
     deprived_group: str
+    deprived_states: States = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -130,6 +183,10 @@ class Schema(_Columns):
     deprived_group : str
         The state of the sensitive column whose members are deprived (g; AIF360 says *unprivileged*).
         Everyone else is the favored group (AIF360: *privileged*).
+    deprived_states : tuple of (str, tuple of str), default ()
+        Of a deprived group that is no single state, who belongs to it: several states of the sensitive
+        column, or an intersection of it, named first, with other columns. ``deprived_group`` is the group's
+        name then, and no state.
     """
 
     columns: tuple[Column, ...]
@@ -137,6 +194,8 @@ class Schema(_Columns):
     favorable_label: str
     sensitive_feature: str
     deprived_group: str
+    # Not shown, so that digests of tables whose deprived group is one state are what they were.
+    deprived_states: States = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         names = self.names
@@ -171,7 +230,25 @@ class Schema(_Columns):
                 got=", ".join(self.column(self.sensitive_feature).states),
             )
         self.column(self.label).code(self.favorable_label)
-        self.column(self.sensitive_feature).code(self.deprived_group)
+        if not self.deprived_states:
+            self.column(self.sensitive_feature).code(self.deprived_group)
+            return
+        members = dict(self.deprived_states)
+        for name, states in members.items():
+            for state in states:
+                self.column(name).code(state)
+        if (
+            next(iter(members)) != self.sensitive_feature
+            or self.label in members
+            or self.deprived_group in self.column(self.sensitive_feature).states
+            or not all(0 < len({*own}) < self.column(name).cardinality for name, own in members.items())
+        ):
+            raise DataError(
+                "The deprived group is no group of the sensitive feature",
+                expected=f"states of {self.sensitive_feature!r}, not all of them, and then of other features",
+                got=f"{self.deprived_group}: {self.deprived_states}",
+                remedy="correct 'deprived_group'",
+            )
 
     @cached_property
     def label_index(self) -> int:
@@ -192,7 +269,7 @@ class Schema(_Columns):
     def features(self) -> FeatureSchema:
         """Meaning of the columns of ``Table.features``: all but the label."""
         columns = tuple(self.columns[i] for i in self.feature_indices)
-        return FeatureSchema(columns, self.sensitive_feature, self.deprived_group)
+        return FeatureSchema(columns, self.sensitive_feature, self.deprived_group, self.deprived_states)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,7 +349,14 @@ class Table:
     @cached_property
     def deprived(self) -> NDArray[np.bool_]:
         """Whether a row belongs to the deprived group, shape (n_rows,)."""
-        return np.asarray(self.codes[:, self.schema.sensitive_index] == self.schema.deprived_code)
+        return self.schema.deprived_among(lambda i: self.codes[:, i])
+
+    @cached_property
+    def groups(self) -> NDArray[np.int16]:
+        """Group of each row, as a position in the schema's ``groups``, shape (n_rows,)."""
+        if len(self.schema.sensitive_features) > 1:
+            return self.deprived.astype(CODE_DTYPE)
+        return self.codes[:, self.schema.sensitive_index]
 
     @cached_property
     def digest(self) -> str:

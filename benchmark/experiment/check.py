@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 
 from benchmark.bias.edits import check_edits
 from benchmark.data import Schema
-from benchmark.data.card import load_card
 from benchmark.declarations import count_of, indented
 from benchmark.errors import BetabenchError, ExperimentError, UnknownNameError
 from benchmark.experiment.evaluate import configured_techniques, describe_classifier
@@ -179,7 +178,7 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
     schema: Schema | None = None
     has_score = False
     try:
-        card = load_card(dataset.card).with_columns(dataset.columns)
+        card = dataset.find_card()
         schema, has_score = card.schema(), experiment.train == "data" and card.score is not None
     except BetabenchError as error:
         yield _Problem(place, error)

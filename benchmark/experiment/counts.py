@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.columns import ORIGINAL
-from benchmark.experiment.score import counts_by_place
+from benchmark.experiment.score import JOINT, counts_by_place
 from benchmark.experiment.store import CellResult
 
 CellName: TypeAlias = tuple[str, str, float, str, str]
@@ -29,7 +29,7 @@ class CountsOfCells:
         self._n: defaultdict[CellName, int] = defaultdict(int)
 
     def taken_from(self, cells: Iterable[CellResult]) -> Iterator[CellResult]:
-        """Yield cells without their counts, which are added here."""
+        """Yield cells without their counts, which are added here, but with those by attributes."""
         for cell in cells:
             own = [counts for (_, test), counts in counts_by_place(cell.counts).items() if test == ORIGINAL]
             if cell.status == "ok" and own and len(own[0]):
@@ -37,7 +37,8 @@ class CountsOfCells:
                 total = np.sum([np.asarray(counts, dtype=float) for counts in own], axis=0)
                 self._sums[where] = self._sums.get(where, np.zeros_like(total)) + total
                 self._n[where] += 1
-            yield replace(cell, counts=())
+            joint = cell.counts.get(JOINT) if isinstance(cell.counts, Mapping) else None
+            yield replace(cell, counts=() if joint is None else {JOINT: joint})
 
     @property
     def means(self) -> Mapping[CellName, NDArray[np.float64]]:

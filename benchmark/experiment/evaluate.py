@@ -44,7 +44,7 @@ from benchmark.experiment.world import Scene, World
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import Convergence, Technique, Tools, get_technique, list_techniques
 from benchmark.techniques._checks import checked_decision, checked_score
-from benchmark.techniques.base import one_class
+from benchmark.techniques.base import unfit
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,13 @@ class Evaluator:
         }
         metrics = world.experiment.measured
         self.scorers = {
-            name: Scorer(scene.test, metrics, scene.strata) for name, scene in world.scenes.items()
+            name: Scorer(scene.test, metrics, scene.strata, scene.attributes)
+            for name, scene in world.scenes.items()
         }
-        self.scoring = {name: scoring_digest(metrics, scene.strata) for name, scene in world.scenes.items()}
+        self.scoring = {
+            name: scoring_digest(metrics, scene.strata, scene.attributes)
+            for name, scene in world.scenes.items()
+        }
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -219,7 +223,7 @@ class Evaluator:
                 # Tables of its own for each: what a table derives from its codes can be written to.
                 train = fold.train.twin()
                 with np.errstate():  # what a technique sets is not for the next one
-                    declined = mismatch if mismatch is not None else one_class(train)
+                    declined = mismatch if mismatch is not None else unfit(technique, train)
                     if declined is None:
                         declined = technique.skip(train)
                     if declined is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 
 import numpy as np
@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 
 from benchmark.columns import (
     CONVERGENCE_COLUMNS,
+    CROSSED,
     FAILURE_COLUMNS,
     FOLD_COLUMNS,
+    GROUP_COLUMNS,
     METRIC_COLUMNS,
     ORIGINAL,
     RESULT_COLUMNS,
 )
 from benchmark.experiment.counts import CellName
+from benchmark.experiment.score import joint_counts
 from benchmark.experiment.store import CellResult, MetricValue
-from benchmark.experiment.world import World
-from benchmark.metrics import GroupCounts, OneValueEach
+from benchmark.experiment.world import Scene, World
+from benchmark.metrics import GroupCounts, OneValueEach, measure_by_group, metrics_by_group
 from benchmark.statistics.row_sampling import ROW_COLUMNS, row_deviations
 
 
@@ -88,6 +91,47 @@ def folds_frame(cells: Iterable[CellResult], metrics: Sequence[str], tests: Sequ
     return pd.DataFrame(rows, columns=list(FOLD_COLUMNS)).astype({"beta": float, "value": float})
 
 
+def groups_frame(world: World, cells: Iterable[CellResult]) -> pd.DataFrame:
+    """Return metrics by group of every attribute, pair of attributes, and of all together.
+
+    Columns :data:`~benchmark.columns.GROUP_COLUMNS`, of finished cells that counted rows by attributes; with
+    folds, all folds of a repetition together. A group with fewer rows than the experiment's
+    ``smallest_group`` has no value, and the note says so; see :func:`benchmark.metrics.measure_by_group`.
+    """
+    experiment, rows = world.experiment, []
+    metrics = metrics_by_group(experiment.measured)
+    scenes = {scene.name: scene for scene in world.scenes.values()}
+    for cell in cells:
+        scene = scenes[cell.dataset]
+        for test, folds in joint_counts(cell.counts, scene.attributes).items():
+            whole = np.concatenate([np.asarray(fold, dtype=np.int64).reshape(-1, 5) for fold in folds])
+            for attribute, counts in _margins(scene, whole):
+                for m in measure_by_group(counts, metrics, smallest=experiment.smallest_group):
+                    where = (*_where(cell), test, attribute)
+                    rows.append((*where, m.group, m.n_rows, m.metric, m.value, m.reason))
+    return pd.DataFrame(rows, columns=list(GROUP_COLUMNS)).astype({"beta": float, "value": float})
+
+
+def _margins(scene: Scene, joint: NDArray[np.int64]) -> Iterator[tuple[str, GroupCounts]]:
+    """Yield name and counts of each attribute, each pair, and all attributes together."""
+    columns = [scene.test.schema.column(name) for name in scene.attributes]
+    codes = np.unravel_index(joint[:, 0], [column.cardinality for column in columns])
+    for size in sorted({1, 2, len(columns)} & {*range(len(columns) + 1)}):
+        for chosen in itertools.combinations(range(len(columns)), size):
+            own = [columns[i] for i in chosen]
+            shape = tuple(column.cardinality for column in own)
+            occur, places = np.unique(
+                np.ravel_multi_index(tuple(codes[i] for i in chosen), shape), return_inverse=True
+            )
+            rows = np.zeros((len(occur), 2, 2), dtype=np.int64)
+            np.add.at(rows, places, joint[:, 1:].reshape(-1, 2, 2))
+            names = tuple(
+                CROSSED.join(column.states[k] for column, k in zip(own, found, strict=True))
+                for found in zip(*np.unravel_index(occur, shape), strict=True)
+            )
+            yield CROSSED.join(c.name for c in own), GroupCounts(names, rows.astype(np.float64), rows)
+
+
 def row_noise_frame(
     world: World, means: Mapping[CellName, NDArray[np.float64]], metrics: Iterable[str]
 ) -> pd.DataFrame:
@@ -108,8 +152,8 @@ def row_noise_frame(
     schemas = {scene.name: scene.test.schema for scene in world.scenes.values()}
     for (dataset, bias, beta, technique, classifier), counts in means.items():
         schema = schemas[dataset]
-        groups = schema.columns[schema.sensitive_index].states
-        measure = OneValueEach(groups, schema.deprived_code, wanted)
+        groups = schema.groups
+        measure = OneValueEach(groups, schema.deprived_codes, wanted)
         found = row_deviations(counts, evaluated)
         where = (dataset, bias, beta, technique, classifier, ORIGINAL)
         rows += [(*where, name, sd) for name, sd in zip(names, found, strict=True) if np.isfinite(sd)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_bias, make_step
-from benchmark.bias.edits import BiasEdit
+from benchmark.bias.edits import BiasEdit, deprived_edits
 from benchmark.columns import ORIGINAL, TEST_TITLES, Test
 from benchmark.data.card import Card, Edges, NetworkSettings, load_card
 from benchmark.declarations import (
@@ -160,6 +160,15 @@ class DatasetEntry(_Strict):
     techniques: tuple[Identifier, ...] = ()  # the entries to run on it; all unless given
     parameters: dict[str, Parameters] = {}  # that differ for it, by the technique's registered name
     strata: str | None = None  # column to stratify by, for metrics that need one
+    sensitive: tuple[str, ...] = ()  # columns by whose groups results are told apart; the card's unless given
+    mitigate: str | None = None  # the one that techniques see as sensitive; the card's unless given
+    deprived_group: str | tuple[str, ...] | dict[str, str | tuple[str, ...]] | None = (
+        None  # where not the card's
+    )
+
+    def find_card(self) -> Card:
+        """Return the card, read and with its groups as the entry says; errors as of `load_card`."""
+        return card_of(vars(self))
 
     @model_validator(mode="before")
     @classmethod
@@ -337,6 +346,8 @@ class Experiment(_Strict):
         MiB that a worker process may hold meanwhile; ``inf`` for no limit. The default is several times what
         the shipped techniques need on the shipped datasets, and little enough that one that eats memory
         meets it before the machine runs out. See :class:`benchmark.experiment.pool.Pool` for what counts.
+    smallest_group : int
+        Rows that a group, or an intersection of groups, has to have for its values to be in ``groups.csv``.
     datasets, techniques, classifiers : tuple
         What is crossed.
     metrics : tuple of str
@@ -366,6 +377,7 @@ class Experiment(_Strict):
     paired_betas: StrictBool = False
     time_limit: float = Field(default=300.0, gt=0, allow_inf_nan=False)
     memory_limit: float = Field(default=4096.0, gt=0)
+    smallest_group: StrictInt = Field(default=30, ge=1)
     datasets: tuple[DatasetEntry, ...] = Field(min_length=1)
     techniques: tuple[TechniqueEntry, ...] = Field(min_length=1)
     metrics: tuple[str, ...] = Field(default=PAPER_METRICS, min_length=1)
@@ -476,9 +488,17 @@ def _with_bias(entry: Any, shared: Any) -> Any:
     if not isinstance(entry, dict) or "bias" in entry or not isinstance(entry.get("card"), str):
         return entry
     if shared is None:
-        edits = default_edits(load_card(entry["card"]))
+        listed = isinstance(entry.get("sensitive"), list | tuple)
+        named = ("card", "mitigate", "deprived_group", *(("sensitive",) if listed else ()))
+        edits = default_edits(card_of({name: entry.get(name) for name in named}))
         shared = [{"edits": [asdict(edit) for edit in edits]}]
     return {**entry, "bias": shared}
+
+
+def card_of(entry: Mapping[str, Any]) -> Card:
+    """Return the card of a dataset's entry in an experiment, with its columns and groups as that says."""
+    card = load_card(entry["card"]).with_columns(entry.get("columns") or {})
+    return card.with_groups(entry.get("sensitive") or (), entry.get("mitigate"), entry.get("deprived_group"))
 
 
 def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, ...]:
@@ -487,8 +507,9 @@ def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, 
     Without an experiment they are those of the paper's, or else equation 4 on the sensitive feature. An
     ExperimentError says that an experiment is named and does not have the dataset.
     """
+    digest = card.model_copy(update={"sensitive": ()}).digest  # whose groups are told apart plants nothing
     for entry in load_experiment(experiment or "paper").datasets:
-        if load_card(entry.card).digest == card.digest:
+        if load_card(entry.card).digest == digest:
             for bias in entry.bias:
                 if edits := bias.to_bias().edits:
                     return edits
@@ -499,7 +520,7 @@ def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, 
             expected="the dataset, with a bias of the kind 'cpt'",
             remedy=remedy,
         )
-    return (BiasEdit(card.sensitive_feature, card.deprived_group),)
+    return deprived_edits(card.schema())
 
 
 def load_bias(kind_or_path: str) -> Bias:

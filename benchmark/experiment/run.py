@@ -36,6 +36,7 @@ from benchmark.experiment.score import (
     Scored,
     Scorer,
     counts_by_place,
+    joint_counts,
     metric_values,
     scorers_of,
     scoring_digest,
@@ -200,20 +201,22 @@ def _score_again(
     wanted = {MetricValue(name, None, "", test).stored_name for test in experiment.tests for name in names}
     lost: set[str] = set()
     for dataset, scene in world.scenes.items():
-        digest = scoring_digest(names, scene.strata)
+        digest = scoring_digest(names, scene.strata, scene.attributes)
         blocks = {cell.key: block for block, cells in planned if block.dataset == dataset for cell in cells}
         finished = [(key, stored[key]) for key in blocks if key in stored and stored[key].status == "ok"]
         stale = [key for key, old in finished if old.scoring != digest or not wanted <= old.metrics]
         if not stale:
             continue
-        scorer = Scorer(scene.test, measured, scene.strata)
+        scorer = Scorer(scene.test, measured, scene.strata, scene.attributes)
         # Cells of a block stand together: what it was scored on is drawn once for all of them.
         scorers = functools.lru_cache(maxsize=1)(functools.partial(_scorers, world, common=scorer))
         for start in range(0, len(stale), _BATCH):
             updated = []
             for old in store.read(stale[start : start + _BATCH]):
                 rows = store.rows(old.key)
-                scored = _scored_again(scorers(blocks[old.key]), old, rows)
+                scored = None
+                if not scene.attributes or joint_counts(old.counts, scene.attributes):
+                    scored = _scored_again(scorers(blocks[old.key]), old, rows)
                 if scored is None:
                     lost.add(old.key)
                 else:

@@ -46,6 +46,9 @@ Place: TypeAlias = tuple[int, Test]
 
 _ONLY: Place = (0, ORIGINAL)
 
+JOINT = "joint"
+"""Beside tests in stored counts: those by several attributes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Answers:
@@ -66,23 +69,38 @@ class Scorer:
 
     The groups are the states of the sensitive feature; the deprived group is compared with all others.
     ``metrics`` are names of metrics and families, ``strata`` the column to stratify by for those that need
-    one. ``names`` are the metrics, families resolved; ``needs_rows`` says whether a metric needs more than
-    counts.
+    one, ``attributes`` the columns by whose groups rows are counted besides. ``names`` are the metrics,
+    families resolved; ``needs_rows`` says whether a metric needs more than counts.
     """
 
-    def __init__(self, test: Table, metrics: Iterable[str], strata: str | None = None) -> None:
+    def __init__(
+        self, test: Table, metrics: Iterable[str], strata: str | None = None, attributes: Sequence[str] = ()
+    ) -> None:
         self.names = metric_names(metrics)
         self._needs = needs = {need for name in self.names for need in get_metric(name).needs}
         self.needs_rows = not all(get_metric(name).from_counts for name in self.names)
         self._test = test
         schema = test.schema
-        self._groups = schema.columns[schema.sensitive_index].states
-        self._values = OneValueEach(self._groups, schema.deprived_code, self.names)
-        self._codes = test.codes[:, schema.sensitive_index]
+        self._groups = schema.groups
+        self._values = OneValueEach(self._groups, schema.deprived_codes, self.names)
+        self._codes = test.groups
         self._strata_name = strata
         self._labeled = labeled_groups(self._codes, test.y)
         self._strata = None if strata is None else test.codes[:, schema.index(strata)]
         self._features = _features(test) if "features" in needs else None
+        self.attributes = tuple(attributes)
+        self._joint: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+        if attributes:
+            indices = list(map(schema.index, attributes))
+            shape = tuple(schema.cardinalities[indices].tolist())
+            joint = np.ravel_multi_index(tuple(test.codes[:, i].astype(np.intp) for i in indices), shape)
+            occur, places = np.unique(joint, return_inverse=True)
+            self._joint = occur, labeled_groups(places, test.y)
+
+    @property
+    def _exchangeable(self) -> bool:
+        """Whether two groups could change places by another code of the sensitive feature."""
+        return len(self._groups) == 2 and len(self._test.schema.sensitive_features) == 1
 
     @property
     def n_rows(self) -> int:
@@ -91,7 +109,7 @@ class Scorer:
 
     def of(self, test: Table) -> Scorer:
         """Return what scores answers for other rows in the same way."""
-        return Scorer(test, self.names, self._strata_name)
+        return Scorer(test, self.names, self._strata_name, self.attributes)
 
     def ask(
         self,
@@ -106,7 +124,7 @@ class Scorer:
         rows, or predictions if it has no scores.
         """
         alternated = None
-        if "alternated" in self._needs and len(self._groups) == 2:
+        if "alternated" in self._needs and self._exchangeable:
             recorded = hidden.codes[:, hidden.schema.sensitive_index]
             swapped = hidden.with_column(hidden.schema.sensitive_feature, 1 - recorded)
             alternated = np.asarray(model(swapped), dtype=np.float64)
@@ -116,15 +134,27 @@ class Scorer:
     def score(self, answers: Answers) -> Scored:
         """Return metrics, and the counts that they come from; one that fails has that as its reason."""
         # A metric that hides what it needs must not find it here and miss it when it is computed again.
+        joint = self._by_attributes(answers.predicted)
         if not self.needs_rows:
-            return self._scored(GroupCounts.of(self._groups, self._labeled, answers.predicted), None)
+            counts = GroupCounts.of(self._groups, self._labeled, answers.predicted)
+            return self._scored(counts, None, joint)
         truth = (self._codes, self._groups, self._test.y)
         more = (self._strata, self._features, answers.alternated)
         rows = Predictions(*truth, answers.predicted, answers.score, *more)
-        return self._scored(rows.counts, rows)
+        return self._scored(rows.counts, rows, joint)
 
-    def _scored(self, counts: GroupCounts, rows: Predictions | None) -> Scored:
-        return Scored(self._measure(counts, rows), functools.partial(self._balanced, counts.rows, rows))
+    def _by_attributes(self, predicted: NDArray[np.bool_]) -> list[list[int]]:
+        if self._joint is None:
+            return []
+        occur, labeled = self._joint
+        rows = GroupCounts.of(tuple(map(str, occur)), labeled, predicted).rows
+        return [[int(n) for n in one] for one in np.column_stack([occur, rows.reshape(-1, 4)])]
+
+    def _scored(
+        self, counts: GroupCounts, rows: Predictions | None, joint: Sequence[Sequence[int]] = ()
+    ) -> Scored:
+        balanced = functools.partial(self._balanced, counts.rows, rows)
+        return Scored(self._measure(counts, rows), balanced, self.attributes, joint)
 
     def _balanced(self, counts: NDArray[np.int64], rows: Predictions | None) -> MetricResults:
         """Measure with weights by which each group with each label counts alike, all together as before."""
@@ -137,10 +167,11 @@ class Scorer:
 
     def _measure(self, counts: GroupCounts, rows: Predictions | None) -> MetricResults:
         results = self._values(counts, rows=rows, tolerant=True)
-        if len(self._groups) == 2:
+        if self._exchangeable:
             return results
+        several = f"there are {len(self._groups)}" if len(self._groups) != 2 else "this is an intersection"
         reasons = {
-            name: "it is defined for two groups, and there are " + str(len(self._groups))
+            name: f"it is defined for two groups, and {several}"
             for name in results.reasons
             if "alternated" in get_metric(name.partition("[")[0]).needs
         }
@@ -157,7 +188,7 @@ class Scorer:
             return self._scored(GroupCounts(self._groups, rows.astype(np.float64), rows), None)
         if answers is None:
             return None
-        asked = "alternated" not in self._needs or len(self._groups) != 2 or answers.alternated is not None
+        asked = "alternated" not in self._needs or not self._exchangeable or answers.alternated is not None
         return self.score(answers) if asked else None
 
 
@@ -167,6 +198,10 @@ class Scored:
 
     results: MetricResults
     balanced: Callable[[], MetricResults]  # the same where each group with each label has the same weight
+    attributes: tuple[str, ...] = ()
+    # Of each combination of their states that occurs: its number in row-major order of the states, then the
+    # rows by [favorable label][favorable prediction].
+    joint: Sequence[Sequence[int]] = ()
 
 
 def scorers_of(folds: Sequence[Fold], common: Scorer, test: Table) -> dict[Place, Scorer]:
@@ -215,9 +250,16 @@ def _mean(values: Sequence[MetricValue]) -> MetricValue:
 def stored_counts(scored: Mapping[Place, Scored]) -> list[object] | dict[str, list[object]]:
     """Return counts as the store keeps them; see :attr:`benchmark.experiment.store.CellResult.counts`."""
     counts = {place: own.results.counts.rows.tolist() for place, own in scored.items()}
-    if list(counts) == [_ONLY]:
+    attributes = next(iter(scored.values())).attributes
+    if list(counts) == [_ONLY] and not attributes:
         return list(counts[_ONLY])
-    return {test: [own for (_, name), own in counts.items() if name == test] for _, test in counts}
+    stored = _by_test(counts)
+    joint = {place: own.joint for place, own in scored.items()}
+    return {**stored, JOINT: [[*attributes], _by_test(joint)]} if attributes else stored
+
+
+def _by_test(found: Mapping[Place, Any]) -> dict[str, list[object]]:
+    return {test: [own for (_, name), own in found.items() if name == test] for _, test in found}
 
 
 def counts_by_place(stored: Sequence[object] | Mapping[str, Sequence[object]]) -> dict[Place, Any]:
@@ -227,8 +269,17 @@ def counts_by_place(stored: Sequence[object] | Mapping[str, Sequence[object]]) -
     return {(fold, test): own for test in (ORIGINAL, BIASED) for fold, own in enumerate(stored.get(test, ()))}
 
 
-def scoring_digest(metrics: Iterable[str], strata: str | None = None) -> str:
-    """Return the digest of all that metrics of stored predictions depend on: their code and the strata.
+def joint_counts(stored: Sequence[object] | Mapping[str, Any], attributes: Sequence[str]) -> dict[str, Any]:
+    """Return stored counts by attributes, of each fold by test; see :attr:`Scored.joint`.
+
+    They are empty where none are stored of just these attributes.
+    """
+    own, by_test = stored.get(JOINT, ([], {})) if isinstance(stored, Mapping) else ([], {})
+    return dict(by_test) if own == [*attributes] else {}
+
+
+def scoring_digest(metrics: Iterable[str], strata: str | None = None, attributes: Sequence[str] = ()) -> str:
+    """Return the digest of all that metrics of stored predictions depend on: their code and the columns.
 
     The code is this package's own and, for metrics of others, their files and what these import from the
     folder that they lie in. An UnknownNameError says that there is no such metric.
@@ -240,7 +291,8 @@ def scoring_digest(metrics: Iterable[str], strata: str | None = None) -> str:
             for name in metric_names(metrics)
         ),
     )
-    return hashlib.sha256(json.dumps([code, strata]).encode()).hexdigest()
+    columns = [strata, *([[*attributes]] if attributes else [])]
+    return hashlib.sha256(json.dumps([code, *columns]).encode()).hexdigest()
 
 
 def pack(answers: Mapping[Place, Answers]) -> bytes:
@@ -294,7 +346,7 @@ def _features(test: Table) -> NDArray[np.float64]:
     schema = test.schema
     blocks = []
     for i in schema.feature_indices:
-        if i == schema.sensitive_index:
+        if i in schema.sensitive_indices:
             continue
         column, codes = schema.columns[i], test.codes[:, i]
         if column.ordered:

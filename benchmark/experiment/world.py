@@ -70,6 +70,7 @@ class Scene:
     score: Score | None = None  # the number behind the label, where the card names one
     folds: int | None = None  # number of parts that are tested on in turn, where rows are split so
     strata: str | None = None  # column to stratify by, for metrics that need one
+    attributes: tuple[str, ...] = ()  # columns by whose groups results are told apart
     notes: tuple[str, ...] = ()  # what readers should know of the test data, as sentences
     _planted: dict[tuple[str, float], tuple[Planted, str]] = field(default_factory=dict, repr=False)
     _expected: dict[tuple[str, float], Expected] = field(default_factory=dict, repr=False)
@@ -238,7 +239,7 @@ def _build_scene(
     require_real_data: bool,
     say: Callable[[str], None],
 ) -> Scene:
-    card = load_card(entry.card).with_columns(entry.columns)
+    card = entry.find_card()
     changes = entry.network.changes
     required = changes.pop("required_edges", card.required_edges)
     forbidden = changes.pop("forbidden_edges", card.forbidden_edges)
@@ -282,6 +283,7 @@ def _build_scene(
         score=found.score if experiment.train == "data" else None,
         folds=entry.folds or experiment.folds,
         strata=entry.strata,
+        attributes=card.attributes,
         notes=group_notes(test),
     )
     for name, beta in itertools.product(scene.biases, experiment.betas):

@@ -45,19 +45,21 @@ def label_table(levels: Sequence[Network], *, deprived: bool) -> LabelRows:
     """
     network = levels[0]
     schema = network.schema
-    label, sensitive = schema.label_index, schema.sensitive_index
+    label, sensitive = schema.label_index, schema.sensitive_indices
     parents = network.parents[label]
-    asked = list(dict.fromkeys([sensitive, *parents]))
+    asked = list(dict.fromkeys([*sensitive, *parents]))
     joint = joint_distribution(network, [schema.names[i] for i in asked])
-    states = np.arange(schema.cardinalities[sensitive])
-    within = (states == schema.deprived_code) == deprived
-    joint = joint * within.reshape(-1, *[1] * (joint.ndim - 1))
-    joint = np.moveaxis(joint, 0, parents.index(sensitive)) if sensitive in parents else joint.sum(axis=0)
-    mass = joint.ravel() / joint.sum()
+    shape = joint.shape[: len(sensitive)]
+    states = dict(zip(sensitive, np.unravel_index(np.arange(np.prod(shape)), shape), strict=True))
+    within = schema.deprived_among(states.__getitem__) == deprived
+    joint = joint * within.reshape(*shape, *[1] * (joint.ndim - len(shape)))
+    joint = joint.sum(axis=tuple(k for k, i in enumerate(asked) if i not in parents))
+    left = [i for i in asked if i in parents]
+    mass = joint.transpose([left.index(p) for p in parents]).ravel() / joint.sum()
     order = np.argsort(-mass, kind="stable")
     order = order[mass[order] > 0]
     # Where a group is one state, each of its rows says the same of it.
-    named = [p for p in parents if p != sensitive or within.sum() > 1]
+    named = [p for p in parents if p not in sensitive or within.sum() > 1]
     codes = np.unravel_index(order, [int(schema.cardinalities[p]) for p in parents]) if parents else ()
     columns = {p: codes[i] for i, p in enumerate(parents)}
     names = tuple(
@@ -66,7 +68,7 @@ def label_table(levels: Sequence[Network], *, deprived: bool) -> LabelRows:
     )
     group = schema.deprived_group if deprived else f"not {schema.deprived_group}"
     if not deprived and within.sum() == 1:
-        group = schema.columns[sensitive].states[int(states[within][0])]
+        group = schema.columns[sensitive[0]].states[int(states[sensitive[0]][within][0])]
     favorable = np.stack([level.cpts[label][order, schema.favorable_code] for level in levels])
     return LabelRows(f"{schema.sensitive_feature} = {group}", names, mass[order], favorable)
 

@@ -15,13 +15,15 @@ from benchmark.text.words import file_name
 
 
 def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
-    """Yield name and drawing function: heat maps, recoveries, forest plots, Pareto fronts, ranks.
+    """Yield name and drawing function: heat maps, recoveries, gaps, forest plots, Pareto fronts, ranks.
 
-    The names are ``heat_<metric>``, ``recovery_<metric>``, ``forest_<dataset>__<metric>``,
-    ``pareto_<dataset>`` and ``ranks_<datasets>``; bias, classifier and test are part of the name where a run
-    has several, and the test of heat maps' names, which have a figure for each.
+    The names are ``heat_<metric>``, ``recovery_<metric>``, ``groups_<metric>``,
+    ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``; bias, classifier and test
+    are part of the name where a run has several, and the test of heat maps' names, which have a figure for
+    each.
     """
     # matplotlib is loaded only when something is drawn.
+    from benchmark.figures.gaps import gap_figures
     from benchmark.figures.improvement import draw_forest, draw_heat
     from benchmark.figures.pareto import draw_pareto
     from benchmark.figures.ranks import draw_ranks
@@ -33,6 +35,7 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
         yield name, functools.partial(draw_heat, statistics, metric, test)
     for name, shown, metric in recovery_panels(statistics):
         yield f"recovery_{name}", functools.partial(draw_recovery, statistics, shown, metric)
+    yield from gap_figures(statistics)
     for scenario, metric in compared:
         rows = scenario.rows(statistics.comparisons)
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():

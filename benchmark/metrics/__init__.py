@@ -17,6 +17,7 @@ from benchmark.metrics.base import (
     metric,
     metric_names,
 )
+from benchmark.metrics.each_group import GAP, RATES, WORST, measure_by_group, metrics_by_group
 from benchmark.metrics.groups import (
     Conventions,
     Group,
@@ -29,6 +30,9 @@ from benchmark.metrics.groups import (
 __all__ = [
     "COMPARISONS",
     "FAILING",
+    "GAP",
+    "RATES",
+    "WORST",
     "Conventions",
     "Equivalent",
     "Group",
@@ -46,6 +50,8 @@ __all__ = [
     "list_families",
     "list_metrics",
     "measure",
+    "measure_by_group",
     "metric",
     "metric_names",
+    "metrics_by_group",
 ]

@@ -7,7 +7,7 @@ which one pass over the rows gives for all of them.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -314,7 +314,7 @@ def measure(
     names = predictions.names
     everybody, alone = _groups(predictions.counts, predictions, conventions)
     rest = [
-        _rest(predictions.counts, code, f"the groups other than {name!r}", alone[code])
+        _rest(predictions.counts, (code,), f"the groups other than {name!r}", alone[code])
         for code, name in enumerate(names)
     ]
     found = []
@@ -346,10 +346,21 @@ def _groups(
     ]
 
 
-def _rest(counts: GroupCounts, code: int, name: str, one: Group) -> Group:
-    """Return all groups but one as a group."""
-    others = [other for other in range(len(counts.names)) if other != code]
+def _rest(counts: GroupCounts, codes: Sequence[int], name: str, one: Group) -> Group:
+    """Return all groups but one, which may be of several codes, as a group."""
+    others = [other for other in range(len(counts.names)) if other not in codes]
     return Group.of(counts, others, name, one.source, one.conventions)
+
+
+def alone_and_rest(counts: GroupCounts, code: int) -> tuple[Group, Group]:
+    """Return a group by itself, and all others as one."""
+    own = Group.of(counts, [code], f"the group {counts.names[code]!r}")
+    return own, _rest(counts, (code,), f"the groups other than {counts.names[code]!r}", own)
+
+
+def value_or_reason(item: Metric, arguments: tuple[Group, ...]) -> tuple[float, str]:
+    """Return the value of a metric of counts for groups or, where it is NaN, why; MetricError if it fails."""
+    return _value(item, _COUNTED, arguments)
 
 
 def _arguments(
@@ -404,13 +415,13 @@ def _failure(item: Metric, got: str) -> MetricError:
 class OneValueEach:
     """Computes metrics where one group is the deprived one and all others together are the favored one.
 
-    ``groups`` are the groups' names, ``deprived`` is the number of that group, and ``metrics`` names metrics
-    and families. All that does not depend on counts is looked up here, once. An UnknownNameError says that a
-    metric is unknown.
+    ``groups`` are the groups' names, ``deprived`` is the number of that group, or the numbers of several, and
+    ``metrics`` names metrics and families. All that does not depend on counts is looked up here, once. An
+    UnknownNameError says that a metric is unknown.
     """
 
-    def __init__(self, groups: Sequence[str], deprived: int, metrics: Iterable[str]) -> None:
-        self._deprived = deprived
+    def __init__(self, groups: Sequence[str], deprived: int | Sequence[int], metrics: Iterable[str]) -> None:
+        self._deprived = (deprived,) if isinstance(deprived, int) else tuple(deprived)
         found = [get_metric(name) for name in metric_names(metrics)]
         # Name of each value, its metric, and what that is given: a comparison, or the number of a group.
         self._values: list[tuple[str, Metric, Compares | int]] = []
@@ -430,7 +441,7 @@ class OneValueEach:
         are not lost.
         """
         everybody, alone = _groups(counts, rows)
-        own = replace(alone[self._deprived], name="the deprived group")
+        own = Group.of(counts, self._deprived, "the deprived group", rows)
         favored = _rest(counts, self._deprived, "the favored group", own)
         # Where there are two groups, reasons call them by their roles.
         every = sorted((own, favored), key=lambda g: g.codes) if len(alone) == 2 else alone
@@ -498,4 +509,4 @@ def evaluate(
     rows = Predictions(
         deprived.view(np.uint8), ("favored", "deprived"), y_true, y_pred, y_score, sample_weight=sample_weight
     )
-    return OneValueEach(rows.names, 1, metrics)(rows.counts, rows=rows)
+    return OneValueEach(rows.names, (1,), metrics)(rows.counts, rows=rows)

@@ -57,8 +57,11 @@ def group_rates(network: Network) -> tuple[float, float]:
     A group without any probability has the rate NaN.
     """
     schema = network.schema
-    joint = joint_distribution(network, [schema.sensitive_feature, schema.label])
-    deprived = joint[schema.deprived_code]
+    joint = joint_distribution(network, [*schema.sensitive_features, schema.label])
+    shape, joint = joint.shape[:-1], joint.reshape(-1, joint.shape[-1])
+    states = np.unravel_index(np.arange(len(joint)), shape)
+    members = schema.deprived_among(dict(zip(schema.sensitive_indices, states, strict=True)).__getitem__)
+    deprived = joint[members].sum(axis=0)
     favored = joint.sum(axis=0) - deprived
     with np.errstate(invalid="ignore"):
         return (

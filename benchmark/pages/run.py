@@ -20,6 +20,7 @@ from benchmark.pages.numbers import as_script, page_numbers
 from benchmark.pages.sections import (
     data_section,
     failures_section,
+    groups_section,
     methods_section,
     recovery_section,
     regeneration_section,
@@ -36,6 +37,7 @@ _SCRIPTS = ("numbers.js", "answers.js", "figures.js", "page.js")
 _PARTS = {
     "results": "Results",
     "recovery": "Recovery",
+    "groups": "Groups",
     "data": "Data",
     "methods": "Methods and citations",
     "failures": "Failures",
@@ -112,9 +114,10 @@ def _values(statistics: RunStatistics) -> dict[str, Any]:
         "title": run.title,
         "facts": (run.name, run.repetitions_text, f"seed {run.seed}", f"betabench {version}"),
         "embedded": [dataset.heading for dataset in run.datasets if dataset.embedded],
-        "parts": _PARTS,
+        "parts": {key: title for key, title in _PARTS.items() if key != "groups" or len(statistics.groups)},
         "levels": run.protocol.levels_text if len(run.betas) > 1 else "",
         "recovery": recovery_section(statistics),
+        "groups": groups_section(statistics),
         "datasets": data_section(run),
         "methods": methods_section(statistics),
         "failures": failures_section(run),

@@ -21,6 +21,8 @@ from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
+from benchmark.tables.groups import HOW_TO_READ as HOW_TO_READ_GAPS
+from benchmark.tables.groups import gap_title, gaps_of, smallest_text
 from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.techniques import list_techniques
 
@@ -50,6 +52,15 @@ def recovery_section(statistics: RunStatistics) -> dict[str, Any]:
         "costs": costs_text(statistics),
         "none": NONE,
         "metrics": {title: blocks for title, blocks in found.items() if blocks},
+    }
+
+
+def groups_section(statistics: RunStatistics) -> dict[str, Any]:
+    """Return how to read gaps between groups, and those of each rate."""
+    metrics = statistics.groups["metric"].unique()
+    return {
+        "reading": f"{HOW_TO_READ_GAPS} {smallest_text(statistics)}",
+        "metrics": {gap_title(metric): [*gaps_of(statistics, metric)] for metric in metrics},
     }
 
 
@@ -168,7 +179,7 @@ def _dataset(run: FinishedRun, dataset: DatasetDescription, card: Card | None) -
     if card is not None:
         facts |= {
             "label": f"{card.label}; favorable: {card.favorable_label}",
-            "sensitive feature": f"{card.sensitive_feature}; deprived: {card.deprived_group}",
+            "sensitive feature": f"{card.sensitive_feature}; deprived: {card.roles['deprived_group']}",
             "columns": ", ".join(card.columns),
             "licence": card.licence,
             "described at": card.homepage,

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchmark.columns import FOLDS_NAME, MANIFEST_NAME, TEST_ROWS_NAME
+from benchmark.columns import FOLDS_NAME, GROUPS_NAME, MANIFEST_NAME, TEST_ROWS_NAME
 from benchmark.experiment.export import (
     convergence_frame,
     failures_frame,
     folds_frame,
+    groups_frame,
     metrics_frame,
     results_frame,
     row_noise_frame,
@@ -107,6 +108,8 @@ def write_run_folder(
         more[FOLDS_NAME] = folds
     if len(deviations := row_noise_frame(world, outcome.counts, metrics)):
         more[TEST_ROWS_NAME] = deviations
+    if len(groups := groups_frame(world, outcome.cells)):
+        more[GROUPS_NAME] = groups
     if len(convergence := convergence_frame(outcome.cells)):
         more["convergence.csv"] = convergence
     written += [write_atomically(output / name, csv_text(frame)) for name, frame in more.items()]

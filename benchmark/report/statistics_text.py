@@ -30,6 +30,8 @@ from benchmark.tables.answers import (
     scenario_notes,
     spots,
 )
+from benchmark.tables.groups import HOW_TO_READ as HOW_TO_READ_GAPS
+from benchmark.tables.groups import gap_title, gaps_of, smallest_text
 from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.tables.significance import compared_metrics, data_notes, method_notes, pair_notes
 from benchmark.text import markdown
@@ -59,6 +61,7 @@ FILES = {
     "fairea": "in which of Fairea's regions the techniques end",
     "robustness": "slope and area of each metric over β, and the β at which a technique stops beating the "
     "baseline",
+    "groups": "largest gap between the groups of each attribute, and what each technique changes of it",
 }
 """What each CSV file holds."""
 
@@ -67,10 +70,12 @@ _FIGURES = {
     "recovery": "How much of the planted bias is taken back",
     "pareto": "Trade-offs and Pareto fronts",
     "forest": "Improvements over the baseline, with intervals",
+    "groups": "Gaps between the groups of every attribute",
     "ranks": "Mean ranks",
 }
 _HOLDS_UP = "Which technique holds up at which level of bias"
 _RECOVERED = "How much of the planted bias is taken back"
+_GROUPS = "What happens to other groups"
 _CERTAINTY = "How sure that is"
 _NUMBERS = "Where the numbers are"
 _MOST_RANKED = 3
@@ -162,16 +167,18 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
         "## At this level of bias: which technique, at what cost": _answers(statistics, _MOST_ROWS),
         f"## {_HOLDS_UP}": _survivors_section(statistics),
         f"## {_RECOVERED}": _recovery_section(statistics),
+        **({f"## {_GROUPS}": _groups_section(statistics)} if len(statistics.groups) else {}),
         f"## {_CERTAINTY}": _certainty_section(statistics),
         **({"## Figures": _figures_section(figures)} if figures else {}),
-        f"## {_NUMBERS}": _files_section(tables),
+        f"## {_NUMBERS}": _files_section(statistics, tables),
     }
     return "\n\n".join("\n".join([heading, "", *lines]) for heading, lines in sections.items()) + "\n"
 
 
 def _links(statistics: RunStatistics) -> Iterator[str]:
     names = [scenario.heading for scenario in statistics.scenarios] if len(statistics.answers) else []
-    for name in (*names, _HOLDS_UP, _RECOVERED, _CERTAINTY, _NUMBERS):
+    groups = [_GROUPS] if len(statistics.groups) else []
+    for name in (*names, _HOLDS_UP, _RECOVERED, *groups, _CERTAINTY, _NUMBERS):
         # As GitHub makes anchors of headings.
         anchor = re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
         yield f"[{markdown.plain(name)}](#{anchor})"
@@ -347,6 +354,17 @@ def _recovery_section(statistics: RunStatistics) -> Iterator[str]:
         yield from _bullets(reason[0].upper() + reason[1:] for reason in block.reasons)
 
 
+def _groups_section(statistics: RunStatistics) -> Iterator[str]:
+    metric = statistics.groups["metric"].iloc[0]
+    shown = f"Shown is {gap_title(metric).lower()}; groups.csv has other rates. {smallest_text(statistics)}"
+    yield from _bullets([HOW_TO_READ_GAPS, shown.strip()])
+    for block in gaps_of(statistics, metric):
+        yield ""
+        yield f"**{markdown.plain(block.scenario.heading)}, {block.heading}**"
+        yield ""
+        yield _plain_table(block.headings, block.rows)
+
+
 def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
     run = statistics.run
     warnings = [f"Warning, {warning}" for warning in statistics.warnings]
@@ -436,14 +454,14 @@ def _figures_section(figures: Sequence[str]) -> Iterator[str]:
             yield f"![{text}]({own[0]})"
 
 
-def _files_section(tables: Sequence[str]) -> Iterator[str]:
+def _files_section(statistics: RunStatistics, tables: Sequence[str]) -> Iterator[str]:
     yield "`betabench report` writes these files beside this page; `results/README.md` explains every column."
     yield (
         "Numbers have six significant digits. Bayesian probabilities come from "
         f"{N_POSTERIOR:,} samples and have an error of up to 0.005."
     )
     yield ""
-    yield from (f"- `{name}.csv`: {text}" for name, text in FILES.items())
+    yield from (f"- `{name}.csv`: {text}" for name, text in FILES.items() if name in statistics.frames)
     yield from (f"- `{path}`" for path in tables)
     yield ""
     yield "Each table is there as Markdown, CSV, and LaTeX for `\\input` (packages booktabs and adjustbox)."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,8 +14,16 @@ from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.errors import ReportError, StatisticsError, UnknownNameError
 from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.descriptions import Protocol
-from benchmark.runs.finished import FinishedRun, read_folds, read_results, read_row_noise, read_run
+from benchmark.runs.finished import (
+    FinishedRun,
+    read_folds,
+    read_groups,
+    read_results,
+    read_row_noise,
+    read_run,
+)
 from benchmark.runs.frames import Scenario, described_scenarios
+from benchmark.runs.groups import GAP_COLUMNS, gap_changes
 from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
 from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
 from benchmark.statistics import (
@@ -107,11 +115,12 @@ class RunStatistics:
     judged : DataFrame
         The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
     answers, intervals, comparisons, recovery, ranks, pairs : DataFrame
-    pareto, hypervolume, fairea, robustness : DataFrame
-        One file each. Degenerate techniques have no ranks, are on no front, in no hypervolume, and in no line
-        over β; those less accurate than the best constant answer have, and are marked by
-        :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left out where the baseline is mostly
-        constant (:func:`~benchmark.statistics.answers.incomparable`).
+    pareto, hypervolume, fairea, robustness, groups : DataFrame
+        One file each, of groups where a run told several attributes' apart. Degenerate techniques have no
+        ranks, are on no front, in no hypervolume, and in no line over β; those less accurate than the best
+        constant answer have, and are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons
+        are left out where the baseline is mostly constant
+        (:func:`~benchmark.statistics.answers.incomparable`).
     """
 
     run: FinishedRun
@@ -133,14 +142,14 @@ class RunStatistics:
     fairea: pd.DataFrame
     robustness: pd.DataFrame
     resampling: Resampling | None = None
+    groups: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(GAP_COLUMNS)))
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
         names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs")
-        return {
-            name: getattr(self, name) for name in (*names, "pareto", "hypervolume", "fairea", "robustness")
-        }
+        more = ("pareto", "hypervolume", "fairea", "robustness", *(["groups"] if len(self.groups) else []))
+        return {name: getattr(self, name) for name in (*names, *more)}
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -242,7 +251,7 @@ def folder_statistics(
     say(f"reading {folder}")
     run = read_run(folder)
     results = read_results(folder, run, metrics)
-    more = {"row_noise": read_row_noise(folder), "folds": read_folds(folder)}
+    more = {"row_noise": read_row_noise(folder), "folds": read_folds(folder), "groups": read_groups(folder)}
     if results["value"].isna().all():
         statuses = run.failures.groupby("status", sort=False).size()
         raise ReportError(
@@ -264,6 +273,7 @@ def run_statistics(
     rope: float = ROPE,
     row_noise: pd.DataFrame | None = None,
     folds: pd.DataFrame | None = None,
+    groups: pd.DataFrame | None = None,
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute all statistics of a run.
@@ -288,6 +298,8 @@ def run_statistics(
     folds : DataFrame, optional
         From :func:`~benchmark.runs.finished.read_folds`; without it, there are no intervals of means over
         folds of the same rows.
+    groups : DataFrame, optional
+        From :func:`~benchmark.runs.finished.read_groups`, where several attributes' groups were told apart.
     say : callable(str), optional
         Called with the name of each step before it is taken.
 
@@ -362,7 +374,16 @@ def run_statistics(
         hypervolume=_in_order(areas, run, HYPERVOLUME_COLUMNS),
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
+        groups=_in_order([_gaps(groups, baselines, resampling)], run, GAP_COLUMNS),
     )
+
+
+def _gaps(
+    groups: pd.DataFrame | None, baselines: Mapping[str, str], resampling: Resampling | None
+) -> pd.DataFrame:
+    if groups is None:
+        return pd.DataFrame(columns=list(GAP_COLUMNS))
+    return gap_changes(groups, baselines, resampling)
 
 
 def _with_test_rows(

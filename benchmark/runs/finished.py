@@ -15,6 +15,8 @@ from benchmark.columns import (
     FAILURE_COLUMNS,
     FOLD_COLUMNS,
     FOLDS_NAME,
+    GROUP_COLUMNS,
+    GROUPS_NAME,
     MANIFEST_NAME,
     METRIC_COLUMNS,
     ORIGINAL,
@@ -32,7 +34,10 @@ from benchmark.statistics.row_sampling import ROW_COLUMNS
 from benchmark.text.files import plain_or_packed
 from benchmark.text.spreadsheet import from_cell
 
-_TEXTS = {"dataset", "bias", "technique", "classifier", "test", "metric", "status", "reason"}
+_TEXTS = {
+    *("dataset", "bias", "technique", "classifier", "test", "metric", "status", "reason"),
+    *("attribute", "group", "note"),
+}
 _WHOLE = {"table", "n", "repetition", "fold"}
 
 
@@ -179,6 +184,11 @@ def read_row_noise(folder: Path) -> pd.DataFrame | None:
     computes nothing anew, and does.
     """
     return _read_if_there(folder / TEST_ROWS_NAME, ROW_COLUMNS)
+
+
+def read_groups(folder: Path) -> pd.DataFrame | None:
+    """Read metrics by group of several attributes, or None where the run told no such groups apart."""
+    return _read_if_there(folder / GROUPS_NAME, GROUP_COLUMNS)
 
 
 def _read_if_there(path: Path, columns: Sequence[str]) -> pd.DataFrame | None:

@@ -88,6 +88,9 @@ class _Entry(BaseModel):
     name: str = ""
     baseline: str
     columns: dict[str, dict[str, Any]] = {}
+    sensitive: tuple[str, ...] = ()
+    mitigate: str | None = None
+    deprived_group: Any = None
     bias: tuple[_Bias, ...]
     folds: int | None = None
 
@@ -99,7 +102,8 @@ class _Entry(BaseModel):
         except (UnknownNameError, CardError):
             return None  # a user's own card, which need not be where it was
         try:
-            return card.with_columns(self.columns)
+            card = card.with_columns(self.columns)
+            return card.with_groups(self.sensitive, self.mitigate, self.deprived_group)
         except (UnknownNameError, CardError):
             return card  # it has changed since, or columns with infinite bins, which JSON does not have
 
@@ -206,8 +210,7 @@ class _DatasetFacts(BaseModel):
         from benchmark.experiment.world import network_digest
 
         test, schema, network = scene.test, scene.test.schema, scene.network
-        sensitive = schema.columns[schema.sensitive_index]
-        rows = np.bincount(test.codes[:, schema.sensitive_index], minlength=sensitive.cardinality)
+        rows = np.bincount(test.groups, minlength=len(schema.groups))
         edits = {bias: own.acting_edits(network) for bias, own in scene.biases.items()}
         edited = [_ARROW.join((edit.attribute, schema.label)) for own in edits.values() for edit in own]
         if scene.train == "data":  # all act on the labels of rows, none on an edge
@@ -245,7 +248,7 @@ class _DatasetFacts(BaseModel):
             ),
             bias=biases,
             columns=schema.names,
-            group_rows=dict(zip(sensitive.states, rows.tolist(), strict=True)),
+            group_rows=dict(zip(schema.groups, rows.tolist(), strict=True)),
             **{role: getattr(schema, role) for role in _ROLES},
         )
 

@@ -224,8 +224,8 @@ def _class_of(classifier: Estimator) -> str:
 
 
 def _roles(schema: Schema) -> tuple[object, ...]:
-    label, sensitive = schema.columns[schema.label_index], schema.columns[schema.sensitive_index]
-    return label, sensitive, schema.favorable_label, schema.deprived_group
+    columns = (schema.columns[i] for i in (schema.label_index, *schema.sensitive_indices))
+    return *columns, schema.favorable_label, schema.deprived_group
 
 
 def flaw_of(prepared: Prepared, train: Table) -> str | None:

@@ -68,6 +68,7 @@ class Adversarial(Technique):
     summary = "Train a predictor against an adversary that guesses the group from its scores"
     needs_two_groups = "there is nothing to guess"
     version = "1"
+    intersections = True
     randomised = True
     packages = ("torch",)
 

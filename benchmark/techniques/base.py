@@ -140,6 +140,9 @@ class Technique(ABC):
         Whether results depend on ``Tools.rng``; if not, they must not depend on the order of rows either.
     multi_group : bool, default False
         Whether it distinguishes more than two groups; if not, all rows outside of the deprived group are one.
+    intersections : bool, default False
+        Whether it takes a deprived group that several columns define, all of ``schema.sensitive_features``;
+        if not, it declines it. Several states of one column are no intersection.
     needs_weights : bool, default False
         Whether the classifier has to take sample weights.
     needs_scores : bool, default False
@@ -171,6 +174,7 @@ class Technique(ABC):
     version: ClassVar[str]
     randomised: ClassVar[bool] = False
     multi_group: ClassVar[bool] = False
+    intersections: ClassVar[bool] = False
     needs_weights: ClassVar[bool] = False
     needs_scores: ClassVar[bool] = False
     needs_sensitive: ClassVar[bool] = True
@@ -226,7 +230,7 @@ class Technique(ABC):
             )
 
     def _check_train(self, train: Table) -> None:
-        reason = one_class(train)
+        reason = unfit(self, train)
         if reason is None:
             reason = self.skip(train)
         if reason is not None:
@@ -388,8 +392,14 @@ def shared_features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
     return features_of(table, columns)
 
 
-def one_class(train: Table) -> str | None:
-    """Return why nothing can be learned from a training table whose rows have one label, or None."""
+def unfit(technique: Technique, train: Table) -> str | None:
+    """Return why a technique is not even asked about a training table, or None if it is.
+
+    Nothing can be learned from rows of one label, and it may not take intersections.
+    """
+    if len(train.schema.sensitive_features) > 1 and not technique.intersections:
+        crossed = " and ".join(train.schema.sensitive_features)
+        return f"it takes groups of one column, and the deprived group is an intersection of {crossed}"
     favorable = int(np.count_nonzero(train.y))
     if 0 < favorable < len(train):
         return None

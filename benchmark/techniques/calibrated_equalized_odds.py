@@ -42,6 +42,7 @@ class CalibratedEqualizedOdds(ErrorRatePostProcessing):
     reference = "Pleiss, Raghavan, Wu, Kleinberg and Weinberger (2017), On fairness and calibration, NIPS"
     summary = "Replace random scores of the better served group by its base rate until costs agree"
     version = "1"
+    intersections = True
 
     cost: Cost = "weighted"
 

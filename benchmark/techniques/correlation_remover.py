@@ -59,6 +59,7 @@ class CorrelationRemover(PreProcessing):
     )
     summary = "Subtract from every feature what a linear regression on the sensitive feature predicts"
     version = "2"
+    intersections = True
     randomised = True
     multi_group = True
 
@@ -67,12 +68,13 @@ class CorrelationRemover(PreProcessing):
     bins: Annotated[int, Interval(2, 100)] = 10
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        schema, sensitive = train.schema, train.schema.sensitive_index
+        schema = train.schema
+        sensitive = schema.sensitive_indices
         # Of each new column its source, and by group and state its code: a fraction is rounded at random.
         plan: list[tuple[int, Array]] = []
         columns = []
         for i in schema.feature_indices:
-            if i == sensitive:
+            if i in sensitive:
                 continue
             counts = _counts(train, i)
             values = residuals(counts, schema.columns[i].ordered, self.alpha)
@@ -88,19 +90,19 @@ class CorrelationRemover(PreProcessing):
         changed = new_features(schema, columns)
 
         def redrawn(table: Table, lots: Array) -> Table:
-            group, planned = table.codes[:, sensitive], zip(plan, lots, strict=True)
+            group, planned = table.groups, zip(plan, lots, strict=True)
             made = [np.floor(code[group, table.codes[:, i]] + lot) for (i, code), lot in planned]
-            kept = table.codes[:, [schema.label_index, sensitive]]
+            kept = table.codes[:, [schema.label_index, *sensitive]]
             return Table(changed, np.column_stack([kept, *made]).astype(CODE_DTYPE))
 
         seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
-        others = [i for i in schema.feature_indices if i != sensitive]
+        others = [i for i in schema.feature_indices if i not in sensitive]
 
         def transform(table: Table) -> Table:
             return redrawn(table, lots_of_rows(features_of(table, others), seed, len(plan)).T)
 
         table = redrawn(train, tools.rng.random((len(plan), len(train))))
-        return Prepared(table, features=changed.names[2:], transform=transform)
+        return Prepared(table, features=changed.names[1 + len(sensitive) :], transform=transform)
 
 
 def residuals(counts: NDArray[np.int64], ordered: bool, alpha: float) -> Array:
@@ -151,15 +153,15 @@ def new_features(schema: Schema, columns: Sequence[tuple[str, int]]) -> Schema:
 
     ``columns`` are the names, all different, and numbers of states of the new ones.
     """
-    kept = (schema.columns[schema.label_index], schema.columns[schema.sensitive_index])
-    # Longer than either name, so equal to none.
+    kept = [schema.columns[i] for i in (schema.label_index, *schema.sensitive_indices)]
+    # Longer than any of their names, so equal to none.
     prefix = max((column.name for column in kept), key=len)
     made = (Column(f"{prefix}: {name}", tuple(map(str, range(k))), ordered=True) for name, k in columns)
     return replace(schema, columns=(*kept, *made))
 
 
 def _counts(table: Table, i: int) -> NDArray[np.int64]:
-    """Count rows, shape (n_groups, n_states), by sensitive state and state of column ``i``."""
-    shape = table.schema.cardinalities[[table.schema.sensitive_index, i]]
-    cell = table.codes[:, table.schema.sensitive_index].astype(np.intp) * shape[1] + table.codes[:, i]
-    return np.bincount(cell, minlength=int(shape.prod())).reshape(shape)
+    """Count rows, shape (n_groups, n_states), by group and state of column ``i``."""
+    shape = len(table.schema.groups), table.schema.columns[i].cardinality
+    cell = table.groups.astype(np.intp) * shape[1] + table.codes[:, i]
+    return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)

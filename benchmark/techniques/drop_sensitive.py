@@ -20,8 +20,9 @@ class DropSensitive(PreProcessing):
     )
     summary = "Hide the sensitive feature from the classifier"
     version = "1"
+    intersections = True
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         schema = train.schema
-        hidden = (schema.label, schema.sensitive_feature)
+        hidden = (schema.label, *schema.sensitive_features)
         return Prepared(train, features=tuple(name for name in schema.names if name not in hidden))

@@ -37,7 +37,7 @@ class Encoding:
         from scipy.linalg import block_diag
 
         schema = train.schema
-        hidden = () if use_sensitive else (schema.sensitive_index,)
+        hidden = () if use_sensitive else schema.sensitive_indices
         columns = tuple(i for i in schema.feature_indices if i not in hidden)
         blocks = [np.ones((1, 1))]
         for i in columns:

@@ -43,6 +43,7 @@ class EqualizedOdds(ErrorRatePostProcessing):
     )
     summary = "Redraw decisions with probabilities that equalize the groups' error rates"
     version = "1"
+    intersections = True
 
     objective: Objective = "accuracy"
 

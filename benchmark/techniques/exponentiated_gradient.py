@@ -104,7 +104,7 @@ class Reduction(Technique):
 
     def _columns(self, table: Table) -> list[int]:
         schema = table.schema
-        return [i for i in schema.feature_indices if self.use_sensitive or i != schema.sensitive_index]
+        return [i for i in schema.feature_indices if self.use_sensitive or i not in schema.sensitive_indices]
 
 
 class Weighted:
@@ -158,6 +158,7 @@ class ExponentiatedGradient(Reduction):
     )
     summary = "Lottery of classifiers trained on costs, with bounded differences of the groups' rates"
     version = "2"
+    intersections = True
     randomised = True
     produces_scores = True
 

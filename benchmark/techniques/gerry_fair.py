@@ -54,7 +54,8 @@ class GerryFair(Technique):
     max_iterations : int >= 1, default 3000
         Rounds of the game.
     subgroups : {"deprived", "states"}, default "deprived"
-        Groups to distinguish: the deprived and everyone else, or all states of the sensitive feature.
+        Groups to distinguish: the deprived and everyone else, or all states of the sensitive feature
+        where this alone says who is deprived.
     """
 
     name = "gerry_fair"
@@ -65,6 +66,7 @@ class GerryFair(Technique):
     )
     summary = "Lottery of linear classifiers from a game against an auditor of subgroups"
     version = "2"
+    intersections = True
     needs_two_groups = "there is no other to compare"
     randomised = True
     multi_group = True
@@ -81,8 +83,9 @@ class GerryFair(Technique):
         encoding = Encoding.of(train, use_sensitive=True, treatment="categorical")
         design = Design.of(train, encoding, train.y)
         group = design.codes[encoding.columns.index(schema.sensitive_index)]
-        if self.subgroups == "deprived":
-            group = (group == schema.deprived_code).astype(np.intp)
+        if self.subgroups == "deprived" or len(schema.sensitive_indices) > 1:
+            deprived = schema.deprived_among(lambda i: design.codes[encoding.columns.index(i)])
+            group = deprived.astype(np.intp)
         game = Game(design, group, self.fairness_def, self.gamma, self.C)
         answers, drawn, convergence = game.play(self.max_iterations)
         seed = int(tools.rng.integers(2**63))

@@ -42,6 +42,7 @@ class GridSearch(Reduction):
     )
     summary = "Best classifier trained on costs on a grid of trade-offs between error and difference"
     version = "1"
+    intersections = True
 
     constraint_weight: Annotated[float, Interval(0, 1)] = 0.5
     grid_size: Annotated[int, Interval(5)] = 41

@@ -71,6 +71,7 @@ class LearnedFairRepresentations(PreProcessing):
     reference = "Zemel, Wu, Swersky, Pitassi and Dwork (2013), Learning fair representations, ICML"
     summary = "Describe rows by memberships of prototypes that both groups are equally near to"
     version = "2"
+    intersections = True
     needs_two_groups = "no second group to be near"
     randomised = True
     needs_sensitive = False
@@ -95,7 +96,7 @@ class LearnedFairRepresentations(PreProcessing):
 
         def transform(table: Table) -> Table:
             codes = np.minimum(memberships(table) * self.bins, self.bins - 1).astype(CODE_DTYPE)
-            kept = table.codes[:, [schema.label_index, schema.sensitive_index]]
+            kept = table.codes[:, [schema.label_index, *schema.sensitive_indices]]
             return Table(changed, np.column_stack([kept, codes]))
 
         table = transform(train)

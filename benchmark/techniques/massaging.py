@@ -30,6 +30,7 @@ class Massaging(PreProcessing):
     reference = f"{KAMIRAN_CALDERS}, section 5.1"
     summary = "Exchange labels between groups near the ranker's decision boundary"
     version = "1"
+    intersections = True
 
     ranker: Ranker = "naive_bayes"
 

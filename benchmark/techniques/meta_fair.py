@@ -57,6 +57,7 @@ class MetaFair(Technique):
     )
     summary = "Optimal thresholds per group under a bound on the ratio of the groups' rates"
     version = "2"
+    intersections = True
     needs_two_groups = "there is no other to compare"
     randomised = True
     needs_scores = True

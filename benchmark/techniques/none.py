@@ -17,6 +17,7 @@ class NoMitigation(PreProcessing):
     reference = "No mitigation"
     summary = "Train on the biased data as they are; the sensitive feature is visible"
     version = "1"
+    intersections = True
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         return Prepared(train)

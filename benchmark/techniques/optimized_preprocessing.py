@@ -62,6 +62,7 @@ class OptimizedPreprocessing(PreProcessing):
     summary = "Redraw features and labels by the least change that bounds discrimination and distortion"
     needs_two_groups = "no second one to compare"
     version = "1"
+    intersections = True
     randomised = True
 
     n_features: Annotated[int, Interval(1, 4)] = 2
@@ -132,7 +133,7 @@ def most_informative(train: Table, n: int) -> list[int]:
     schema = train.schema
     information = {}
     for i in schema.feature_indices:
-        if i == schema.sensitive_index:
+        if i in schema.sensitive_indices:
             continue
         cell = train.codes[:, i].astype(np.intp) * 2 + train.y
         joint = np.bincount(cell, minlength=2 * schema.columns[i].cardinality).reshape(-1, 2) / len(train)

@@ -31,6 +31,7 @@ class PreferentialSampling(PreProcessing):
     reference = f"{KAMIRAN_CALDERS}, section 5.3"
     summary = "Copy and leave out rows near the ranker's decision boundary"
     version = "1"
+    intersections = True
 
     ranker: Ranker = "naive_bayes"
 

@@ -46,13 +46,14 @@ class PrejudiceFreeRepresentations(PreProcessing):
     )
     summary = "Remove columns until the group can no longer be predicted from the others"
     version = "1"
+    intersections = True
     needs_two_groups = "there is no group to tell"
     needs_sensitive = False
 
     max_auc: Annotated[float, Interval(0.5, 1.0)] = 0.6
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
-        hidden = {train.schema.label_index, train.schema.sensitive_index}
+        hidden = {train.schema.label_index, *train.schema.sensitive_indices}
         left = [i for i in range(len(train.schema.columns)) if i not in hidden]
         while left:
             auc, importance = audit(train, left)
@@ -74,7 +75,7 @@ def audit(train: Table, columns: list[int]) -> tuple[float, Array]:
     column's contribution to the log odds, shape (n_columns,).
     """
     schema = train.schema
-    shown = [schema.label_index, schema.sensitive_index, *columns]
+    shown = [schema.label_index, *schema.sensitive_indices, *columns]
     narrowed = replace(schema, columns=tuple(schema.columns[i] for i in shown))
     visible = Table(narrowed, features_of(train, shown))
     encoding = Encoding.of(visible, use_sensitive=False, treatment="categorical")

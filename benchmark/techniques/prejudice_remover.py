@@ -53,6 +53,7 @@ class PrejudiceRemover(Technique):
     summary = "Logistic regression per group, penalized for the information of prediction and group"
     needs_two_groups = "nothing depends on the group"
     version = "2"
+    intersections = True
 
     eta: Annotated[float, Interval(0, 1000)] = 1.0
     treatment: Treatment = "categorical"

@@ -50,22 +50,22 @@ class RandomizedThresholdOptimizer(GroupPostProcessing):
     )
     summary = "Shift each group's randomised threshold to near statistical parity at the least cost"
     version = "1"
+    intersections = True
     multi_group = True
 
     epsilon: Annotated[float, Interval(0, 1)] = 0.0
     gamma: Annotated[float, Interval(0.001, 2)] = 0.1
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
-        sensitive = held_out.table.schema.sensitive_index
-        groups, members = np.unique(held_out.table.codes[:, sensitive], return_inverse=True)
+        groups, members = np.unique(held_out.table.groups, return_inverse=True)
         scores = [2 * held_out.score[members == k] - 1 for k in range(len(groups))]
-        threshold = np.zeros(held_out.table.schema.cardinalities[sensitive])
+        threshold = np.zeros(len(held_out.table.schema.groups))
         threshold[groups] = parity_thresholds(scores, self.epsilon, self.gamma)
         seed = int(tools.rng.integers(2**63))  # drawn once, so that each call answers alike
 
         def adjust(test: Scored) -> NDArray[np.bool_]:
             lot = np.random.default_rng(seed).random(len(test.table))
-            own = threshold[test.table.codes[:, sensitive]]
+            own = threshold[test.table.groups]
             return np.asarray(lot < (2 * test.score - 1 - own) / self.gamma)
 
         return adjust

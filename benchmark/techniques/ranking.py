@@ -23,9 +23,10 @@ def rank(train: Table, tools: Tools, ranker: Ranker) -> NDArray[np.float64]:
         return tools.ranker(train)
     if ranker == "naive_bayes_blind":
         # A column with one value everywhere says nothing about any row.
-        return tools.ranker(
-            train.with_column(train.schema.sensitive_feature, np.zeros(len(train), dtype=np.int16))
-        )
+        blind = train
+        for name in train.schema.sensitive_features:
+            blind = blind.with_column(name, np.zeros(len(train), dtype=np.int16))
+        return tools.ranker(blind)
     classifier = tools.classifier(train.feature_schema.cardinalities)
     classifier.fit(train.features, train.y.astype(np.int64))
     return scorer_of(classifier, "the ranker")(train.features)

@@ -42,6 +42,7 @@ class RejectOption(GroupPostProcessing):
     )
     summary = "Favor the deprived group in a region of uncertain scores"
     version = "1"
+    intersections = True
     may_lose_to_constant = (
         "of the pairs on its grid one within the bound goes before an accurate one, even if it accepts "
         "nearly all rows or none"

@@ -66,6 +66,7 @@ class Repair(PreProcessing):
     )
     summary = "Move the groups' distributions of each column toward a common one"
     version = "2"
+    intersections = True
     randomised = True
 
     level: Annotated[float, Interval(0, 1)] = 1.0
@@ -79,12 +80,13 @@ class Repair(PreProcessing):
         schema = train.schema
         codes = train.codes.copy(order="F")
         plans: dict[int, Counts] = {}
-        roles = {schema.label_index: self.repair_label, schema.sensitive_index: self.repair_sensitive}
+        roles = dict.fromkeys(schema.sensitive_indices, self.repair_sensitive)
+        roles[schema.label_index] = self.repair_label
         for i, column in enumerate(schema.columns):
             if not roles.get(i, True):
                 continue
             cells = _cells(train, i)
-            shape = (schema.cardinalities[schema.sensitive_index], column.cardinality)
+            shape = (len(schema.groups), column.cardinality)
             counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
             plans[i] = self._plan(train, i, counts, tools.rng)
             codes[:, i] = _move(cells, plans[i], tools.rng)
@@ -106,7 +108,7 @@ class Repair(PreProcessing):
         elif faithful:
             plan[present] = _fewest_moves(observed, self.level, rng)
         else:
-            mode = int(counts.sum(axis=0).argmax()) if i == schema.sensitive_index else None
+            mode = int(counts.sum(axis=0).argmax()) if i in schema.sensitive_indices else None
             plan[present] = _redraw(observed, self.level, mode, rng)
         return plan
 
@@ -193,8 +195,7 @@ def _redraw(counts: Counts, level: float, mode: int | None, rng: np.random.Gener
 
 def _cells(table: Table, i: int) -> NDArray[np.intp]:
     """Return each row's combination of group and state of column ``i``, numbered group by group."""
-    groups = table.codes[:, table.schema.sensitive_index].astype(np.intp)
-    return groups * table.schema.columns[i].cardinality + table.codes[:, i]
+    return table.groups.astype(np.intp) * table.schema.columns[i].cardinality + table.codes[:, i]
 
 
 def _move(cells: NDArray[np.intp], plan: Counts, rng: np.random.Generator) -> Codes:

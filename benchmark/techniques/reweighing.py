@@ -31,6 +31,7 @@ class Reweighing(PreProcessing):
     reference = f"{KAMIRAN_CALDERS}, section 5.2"
     summary = "Weight rows so that label and group become independent"
     version = "1"
+    intersections = True
     needs_weights = True
 
     rate: Literal["common", "favored"] = "common"

@@ -171,7 +171,9 @@ def _unbiased(table: Table) -> NDArray[np.bool_]:
     theta, _ = minimize(loss, np.zeros(encoding.matrix.shape[1]), what="situation testing")
     schema = table.schema
     favored = np.bincount(table.codes[~table.deprived, schema.sensitive_index]).argmax()
-    exchanged = np.where(table.deprived, favored, schema.deprived_code)
+    frequent = np.bincount(table.codes[:, schema.sensitive_index], minlength=len(schema.groups))
+    deprived = max(schema.deprived_codes, key=frequent.__getitem__)
+    exchanged = np.where(table.deprived, favored, deprived)
     other = table.with_column(schema.sensitive_feature, exchanged)
     label, label_there = (encoding.scores(encoding.codes(t), theta) > 0 for t in (table, other))
     return np.asarray(label == label_there)

@@ -45,6 +45,7 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
     )
     summary = "Give each group its own, partly random, thresholds of equal rates"
     version = "1"
+    intersections = True
     packages = ("fairlearn",)
 
     constraint: Literal[

@@ -23,6 +23,7 @@ class UniformSampling(PreProcessing):
     reference = f"{KAMIRAN_CALDERS}, section 5.3"
     summary = "Copy and leave out random rows until label and group are independent"
     version = "1"
+    intersections = True
     randomised = True
 
     def skip(self, train: Table) -> str | None:

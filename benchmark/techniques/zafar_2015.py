@@ -79,6 +79,7 @@ class Zafar2015(ConstrainedLogistic):
     )
     summary = "Logistic regression with a bounded covariance of group and distance to the boundary"
     version = "3"
+    intersections = True
 
     constraint: Literal["fairness", "accuracy", "misclassification"] = "fairness"
     threshold: Annotated[float, Interval(0)] = 0.0

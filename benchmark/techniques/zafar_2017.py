@@ -77,6 +77,7 @@ class Zafar2017(ConstrainedLogistic):
     )
     summary = "Logistic regression with a bounded covariance of group and misclassification"
     version = "2"
+    intersections = True
 
     constraint: Literal["fpr", "fnr", "fpr_fnr"] = "fpr_fnr"
     threshold: Annotated[float, Interval(0)] = 0.0

@@ -67,8 +67,9 @@ class CellResult:
     reason: str = ""  # why it did not end well; empty if it did
     metrics: tuple[MetricValue, ...] = ()  # empty unless the status is ok
     # Test rows by [group][favorable label][favorable prediction], the groups being the states of the
-    # sensitive feature; where there are folds or further tests, a list of these for each fold, by test. Empty
-    # unless the status is ok.
+    # sensitive feature; where there are folds, further tests or attributes, a list of these for each fold, by
+    # test, and beside the tests those by attributes (benchmark.experiment.score.joint_counts). Empty unless
+    # the status is ok.
     counts: Sequence[object] | Mapping[str, Sequence[object]] = field(default=(), repr=False)
     seconds: float = 0.0  # wall time of preparation, training and prediction
     convergence: Convergence | None = None  # if the technique optimizes something and says how that went

@@ -1,0 +1,82 @@
+"""Every group of an attribute by itself: each against its rest, the worst of them, and the largest gap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from benchmark.metrics.base import (
+    Measurement,
+    Metric,
+    MetricError,
+    alone_and_rest,
+    get_metric,
+    metric_names,
+    value_or_reason,
+)
+from benchmark.metrics.groups import GroupCounts
+
+RATES = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy_rate")
+"""Rates that tell groups apart in every run that has several attributes."""
+
+WORST, GAP = "worst group", "largest gap"
+"""Stand in the place of a group's name."""
+
+
+def metrics_by_group(metrics: Iterable[str]) -> tuple[str, ...]:
+    """Return the rates above, and those of some metrics and families that give each group a value by counts.
+
+    Shares accepted are left out: they are selection rates by role.
+    """
+    wanted = [*RATES, *metric_names(metrics)]
+    return tuple(
+        dict.fromkeys(
+            name
+            for name in wanted
+            if get_metric(name).from_counts
+            and get_metric(name).compare in ("each_group", "one_against_rest")
+            and get_metric(name).family != "acceptance"
+        )
+    )
+
+
+def measure_by_group(
+    counts: GroupCounts, metrics: Sequence[str], *, smallest: int = 1
+) -> Iterator[Measurement]:
+    """Yield the value of each metric for each group that has rows, then of the worst group and the gap.
+
+    A metric that compares is of the group against all others. Groups of fewer than ``smallest`` rows have no
+    value; the reason says so. The worst group is the one whose value is farthest from the metric's ideal or,
+    where it has none, the smallest; the ``reason`` names it. The largest gap is that between two groups'
+    rates; the ``reason`` names the lower and the higher one. Names of metrics are those of
+    :func:`metrics_by_group`.
+    """
+    occur = counts.rows.sum(axis=(1, 2)).tolist()
+    pairs = [(code, *alone_and_rest(counts, code)) for code, n in enumerate(occur) if n]
+    for item in map(get_metric, metrics):
+        found = []
+        for code, own, others in pairs:
+            value, reason = math.nan, f"fewer than {smallest} rows"
+            if own.n_rows >= smallest:
+                given = (own,) if item.compare == "each_group" else (own, others)
+                try:
+                    value, reason = value_or_reason(item, given)
+                except MetricError as failing:
+                    reason = str(failing)
+            found.append(Measurement(item.name, counts.names[code], "", value, reason, own.n_rows))
+        yield from found
+        known = [one for one in found if not math.isnan(one.value)]
+        if len(known) > 1:
+            yield from _between(item, known)
+
+
+def _between(item: Metric, known: Sequence[Measurement]) -> Iterator[Measurement]:
+    lowest, highest = (choose(known, key=lambda one: one.value) for choose in (min, max))
+    worst = lowest
+    if (ideal := item.ideal) is not None:
+        worst = max(known, key=lambda one: abs(one.value - ideal))
+    yield Measurement(item.name, WORST, "", worst.value, worst.group, worst.n_rows)
+    if item.compare == "each_group":
+        n_rows = lowest.n_rows + (highest.n_rows if highest is not lowest else 0)
+        pair = f"{lowest.group} to {highest.group}"
+        yield Measurement(item.name, GAP, "", highest.value - lowest.value, pair, n_rows)
