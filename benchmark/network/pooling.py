@@ -21,19 +21,22 @@ def fit_pooled(
     1. Parent configurations that fewer than :math:`m` rows have are taken together, so that all of a group
        have one distribution. The groups are a partition of the rows: the distribution of one does not contain
        the rows of another.
-    2. In a group with :math:`n_x` rows of state :math:`x`, the *rare* states, :math:`n_x < m`, share their
-       rows in proportion to the column's counts :math:`b_x` over all rows, pooled likewise:
+    2. In a group with :math:`n_x` rows of state :math:`x`, the *rare* states are those with :math:`n_x < m`;
+       :math:`T` is the sum of their rows. If :math:`0 < T < m`, the rows of the group less those of all others
+       would tell :math:`T`, so that a *partner* takes part: of the states that are not rare the one with the
+       greatest :math:`b_x`, the column's count over all rows, pooled likewise. With at least :math:`2m` rows
+       in the rare states and the partner :math:`p` together,
 
-       .. math:: n'_x = n_x \text{ if } n_x \ge m, \text{ else } \max(m, T) \, b_x / B \text{ if } T > 0,
-                 \text{ else } 0
+       .. math:: n'_p = n_p + T - m, \qquad T' = m;
 
-       where :math:`T` and :math:`B` are the sums of :math:`n` and :math:`b` over the rare states. What is
-       published is :math:`P(x) = (n'_x + a) / \sum_y (n'_y + a)` with the pseudo-count :math:`a`.
+       with fewer, the partner is rare as well. Else :math:`T' = T`, or :math:`m` where all states are rare and
+       have fewer. Rare states share :math:`T'` in proportion to :math:`b_x`, all others keep :math:`n_x`. What
+       is published is :math:`P(x) = (n'_x + a) / \sum_y (n'_y + a)` with the pseudo-count :math:`a`.
 
-    Whether a lone rare state has one row or :math:`m - 1` changes no number, and which of several rare states
-    a row has changes none but :math:`b`. A zero says that none of at least :math:`m` rows has the state. This
-    is a rule of thresholds, as statistical offices use it, and no proof against readers who know all persons
-    but one, or who subtract one table from another.
+    Whether all rare states together have one row or :math:`m` changes no number, also where the rows of the
+    group are known, and which of several rare states a row has changes none but :math:`b`. A zero says that
+    none of at least :math:`m` rows has the state. This is a rule of thresholds, as statistical offices use it,
+    and no proof against readers who know all persons but one, or who subtract one table from another.
 
     Parameters
     ----------
@@ -94,14 +97,23 @@ def row_groups(rows: Counts, sizes: list[int], min_count: int) -> NDArray[np.int
 
 
 def pooled_counts(counts: Counts, base: Counts, min_count: int) -> Counts:
-    """Let the states with fewer than ``min_count`` rows share these, or ``min_count``, as ``base`` says.
+    """Let the states with fewer than ``min_count`` rows share these, or more, as ``base`` says.
 
-    All arrays have shape (n_states,). If no row has a rare state, they stay without.
+    All arrays have shape (n_states,). If no row has a rare state, they stay without. The sum stays what it is
+    unless it is below ``min_count`` itself.
     """
     rare = counts < min_count
     total = counts[rare].sum()
     if total == 0:
         return counts
     pooled = counts.copy()
+    if total < min_count and not rare.all():
+        partner = int(np.where(rare, -1.0, base).argmax())
+        both = total + counts[partner]
+        # Which of the two it is depends on their sum alone, so that it tells nothing of the rare ones either.
+        if both >= 2 * min_count:
+            pooled[partner] = both - min_count
+        else:
+            rare[partner], total = True, both
     pooled[rare] = max(total, min_count) * base[rare] / base[rare].sum()
     return pooled

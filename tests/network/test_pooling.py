@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from benchmark.data.card import NetworkSettings
 from benchmark.data.table import Column, Schema, Table
 from benchmark.network.learn import learn_network
-from benchmark.network.pooling import fit_pooled, row_groups
+from benchmark.network.pooling import fit_pooled, pooled_counts, row_groups
 from benchmark.network.sample import sample
 from tests.network.conftest import random_network
 
@@ -35,9 +35,19 @@ def slowly_pooled(
 
     def shared(counts: list[float], base: list[float]) -> list[float]:
         rare = [x for x, n in enumerate(counts) if n < m]
-        rows, weight = sum(counts[x] for x in rare), sum(base[x] for x in rare)
-        assert all(n >= m for x, n in enumerate(counts) if x not in rare)
-        return [max(rows, m) * base[x] / weight if x in rare and rows else n for x, n in enumerate(counts)]
+        kept = [x for x in range(len(counts)) if x not in rare]
+        rows = sum(counts[x] for x in rare)
+        if not rows:
+            return counts
+        found = list(counts)
+        if rows < m and kept:
+            partner = max(kept, key=lambda x: base[x])
+            if rows + counts[partner] >= 2 * m:
+                found[partner], rows = rows + counts[partner] - m, m
+            else:
+                rare, rows = [*rare, partner], rows + counts[partner]
+        weight, rows = sum(base[x] for x in rare), max(rows, m)
+        return [rows * base[x] / weight if x in rare else n for x, n in enumerate(found)]
 
     tables = []
     for i, own in enumerate(parents):
@@ -95,10 +105,21 @@ def loans(*counts: int) -> Table:
     return Table(schema, np.array(codes, dtype=np.int16))
 
 
-@pytest.mark.parametrize("few", [1, 2, 3, 4])
-def test_how_few_a_lone_rare_state_has_cannot_be_read(few: int) -> None:
-    network = fit_pooled(loans(few, 95, 40, 60), ((), (0,)), min_count=5)
-    np.testing.assert_allclose(network.cpts[1], [[0.05, 0.95], [0.4, 0.6]])
+@pytest.mark.parametrize("few", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("rows", [100, 10, 9])
+def test_how_few_a_lone_rare_state_has_cannot_be_read_by_who_knows_the_rows(few: int, rows: int) -> None:
+    network = fit_pooled(loans(few, rows - few, 40 - few, 60 + few), ((), (0,)), min_count=5)
+    share = 5 / rows if rows >= 10 else 40 / (100 + rows)  # the latter is that of all rows
+    np.testing.assert_allclose(network.cpts[1][0], [share, 1 - share])
+
+
+def test_what_others_keep_does_not_add_up_to_the_rows_less_the_rare_ones() -> None:
+    # 41, 18 and 3 of 62 rows: as 41 : 18 : 5, the first two would tell the third.
+    found = pooled_counts(np.array([41.0, 18.0, 3.0]), np.array([60.0, 30.0, 28.0]), 5)
+    assert found.tolist() == [39.0, 18.0, 5.0]
+    # Nine are too few to take two from: as of all rows, three in four of them have the first state.
+    found = pooled_counts(np.array([6.0, 18.0, 3.0]), np.array([60.0, 30.0, 20.0]), 5)
+    assert found.tolist() == [6.75, 18.0, 2.25]
 
 
 def test_nothing_is_pooled_where_nothing_is_rare_and_nobody_is_invented() -> None:
@@ -128,7 +149,7 @@ def test_the_setting_reaches_the_fit_and_one_changes_nothing() -> None:
     table = loans(2, 95, 40, 60)
     edges = [("group", "repaid")]
     pooled = learn_network(table, NetworkSettings(min_count=5), required_edges=edges)
-    assert pooled.cpts[1][0, 0] == 0.05
+    assert pooled.cpts[1][0, 0] == 5 / 97
     counted = learn_network(table, NetworkSettings(), required_edges=edges)
     assert counted.cpts[1][0, 0] == 2 / 97
     # Digests of cards and manifests of runs from before the setting stay what they were.
