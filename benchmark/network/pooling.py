@@ -22,21 +22,21 @@ def fit_pooled(
        have one distribution. The groups are a partition of the rows: the distribution of one does not contain
        the rows of another.
     2. In a group with :math:`n_x` rows of state :math:`x`, the *rare* states are those with :math:`n_x < m`;
-       :math:`T` is the sum of their rows. If :math:`0 < T < m`, the rows of the group less those of all others
-       would tell :math:`T`, so that a *partner* takes part: of the states that are not rare the one with the
-       greatest :math:`b_x`, the column's count over all rows, pooled likewise. With at least :math:`2m` rows
-       in the rare states and the partner :math:`p` together,
+       :math:`T` is the sum of their rows. If :math:`0 < T < m`, the rows of the group less those of all
+       others would tell :math:`T`, so that a *partner* takes part: of the states that are not rare the one
+       with the greatest :math:`b_x`, the column's count over all rows, pooled likewise. With at least
+       :math:`2m` rows in the rare states and the partner :math:`p` together,
 
        .. math:: n'_p = n_p + T - m, \qquad T' = m;
 
-       with fewer, the partner is rare as well. Else :math:`T' = T`, or :math:`m` where all states are rare and
-       have fewer. Rare states share :math:`T'` in proportion to :math:`b_x`, all others keep :math:`n_x`. What
-       is published is :math:`P(x) = (n'_x + a) / \sum_y (n'_y + a)` with the pseudo-count :math:`a`.
+       with fewer, the partner is rare as well. Else :math:`T' = T`, or :math:`m` where all states are rare
+       and have fewer. Rare states share :math:`T'` in proportion to :math:`b_x`, all others keep :math:`n_x`.
+       What is published is :math:`P(x) = (n'_x + a) / \sum_y (n'_y + a)` with the pseudo-count :math:`a`.
 
     Whether all rare states together have one row or :math:`m` changes no number, also where the rows of the
     group are known, and which of several rare states a row has changes none but :math:`b`. A zero says that
-    none of at least :math:`m` rows has the state. This is a rule of thresholds, as statistical offices use it,
-    and no proof against readers who know all persons but one, or who subtract one table from another.
+    none of at least :math:`m` rows has the state. This is a rule of thresholds, as statistical offices use
+    it, and no proof against readers who know all persons but one, or who subtract one table from another.
 
     Parameters
     ----------

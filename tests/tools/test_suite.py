@@ -7,6 +7,7 @@ import re
 import pytest
 
 from benchmark.experiment.plan import load_experiment, plan_blocks
+from benchmark.runs.finished import read_results, read_run
 from benchmark.statistics.across import average_ranks, friedman_tests
 from tools.suite import (
     DEPENDENT,
@@ -96,6 +97,14 @@ def test_intervals_are_those_of_the_values(metric: str, beta: float, technique: 
     row = against_none(metric, beta).set_index("technique").loc[technique]
     low, high = sorted((abs(row["low"]), abs(row["high"])))
     assert re.search(rf"{abs(row['improvement']):.1f} (points )?\[{low:.1f}, {high:.1f}\]", found())
+
+
+def test_the_cost_that_rests_on_last_places_is_told_as_measured_too() -> None:
+    own = read_results(FINDINGS.parent, read_run(FINDINGS.parent))
+    own = own[(own["metric"] == "accuracy") & (own["beta"] == 0)]
+    means = own.groupby(["technique", "dataset"])["value"].mean()
+    cost = 100 * (means["none"] - means["equalized_odds"]).mean()
+    assert f"({cost:.1f} as measured)" in found()
 
 
 def test_last_places_and_last_ranks() -> None:
