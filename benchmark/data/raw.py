@@ -42,7 +42,7 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
             got=str(error),
             remedy="correct source.encoding in the card",
         ) from error
-    read_rows = {"csv": _read_csv, "arff": _read_arff}[card.source.format]
+    read_rows = {"csv": read_csv, "arff": _read_arff}[card.source.format]
     behind = () if card.score is None else (card.score.column,)
     used = list(dict.fromkeys((*(spec.source or name for name, spec in card.columns.items()), *behind)))
     advice = _Advice(card, file, text)
@@ -77,7 +77,8 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
     return Records(dict(zip(used, columns, strict=True)), lines, unused)
 
 
-_DELIMITERS = (",", ";", "\t", "|", " ")
+DELIMITERS = (",", ";", "\t", "|", " ")
+"""What may separate the values of a line, the most usual first."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class _Advice:
 
     def _other(self, number: int, fits: Callable[[list[str]], bool]) -> str:
         line = next(itertools.islice(io.StringIO(self.text), number - 1, None), "")
-        for other in _DELIMITERS:
+        for other in DELIMITERS:
             row: list[str] = []
             with contextlib.suppress(csv.Error):
                 row = next(csv.reader([line], delimiter=other, skipinitialspace=True, strict=True), [])
@@ -136,7 +137,8 @@ def _positions(names: Sequence[str], header: Sequence[str], location: str, advic
     return {name: i for i, name in enumerate(header)}
 
 
-def _read_csv(text: str, source: Source, file: SourceFile, location: str) -> tuple[Sequence[str], _Rows]:
+def read_csv(text: str, source: Source, file: SourceFile, location: str) -> tuple[Sequence[str], _Rows]:
+    """Return a CSV file's header and its rows, each with its line number; blank lines are none."""
     lines = io.StringIO(text, newline="")
     for _ in range(file.skip_lines):
         lines.readline()

@@ -1,0 +1,261 @@
+"""Finding out how an unknown file is to be read: encoding, separator, header, decimal mark."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from benchmark.data.card import MISSING_VALUES, Source, SourceFile
+from benchmark.data.raw import DELIMITERS, read_csv
+from benchmark.data.source import read_file
+from benchmark.errors import DataError
+from benchmark.text.words import as_number
+
+MISSING_MARKS = frozenset({*MISSING_VALUES, "-", "--", ".", "n/a", "na", "<NA>", "#N/A", "Null", "NaT"})
+"""Values that are taken for none in a file that nobody has described."""
+
+_SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
+_NO_TEXT = {
+    b"PK": "an Excel workbook or a zip archive",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"PAR1": "a Parquet file",
+    b"SQLite": "a database",
+}
+_COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)?")
+
+
+@dataclass(frozen=True, eq=False)
+class RawColumn:
+    """A column of a file as text: its distinct values, how often each occurs, and which rows have which."""
+
+    name: str
+    values: tuple[str, ...]
+    rows: NDArray[np.intp]  # of each row, the position of its value
+    decimal: str = "."
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """How many rows have each value."""
+        return np.bincount(self.rows, minlength=len(self.values))
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Whether each value stands for none."""
+        return np.array([value in MISSING_MARKS for value in self.values], dtype=bool)
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The number that each value is; NaN where it is none."""
+        found = (as_number(value.translate(_EXCHANGED[self.decimal])) for value in self.values)
+        return np.array([np.nan if own is None else own for own in found])
+
+    def of(self, kept: NDArray[np.bool_]) -> RawColumn:
+        """Return the column with some of its rows, and the values that these have."""
+        rows = self.rows[kept]
+        used = np.unique(rows)
+        return replace(self, values=tuple(self.values[i] for i in used), rows=np.searchsorted(used, rows))
+
+
+_EXCHANGED = {".": {}, ",": str.maketrans(",.", ".,")}
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A file, how it is read, and what gave that away."""
+
+    source: Source
+    columns: dict[str, RawColumn]
+    found: tuple[str, ...]  # a sentence each
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())).rows)
+
+
+def sniff(path: Path, folder: Path) -> RawTable:
+    """Read a CSV or ARFF file of which nothing is known.
+
+    ``folder`` is where the card is to lie, which names the file from there. A DataError says that there is no
+    such file, that it is no table of text, or that a line does not fit the others.
+    """
+    content = read_file(path, SourceFile(path=str(path)))
+    if content is None:
+        raise DataError(f"There is no file {path}", remedy="correct the path")
+    text, encoding, found = _decode(content, path)
+    place = _from(path, folder)
+    if path.name.lower().removesuffix(".gz").endswith(".arff"):
+        raise DataError(f"{path} is an ARFF file", remedy="save it as CSV, or write a card by hand")
+    delimiter, names, skipped, header = _layout(text, path)
+    found += (f"Values are separated by {_SEPARATORS[delimiter]}.", header)
+    source = Source(
+        files=(SourceFile(path=place, skip_lines=skipped),),
+        format="csv",
+        delimiter=delimiter,
+        encoding=encoding,
+        column_names=names,
+    )
+    columns = _read(text, source, path)
+    if any('"' in line for line in itertools.islice(io.StringIO(text), _SAMPLE_LINES)):
+        found += ("Some values are in quotes.",)
+    if repeats := [name for name in columns if (base := re.sub(r"\.\d+$", "", name)) != name and base in columns]:
+        found += (f"Columns of the same name are numbered: {', '.join(repeats)}.",)
+    if _decimal_commas(columns.values()):
+        source = source.model_copy(update={"decimal": ","})
+        columns = {name: replace(column, decimal=",") for name, column in columns.items()}
+        found += ("Numbers have a decimal comma.",)
+    return RawTable(source, columns, found)
+
+
+def _from(path: Path, folder: Path) -> str:
+    """Return a file's path as a card in a folder names it."""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # on another drive
+        return path.resolve().as_posix()
+
+
+def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
+    """Return a file's text, its encoding, and a sentence on it."""
+    what = next((what for start, what in _NO_TEXT.items() if content.startswith(start)), None)
+    wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if what is None and b"\0" in content and not wide:
+        what = "no text: it has bytes of value 0"
+    if what is None and content.lstrip()[:1] in (b"{", b"["):
+        what = "JSON"
+    if what is None and not content.strip():
+        what = "empty"
+    if what is not None:
+        raise DataError(
+            f"{path} cannot be read as a table",
+            expected="a CSV file with a header and rows",
+            got=what,
+            remedy="save it as CSV, or read it with pandas and give benchmark.quick the frame",
+        )
+    marked = content.startswith(b"\xef\xbb\xbf")
+    for encoding in ("utf-16",) if wide else ("utf-8-sig", "cp1252", "latin-1"):
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        mark = " with a byte order mark" * (wide or marked)
+        guess = ", which is a guess: look at letters with accents" * (encoding in ("cp1252", "latin-1"))
+        return text, encoding, (f"The text is {encoding.removesuffix('-sig').upper()}{mark}{guess}.",)
+    raise DataError(f"{path} is not text in the encoding that its byte order mark names", got=encoding)
+
+
+def _layout(text: str, path: Path) -> tuple[str, tuple[str, ...] | None, int, str]:
+    """Return separator, names if the header has none of use, lines before the rows or header, and a word."""
+    best: tuple[tuple[int, ...], str, list[tuple[int, list[str]]]] | None = None
+    for order, delimiter in enumerate(DELIMITERS):
+        rows = _sample(text, delimiter)
+        if not rows:
+            continue
+        width, times = Counter(len(row) for _, row in rows).most_common(1)[0]
+        before = next(i for i, (_, row) in enumerate(rows) if len(row) == width)
+        if width < 2 or times < 0.9 * (len(rows) - before) or before > _MOST_BEFORE_HEADER:
+            continue
+        # Blanks separate words as well, so anything else is believed first.
+        rank = (delimiter == " ", before, -width, order)
+        if best is None or rank < best[0]:
+            best = rank, delimiter, rows[max(0, before - 1) :] if before else rows
+            if before and len(rows[before - 1][1]) != width - 1:
+                best = rank, delimiter, rows[before:]
+    if best is None:
+        raise DataError(
+            f"{path} is no table with columns",
+            expected="two columns or more, with the same number of values in each line",
+            got=repr(text.lstrip().partition("\n")[0][:80]),
+            remedy="save it as CSV with a header",
+        )
+    _, delimiter, rows = best
+    (line, first), others = rows[0], [row for _, row in rows[1:]]
+    first_line = _line_before(text, delimiter, line)
+    if others and len(first) == len(others[0]) - 1:  # as R writes it
+        return delimiter, ("row", *_named(first)), line, "Rows have a name for which the header has no column."
+    recurring = sum(cell in {row[i] for row in others if i < len(row)} for i, cell in enumerate(first))
+    if any(as_number(cell) is not None for cell in first) or recurring > len(first) / 2:
+        names = tuple(f"column_{i}" for i in range(1, len(first) + 1))
+        return delimiter, names, first_line, "The first line is a row, so the columns are named by number."
+    if not all(first):
+        return delimiter, _named(first), line, "The header leaves columns without a name; they have one here."
+    skipped = f" after {first_line} other line{'s' * (first_line > 1)}" * bool(first_line)
+    return delimiter, None, first_line, f"The header is the first line{skipped}."
+
+
+def _named(header: list[str]) -> tuple[str, ...]:
+    """Return distinct names: columns without one are numbered, repeated ones as in any header."""
+    names = [name or f"column_{i}" for i, name in enumerate(header, 1)]
+    return tuple(f"{name}.{names[:i].count(name)}" if name in names[:i] else name for i, name in enumerate(names))
+
+
+def _sample(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    """Return the first rows, each with the number of its last line, up to what is no CSV."""
+    reader = csv.reader(
+        itertools.islice(io.StringIO(text, newline=""), _SAMPLE_LINES),
+        delimiter=delimiter,
+        skipinitialspace=True,
+        strict=True,
+    )
+    rows = []
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                rows.append((reader.line_num, [cell.strip() for cell in row]))
+    except csv.Error:
+        pass  # a quote that the sample cuts, or that this separator makes one of
+    return rows
+
+
+def _line_before(text: str, delimiter: str, line: int) -> int:
+    """Return the last line of the row before the one that ends in a line; 0 if that is the first."""
+    return max((number for number, _ in _sample(text, delimiter) if number < line), default=0)
+
+
+def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:
+    try:
+        header, lines = read_csv(text, source, source.files[0], str(path))
+        rows = []
+        for line, row in lines:
+            if len(row) != len(header):
+                raise DataError(
+                    f"Line {line} of {path} does not fit the others",
+                    expected=f"{len(header)} values",
+                    got=f"{len(row)} values",
+                    remedy="correct the line, or get the file again if it is truncated",
+                )
+            rows.append(row)
+    except csv.Error as error:
+        raise DataError(f"{path} is not valid CSV", got=str(error), remedy="correct the file") from error
+    if not rows:
+        raise DataError(f"{path} has no rows", expected="rows below the header", got="none", remedy="get the file again")
+    columns = {}
+    for name, cells in zip(header, zip(*rows, strict=True), strict=True):
+        codes, values = pd.factorize(np.array([cell.strip() for cell in cells], dtype=object), sort=True)
+        columns[name] = RawColumn(name, tuple(map(str, values)), codes)
+    return columns
+
+
+def _decimal_commas(columns: Iterable[RawColumn]) -> bool:
+    """Return whether more columns have decimal commas than decimal points."""
+    commas = points = 0
+    for column in columns:
+        values = [value for value in column.values if value not in MISSING_MARKS]
+        if values and all(map(_COMMA_NUMBER.fullmatch, values)):
+            # Three digits after each comma are thousands.
+            commas += any("," in value and len(value.partition(",")[2]) != 3 for value in values)
+        elif values and all(as_number(value) is not None for value in values):
+            points += any("." in value for value in values)
+    return commas > points
