@@ -278,7 +278,9 @@ class NumericColumn(_Declaration):
 
     @model_validator(mode="after")
     def _states_reachable(self) -> Self:
-        stray = [s for s in self.states[len(self.bins) - 1 :] if s not in (*self.values.values(), self.others)]
+        stray = [
+            s for s in self.states[len(self.bins) - 1 :] if s not in (*self.values.values(), self.others)
+        ]
         if stray:
             found = f"has {len(self.bins) - 1} bins but {len(self.states)} states"
             raise ValueError(f"{found}, and no raw value leads to {', '.join(map(repr, stray))}")

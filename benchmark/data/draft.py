@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-import operator
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.card import Card, CategoricalColumn, NumericColumn
+from benchmark.data.card import CategoricalColumn, NumericColumn
 from benchmark.data.load import Coder
 from benchmark.data.sniff import RawColumn, RawTable, sniff
 from benchmark.errors import DataError
@@ -36,7 +35,9 @@ _DATE = re.compile(
     r"(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
     r"([T ]+\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?"
 )
-_ID_NAME = re.compile(r"(^|.*[_ .-])(id|uuid|guid|index|key|row|rownum|serial)$|.*[a-z](Id|ID)$|unnamed: 0", re.I)
+_ID_NAME = re.compile(
+    r"(^|.*[_ .-])(id|uuid|guid|index|key|row|rownum|serial)$|.*[a-z](Id|ID)$|unnamed: 0", re.I
+)
 _OTHER, _MISSING = "other", "missing"
 
 
@@ -45,10 +46,17 @@ class Wish:
     """What a user says of a file; ``None`` where it is to be found out."""
 
     label: str
-    favorable: str
+    favorable: str | None
     sensitive: str
     deprived: str | None = None
     min_count: int = MIN_COUNT
+
+
+def as_wish(value: object) -> str | None:
+    """Return what a user of Python names, in the words of the command line."""
+    if value is None or isinstance(value, str):
+        return value
+    return ",".join(map(str, value)) if isinstance(value, list | tuple | set | frozenset) else str(value)
 
 
 @dataclass
@@ -76,6 +84,11 @@ class Draft:
     role_comments: dict[str, str]
 
     @property
+    def n_rows(self) -> int:
+        """How many rows the card reads."""
+        return len(next(iter(self.columns.values())).codes)
+
+    @property
     def kept(self) -> dict[str, Kept]:
         """The columns that the card reads."""
         return {name: column for name, column in self.columns.items() if not column.leak}
@@ -91,7 +104,9 @@ def draft(path: Path, wish: Wish, folder: Path) -> Draft:
         if name not in table.columns:
             raise _no_column(name, option, table)
     if wish.label == wish.sensitive:
-        raise DataError(f"{wish.label!r} cannot be the label and the sensitive column", remedy="name another --sensitive")
+        raise DataError(
+            f"{wish.label!r} cannot be the label and the sensitive column", remedy="name another --sensitive"
+        )
     return _Drafting(table, wish).run()
 
 
@@ -114,6 +129,12 @@ class _Drafting:
         self.raw = table.columns
 
     def run(self) -> Draft:
+        if self.wish.favorable is None:
+            raise DataError(
+                f"Nobody says which value of {self.wish.label!r} is good for people",
+                expected=_shown(self.raw[self.wish.label]),
+                remedy="name it with --favorable",
+            )
         favorable = self._chosen(self.wish.label, self.wish.favorable, "favorable")
         deprived = None
         if (asked := self.wish.deprived) is not None:
@@ -139,11 +160,11 @@ class _Drafting:
         rates = f"{share(float(y[member].mean()))} of its {member.sum():,} rows have the favorable label, "
         comments = {
             "favorable_label": of_label,
-            "deprived_group": self.pick + rates + f"{share(float(y[~member].mean()))} of the {(~member).sum():,} others.",
+            "deprived_group": self.pick
+            + rates
+            + f"{share(float(y[~member].mean()))} of the {(~member).sum():,} others.",
         }
-        return Draft(
-            self.table, roles, columns, dropped, self.filter, self.problems, self.warnings, comments
-        )
+        return Draft(self.table, roles, columns, dropped, self.filter, self.problems, self.warnings, comments)
 
     # Roles
 
@@ -159,7 +180,7 @@ class _Drafting:
                 raise DataError(
                     f"{asked!r} is no condition for the column {name!r}",
                     expected="a condition such as '>= 10' for a column of numbers",
-                    got=self._shown(column),
+                    got=_shown(column),
                     remedy=f"name values with --{option}",
                 )
             cut = _cut_of(found[1], limit, column.numbers)
@@ -179,21 +200,19 @@ class _Drafting:
                 hint += f"for a column of numbers, write a condition: --{option} '>= 10'; "
             raise DataError(
                 f"The column {name!r} has no value {lacking[0]!r}",
-                expected=self._shown(column),
+                expected=_shown(column),
                 remedy=f"{hint}values are compared with the text of the file; several stand as A,B",
             )
-        return _Choice(self._same(column, chosen), " or ".join(parts) if len(parts) <= 3 else f"{parts[0]} and others")
-
-    def _shown(self, column: RawColumn) -> str:
-        order = sorted(np.flatnonzero(~column.missing), key=lambda i: -column.counts[i])
-        rows = [f"{column.values[i]!r} ({column.counts[i]:,} rows)" for i in order]
-        return few(rows, MOST_STATES, "other values")
+        return _Choice(
+            self._same(column, chosen), " or ".join(parts) if len(parts) <= 3 else f"{parts[0]} and others"
+        )
 
     def _same(self, column: RawColumn, values: Sequence[str]) -> NDArray[np.bool_]:
         """Return which values of a column are some of them, numbers by value."""
         numbers = {as_number(value) for value in values} - {None}
         return np.array(
-            [v in values or n in numbers for v, n in zip(column.values, column.numbers, strict=True)], dtype=bool
+            [v in values or n in numbers for v, n in zip(column.values, column.numbers, strict=True)],
+            dtype=bool,
         )
 
     def _leave_out(self) -> None:
@@ -205,7 +224,11 @@ class _Drafting:
             if name == self.wish.sensitive:
                 rare = ~gone & (column.counts < self.min_count)
                 few_numbers = (~np.isnan(column.numbers)).sum() <= MOST_LEVELS
-                if column.counts[rare].sum() < self.min_count and few_numbers and "<" not in (self.wish.deprived or ""):
+                if (
+                    column.counts[rare].sum() < self.min_count
+                    and few_numbers
+                    and "<" not in (self.wish.deprived or "")
+                ):
                     gone |= rare
             n = int(column.counts[gone].sum())
             if not n:
@@ -218,12 +241,18 @@ class _Drafting:
                 )
             self.filter[name] = [value for value, left in zip(column.values, gone, strict=True) if not left]
             kept &= ~gone[column.rows]
-            what = f"no {name!r}, or one that fewer than {self.min_count} rows have" if (gone & ~column.missing).any() else f"no {name!r}"
+            what = (
+                f"no {name!r}, or one that fewer than {self.min_count} rows have"
+                if (gone & ~column.missing).any()
+                else f"no {name!r}"
+            )
             self.problems.append(f"{n:,} rows with {what} are left out.")
         self.kept_rows = kept
         self.raw = {name: column.of(kept) for name, column in self.raw.items()}
         if not kept.any():
-            raise DataError(f"No row has both {self.wish.label!r} and {self.wish.sensitive!r}", remedy="check the file")
+            raise DataError(
+                f"No row has both {self.wish.label!r} and {self.wish.sensitive!r}", remedy="check the file"
+            )
 
     def _label(self, favorable: _Choice) -> Kept:
         column = self.raw[self.wish.label]
@@ -234,15 +263,19 @@ class _Drafting:
                 raise DataError(
                     f"The label {name!r} has {counts[side].sum()} rows that are {word}",
                     expected=f"{self.min_count} or more",
-                    got=self._shown(column),
+                    got=_shown(column),
                     remedy="check --favorable" + (", or lower --min-count" if counts[side].any() else ""),
                 )
         if favorable.cut is not None:
-            return self._coded(name, _numeric([favorable.cut], column.numbers, levels=False), ["Two classes, as --favorable says."])
+            return self._coded(
+                name,
+                _numeric([favorable.cut], column.numbers, levels=False),
+                ["Two classes, as --favorable says."],
+            )
         rest = self._rest_name(column, ~chosen)
         favorable.name = favorable.name if favorable.name != rest else f"{favorable.name} (favorable)"
         entry = _merged(column, [(favorable.name, chosen), (rest, ~chosen)])
-        comments = [] if len(column.values) == 2 else [f"Classes are merged into two, as --favorable says."]
+        comments = [] if len(column.values) == 2 else ["Classes are merged into two, as --favorable says."]
         return self._coded(name, entry, comments)
 
     def _rest_name(self, column: RawColumn, rest: NDArray[np.bool_]) -> str:
@@ -261,7 +294,7 @@ class _Drafting:
         column, name = self.raw[self.wish.sensitive], self.wish.sensitive
         if len(column.values) < 2:
             raise DataError(
-                f"The sensitive column {name!r} has one value", expected="two groups or more", got=self._shown(column),
+                f"The sensitive column {name!r} has one value", expected="two groups or more", got=_shown(column),
                 remedy="name another --sensitive",
             )  # fmt: skip
         if deprived is None:
@@ -270,14 +303,21 @@ class _Drafting:
                 return self._feature(column)
             return self._coded(name, _merged(column, groups), comments)
         chosen = self._restricted(deprived, name)
-        for side, word in ((chosen, f"in the deprived group {deprived.name!r}"), (~chosen, "in another group")):
+        for side, word in (
+            (chosen, f"in the deprived group {deprived.name!r}"),
+            (~chosen, "in another group"),
+        ):
             if (n := column.counts[side].sum()) < self.min_count:
                 raise DataError(
-                    f"{n} rows are {word}", expected=f"{self.min_count} or more", got=self._shown(column),
+                    f"{n} rows are {word}", expected=f"{self.min_count} or more", got=_shown(column),
                     remedy="name several values with --deprived A,B, or another group",
                 )  # fmt: skip
         if deprived.cut is not None:
-            return self._coded(name, _numeric([deprived.cut], column.numbers, levels=False), ["Two groups, as --deprived says."])
+            return self._coded(
+                name,
+                _numeric([deprived.cut], column.numbers, levels=False),
+                ["Two groups, as --deprived says."],
+            )
         rest, comments = self._states(column, ~chosen)
         return self._coded(name, _merged(column, [(deprived.name, chosen), *rest]), comments)
 
@@ -306,7 +346,9 @@ class _Drafting:
                 )
         for state, n in zip(states, counts.tolist(), strict=True):
             if n < max(50, 0.01 * len(y)):
-                self.problems.append(f"The group {sensitive.name} = {state!r} has {n} rows: what is said of it is noise.")
+                self.problems.append(
+                    f"The group {sensitive.name} = {state!r} has {n} rows: what is said of it is noise."
+                )
         if not 0 < rates[code] < 1:
             answer = "Nobody" if rates[code] == 0 else "Everybody"
             self.problems.append(f"{answer} of the deprived group has the favorable label.")
@@ -336,10 +378,14 @@ class _Drafting:
             else:
                 found = self._feature(column)
                 if len(found.entry["states"]) < 2:
-                    dropped[name] = f"fewer than {self.min_count} rows have another value than the most frequent one"
+                    dropped[name] = (
+                        f"fewer than {self.min_count} rows have another value than the most frequent one"
+                    )
                 else:
                     columns[name] = found
-        if lacking := [(gone, name) for gone, name in sorted(lacking, reverse=True) if gone >= 0.01 and name in columns]:
+        if lacking := [
+            (gone, name) for gone, name in sorted(lacking, reverse=True) if gone >= 0.01 and name in columns
+        ]:
             shown = few([f"{name} ({share(gone)})" for gone, name in lacking], 8)
             self.problems.append(f"Values are missing: {shown}. That they are is a state of its own.")
         return columns, dropped
@@ -352,7 +398,7 @@ class _Drafting:
             return self._numeric_feature(column, there & is_number)
         groups, comments = self._states(column)
         covered = sum(counts[own].sum() for name, own in groups if name != _OTHER) / counts.sum()
-        if covered < 0.5:
+        if covered < 0.5 and len(groups) < len(column.values):
             comments.append(f"Its most frequent states are only {share(float(covered))} of the rows.")
         return self._coded(column.name, _merged(column, groups), comments)
 
@@ -363,7 +409,9 @@ class _Drafting:
         distinct, where = np.unique(numbers, return_inverse=True)
         counts = np.bincount(where, weights=counts).astype(int)
         levels = len(distinct) <= MOST_LEVELS
-        cuts, comment = (list(distinct[1:]), "Each number is a state.") if levels else _quantile_cuts(distinct, counts)
+        cuts, comment = (
+            (list(distinct[1:]), "Each number is a state.") if levels else _quantile_cuts(distinct, counts)
+        )
         least = self.min_count if levels else max(self.min_count, counts.sum() // 100)
         cuts, n_merged = _large_enough(cuts, distinct, counts, least)
         if n_merged and levels:
@@ -374,10 +422,14 @@ class _Drafting:
         comments += more
         for state, own in extra:
             small = column.counts[own].sum() < self.min_count
-            sizes = [counts[(distinct >= low) & (distinct < high)].sum() for low, high in _spans(entry["bins"])]
+            sizes = [
+                counts[(distinct >= low) & (distinct < high)].sum() for low, high in _spans(entry["bins"])
+            ]
             to = entry["states"][int(np.argmax(sizes))] if small else state
             if small:
-                comments.append(f"Fewer than {self.min_count} rows are {state}: they are read as {to!r}, the most frequent.")
+                comments.append(
+                    f"Fewer than {self.min_count} rows are {state}: they are read as {to!r}, the most frequent."
+                )
             elif state not in entry["states"]:
                 entry["states"].append(state)
             if state == _OTHER:
@@ -414,16 +466,23 @@ class _Drafting:
             n = int(counts[rest].sum())
             if floor and n < self.min_count and groups:
                 to = max(range(len(groups)), key=lambda g: counts[groups[g][1]].sum())
-                comments.append(f"{n} rows have rarer values; too few for a state, they are read as {groups[to][0]!r}.")
+                comments.append(
+                    f"{n} rows have rarer values; too few for a state, they are read as {groups[to][0]!r}."
+                )
                 groups[to] = (groups[to][0], groups[to][1] | rest)
             else:
                 comments.append(f"{rest.sum():,} rarer values, {n:,} rows, are one state.")
                 _join(groups, _OTHER, rest)
         if missing.any():
-            n, marks = int(counts[missing].sum()), ", ".join(repr(column.values[i]) for i in np.flatnonzero(missing))
+            n, marks = (
+                int(counts[missing].sum()),
+                ", ".join(repr(column.values[i]) for i in np.flatnonzero(missing)),
+            )
             if floor and n < self.min_count and groups:
                 to = max(range(len(groups)), key=lambda g: counts[groups[g][1]].sum())
-                comments.append(f"{n} rows lack a value ({marks}): too few for a state, they are read as {groups[to][0]!r}.")
+                comments.append(
+                    f"{n} rows lack a value ({marks}): too few for a state, they are read as {groups[to][0]!r}."
+                )
                 groups[to] = (groups[to][0], groups[to][1] | missing)
             else:
                 comments.append(f"{n:,} rows lack a value: {marks}.")
@@ -435,7 +494,12 @@ class _Drafting:
         numeric = entry["kind"] == "numeric"
         spec = NumericColumn(**entry) if numeric else CategoricalColumn(**entry)
         coder, column = Coder(spec, self.table.source.decimal), self.raw[name]
-        return Kept(name, entry, comments, codes=np.array([coder[value] for value in column.values], np.int16)[column.rows])
+        return Kept(
+            name,
+            entry,
+            comments,
+            codes=np.array([coder[value] for value in column.values], np.int16)[column.rows],
+        )
 
     # What columns say of each other
 
@@ -459,6 +523,11 @@ class _Drafting:
                 else:
                     column.comments.append(f"A strong feature: {says}. Was it known before the label?")
                     hints.append(name)
+            elif state := _giving_away(column, y):
+                column.comments.append(
+                    f"Nearly all rows with {state!r} have one label: was it known before the label?"
+                )
+                hints.append(name)
             strength = _cramers_v(column.codes, member)
             if strength >= PROXY and not column.leak:
                 column.comments.append(f"Proxy of {self.wish.sensitive}: Cramér's V {number(strength, 2)}.")
@@ -466,15 +535,22 @@ class _Drafting:
         if hints:
             self.problems.append(f"May be known only after the label: {few(hints, 8)}.")
         if proxies:
-            shown = few([f"{name} ({number(strength, 2)})" for strength, name in sorted(proxies, key=lambda p: (-p[0], p[1]))], 8)
+            shown = few(
+                [
+                    f"{name} ({number(strength, 2)})"
+                    for strength, name in sorted(proxies, key=lambda p: (-p[0], p[1]))
+                ],
+                8,
+            )
             self.problems.append(
-                f"Stand in for the sensitive column, so that hiding it alone hides little (Cramér's V): {shown}."
+                f"Columns stand in for the sensitive one, so that hiding it alone hides little (Cramér's V): {shown}."
             )
 
     def _duplicate_rows(self, columns: dict[str, Kept]) -> None:
         table = np.column_stack([self.raw[name].rows for name in columns])
         if repeated := len(table) - len(np.unique(table, axis=0)):
-            self.problems.append(f"{repeated:,} rows repeat another one in every column that is read.")
+            rows = "1 row repeats" if repeated == 1 else f"{repeated:,} rows repeat"
+            self.problems.append(f"{rows} another one in every column that is read.")
 
 
 @dataclass
@@ -484,6 +560,12 @@ class _Choice:
     values: NDArray[np.bool_]
     name: str
     cut: float | None = None
+
+
+def _shown(column: RawColumn) -> str:
+    order = sorted(np.flatnonzero(~column.missing), key=lambda i: -column.counts[i])
+    rows = [f"{column.values[i]!r} ({column.counts[i]:,} rows)" for i in order]
+    return few(rows, MOST_STATES, "other values")
 
 
 def _mask(positions: Sequence[int], length: int) -> NDArray[np.bool_]:
@@ -563,7 +645,9 @@ def _cut_of(sign: str, limit: float, numbers: NDArray[np.float64]) -> float:
     if sign in ("<", ">=", "≥"):
         return limit
     above = numbers[numbers > limit]
-    return float(_roundest(limit, float(above.min()), limit)) if len(above) else math.nextafter(limit, math.inf)
+    return (
+        float(_roundest(limit, float(above.min()), limit)) if len(above) else math.nextafter(limit, math.inf)
+    )
 
 
 def _roundest(low: float, high: float, near: float) -> float:
@@ -575,7 +659,11 @@ def _roundest(low: float, high: float, near: float) -> float:
             last = math.floor(high / (step * 10.0**exponent))
             if last >= first:
                 best = min(max(round(near / (step * 10.0**exponent)), first), last)
-                found = best * step * 10**exponent if exponent >= 0 else round(best * step * 10.0**exponent, -exponent)
+                found = (
+                    best * step * 10**exponent
+                    if exponent >= 0
+                    else round(best * step * 10.0**exponent, -exponent)
+                )
                 if low < found <= high:
                     return float(found)
     return high
@@ -597,7 +685,8 @@ def _quantile_cuts(distinct: NDArray[np.float64], counts: NDArray[np.intp]) -> t
     for k in range(1, n_bins):
         # Any cut within a quarter of a bin around the quantile is as good, so the roundest is taken.
         low, middle, high = (
-            float(values[min(np.searchsorted(below, (k + shift) / n_bins), len(values) - 1)]) for shift in (-0.25, 0, 0.25)
+            float(values[min(np.searchsorted(below, (k + shift) / n_bins), len(values) - 1)])
+            for shift in (-0.25, 0, 0.25)
         )
         cut = _roundest(low, high, middle) if low < high else low
         if cut > distinct[0]:
@@ -648,7 +737,11 @@ def _bin_names(cuts: Sequence[float], numbers: NDArray[np.float64], *, levels: b
         elif high == math.inf:
             names.append(f"{_figure(low)} and more")
         else:
-            names.append(f"{_figure(low)} to {_figure(high - 1)}" if whole else f"{_figure(low)} to below {_figure(high)}")
+            names.append(
+                f"{_figure(low)} to {_figure(high - 1)}"
+                if whole
+                else f"{_figure(low)} to below {_figure(high)}"
+            )
     return names
 
 
@@ -671,7 +764,9 @@ def _finely(column: RawColumn) -> NDArray[np.intp]:
 
 def _table(codes: NDArray[Any], of: NDArray[np.bool_]) -> NDArray[np.float64]:
     _, inverse = np.unique(codes, return_inverse=True)
-    return np.array([np.bincount(inverse[of == side], minlength=inverse.max() + 1) for side in (False, True)], float)
+    return np.array(
+        [np.bincount(inverse[of == side], minlength=inverse.max() + 1) for side in (False, True)], float
+    )
 
 
 def _told(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
@@ -692,6 +787,15 @@ def _right(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
     return float(table.max(0).sum() / table.sum())
 
 
+def _giving_away(column: Kept, y: NDArray[np.bool_]) -> str:
+    """Return the most frequent state, if any, of which nearly all rows have the same label, and few others do."""
+    table = _table(column.codes, y)
+    n, states = table.sum(0), [column.entry["states"][code] for code in np.unique(column.codes)]
+    common = table.sum(1).max() / table.sum()
+    told = (table.max(0) >= 0.995 * n) & (n >= max(50, 0.02 * n.sum())) & (common < 0.9)
+    return str(states[int(np.argmax(np.where(told, n, 0)))]) if told.any() else ""
+
+
 def _cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
     """Return Cramér's V of a column and a group, less what chance alone gives."""
     table = _table(codes, member)
@@ -700,3 +804,41 @@ def _cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
     with np.errstate(invalid="ignore"):
         chi = np.nansum((table - expected) ** 2 / expected)
     return math.sqrt(max(0.0, float(chi - (table.shape[1] - 1)) / n))
+
+
+# Proposals
+
+_PEOPLE = re.compile(
+    r"sex|gender|race|ethnic|age|nation|foreign|religion|disab|marital|color|colour|origin", re.I
+)
+
+
+def missing_roles(table: RawTable, asked: Mapping[str, str | None]) -> DataError:
+    """Return an error that names the options that are missing, and the file's columns."""
+    options = " and ".join(f"--{name}" for name, value in asked.items() if not value)
+    return DataError(
+        f"{options} must be named",
+        expected="of the columns " + few(list(map(repr, table.columns)), 60, "others"),
+        remedy="say which column is the label, which of its values is favorable, and which column has the groups",
+    )
+
+
+def proposals(table: RawTable, asked: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield what the options that are missing could be."""
+    small = {
+        name: column
+        for name, column in table.columns.items()
+        if 2 <= (~column.missing).sum() <= MOST_STATES and not _useless(column)
+    }
+    if not (label := asked["label"]):
+        binary = [name for name, column in small.items() if (~column.missing).sum() == 2]
+        # What is to be told often stands last.
+        yield f"--label: {few(binary[::-1] or list(table.columns)[::-1], 12, 'others')}"
+    elif not asked["favorable"]:
+        if label not in table.columns:
+            raise _no_column(label, "label", table)
+        yield f"--favorable: of {label!r}, {_shown(table.columns[label])}"
+    if not asked["sensitive"]:
+        likely = [name for name in table.columns if _PEOPLE.search(name)] or list(small)
+        yield f"--sensitive: {few(likely, 12, 'others')}"
+    yield "Nothing is written: name them, and call the command again."

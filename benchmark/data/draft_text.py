@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from benchmark.data.card import Card
-from benchmark.data.draft import LEAK, Draft
+from benchmark.data.draft import Draft
 from benchmark.declarations import broken_rules
 from benchmark.errors import CardError
 from benchmark.text.words import few
@@ -27,9 +27,9 @@ def slug(text: str) -> str:
     return name if name[:1].isalpha() else f"data_{name}".rstrip("_")
 
 
-def card_text(draft: Draft, file: str, min_count: int) -> str:
+def card_text(draft: Draft, file: Path, min_count: int) -> str:
     """Return the card as TOML; a CardError says that the file's names cannot be those of a card."""
-    text = "\n".join(_lines(draft, Path(file), min_count)) + "\n"
+    text = "\n".join(_lines(draft, file, min_count)) + "\n"
     try:
         Card.model_validate(tomllib.loads(text))
     except ValidationError as error:
@@ -74,7 +74,9 @@ def _lines(draft: Draft, file: Path, min_count: int) -> Iterator[str]:
         reasons.setdefault(reason, []).append(name)
     for name, column in draft.columns.items():
         if column.leak:
-            reasons.setdefault(f"{column.leak} To keep it, delete this entry and uncomment its table below.", []).append(name)
+            reasons.setdefault(
+                f"{column.leak} To keep it, delete this entry and uncomment its table below.", []
+            ).append(name)
     for reason, names in reasons.items():
         yield from ("", "[[dropped]]", f"columns = {_several_short(names)}", f"reason = {_text(reason)}")
     yield from ("", "[source]")
@@ -90,7 +92,10 @@ def _lines(draft: Draft, file: Path, min_count: int) -> Iterator[str]:
         else:
             yield from (*comments, *table)
     yield from ("", "[network]", "# No probability of 0 or 1 from a handful of rows.", "pseudo_count = 1.0")
-    yield from ("# More parents need more rows than most tables have, and longer to search.", "max_indegree = 4")
+    yield from (
+        "# More parents need more rows than most tables have, and longer to search.",
+        "max_indegree = 4",
+    )
 
 
 def _source(draft: Draft) -> Iterator[str]:
@@ -143,13 +148,15 @@ def _inline(table: Mapping[str, Any], written: Any) -> str:
 def _comment(text: str) -> Iterator[str]:
     # A name with a line break or a control character in it must not end the comment.
     plain = "".join(c if c.isprintable() else " " for c in text)
-    yield from textwrap.wrap(plain, _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+    yield from textwrap.wrap(
+        plain, _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+    )
 
 
 def summary_lines(draft: Draft) -> Iterator[str]:
     """Say in a few lines what was drafted."""
     kept = list(draft.kept)
-    yield f"{len(kept)} columns are read, in {draft.table.n_rows:,} rows: {few(kept, 20, 'others')}."
+    yield f"{len(kept)} columns are read, in {draft.n_rows:,} rows: {few(kept, 20, 'others')}."
     reasons: dict[str, list[str]] = {}
     for name, reason in draft.dropped.items():
         reasons.setdefault(reason, []).append(name)
@@ -157,3 +164,15 @@ def summary_lines(draft: Draft) -> Iterator[str]:
         yield f"Left out: {few(names, 8)}: {reason}."
     yield from (f"Warning: {warning}" for warning in draft.warnings)
     yield from (f"Note: {problem}" for problem in draft.problems)
+
+
+def disclosed(folder: Path, with_rows: bool, min_count: int) -> Iterator[str]:
+    """Say what the files of a first run tell of the people in the data."""
+    if with_rows:
+        yield f"{folder / 'data.csv'} holds your rows: keep it as you keep them."
+    yield (
+        f"Before you share {folder}: card.toml and the report name columns, states and bins, none of fewer than "
+        f"{min_count} rows, and shares of groups; results count decisions by group and label, which may be of one "
+        "person. A network learned from the card has probabilities that may rest on one person. None of it is "
+        "anonymized in any stricter sense."
+    )

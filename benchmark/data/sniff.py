@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -45,17 +46,17 @@ class RawColumn:
     rows: NDArray[np.intp]  # of each row, the position of its value
     decimal: str = "."
 
-    @property
+    @cached_property
     def counts(self) -> NDArray[np.intp]:
         """How many rows have each value."""
         return np.bincount(self.rows, minlength=len(self.values))
 
-    @property
+    @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Whether each value stands for none."""
         return np.array([value in MISSING_MARKS for value in self.values], dtype=bool)
 
-    @property
+    @cached_property
     def numbers(self) -> NDArray[np.float64]:
         """The number that each value is; NaN where it is none."""
         found = (as_number(value.translate(_EXCHANGED[self.decimal])) for value in self.values)
@@ -110,7 +111,9 @@ def sniff(path: Path, folder: Path) -> RawTable:
     columns = _read(text, source, path)
     if any('"' in line for line in itertools.islice(io.StringIO(text), _SAMPLE_LINES)):
         found += ("Some values are in quotes.",)
-    if repeats := [name for name in columns if (base := re.sub(r"\.\d+$", "", name)) != name and base in columns]:
+    if repeats := [
+        name for name in columns if (base := re.sub(r"\.\d+$", "", name)) != name and base in columns
+    ]:
         found += (f"Columns of the same name are numbered: {', '.join(repeats)}.",)
     if _decimal_commas(columns.values()):
         source = source.model_copy(update={"decimal": ","})
@@ -184,7 +187,12 @@ def _layout(text: str, path: Path) -> tuple[str, tuple[str, ...] | None, int, st
     (line, first), others = rows[0], [row for _, row in rows[1:]]
     first_line = _line_before(text, delimiter, line)
     if others and len(first) == len(others[0]) - 1:  # as R writes it
-        return delimiter, ("row", *_named(first)), line, "Rows have a name for which the header has no column."
+        return (
+            delimiter,
+            ("row", *_named(first)),
+            line,
+            "Rows have a name for which the header has no column.",
+        )
     recurring = sum(cell in {row[i] for row in others if i < len(row)} for i, cell in enumerate(first))
     if any(as_number(cell) is not None for cell in first) or recurring > len(first) / 2:
         names = tuple(f"column_{i}" for i in range(1, len(first) + 1))
@@ -198,7 +206,9 @@ def _layout(text: str, path: Path) -> tuple[str, tuple[str, ...] | None, int, st
 def _named(header: list[str]) -> tuple[str, ...]:
     """Return distinct names: columns without one are numbered, repeated ones as in any header."""
     names = [name or f"column_{i}" for i, name in enumerate(header, 1)]
-    return tuple(f"{name}.{names[:i].count(name)}" if name in names[:i] else name for i, name in enumerate(names))
+    return tuple(
+        f"{name}.{names[:i].count(name)}" if name in names[:i] else name for i, name in enumerate(names)
+    )
 
 
 def _sample(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
@@ -240,7 +250,9 @@ def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:
     except csv.Error as error:
         raise DataError(f"{path} is not valid CSV", got=str(error), remedy="correct the file") from error
     if not rows:
-        raise DataError(f"{path} has no rows", expected="rows below the header", got="none", remedy="get the file again")
+        raise DataError(
+            f"{path} has no rows", expected="rows below the header", got="none", remedy="get the file again"
+        )
     columns = {}
     for name, cells in zip(header, zip(*rows, strict=True), strict=True):
         codes, values = pd.factorize(np.array([cell.strip() for cell in cells], dtype=object), sort=True)
