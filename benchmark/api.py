@@ -246,7 +246,7 @@ def quick(
     """Take a first look at data that have no card: draft one, run eight techniques, write the report.
 
     The folder gets ``card.toml`` and ``experiment.toml``, to correct and to run again, beside what every run
-    has. What is shown of private rows is said, and is counts, shares and states of ``min_count`` rows or more.
+    has. What these files disclose of the rows is said at the end.
 
     Parameters
     ----------

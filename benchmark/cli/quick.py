@@ -15,7 +15,7 @@ def add(commands: Any) -> None:
         commands,
         "quick",
         _quick,
-        "draft the card of a CSV file, try eight techniques at three levels of bias, and write a report, in minutes",
+        "take a first look at a CSV file: draft its card, try eight techniques at three levels of bias",
         "betabench quick loans.csv --label repaid --favorable yes --sensitive gender --deprived f",
     )
     roles(option)
@@ -35,8 +35,8 @@ def roles(option: Options) -> None:
     option("--sensitive COLUMN", "column of the groups")
     option(
         "--deprived GROUP",
-        "the deprived group, likewise: F, 'Black,Asian', '< 25'; default: the one with the favorable label least "
-        "often",
+        "the deprived group, likewise: F, 'Black,Asian', '< 25'; default: the one with the favorable "
+        "label least often",
     )
     option("--min-count N", "merge values that fewer rows have; default: 5", type=int, default=5)
 

@@ -649,7 +649,7 @@ class Card(_Declaration):
 
 
 def _facts(spec: CategoricalColumn | NumericColumn, without: set[str]) -> dict[str, Any]:
-    """Return the fields of a column that can change a number; ``others``, which came later, where it is set."""
+    """Return the fields of a column that can change a number: ``others``, which is new, where it is set."""
     return spec.model_dump(exclude=without if spec.others is not None else {*without, "others"})
 
 

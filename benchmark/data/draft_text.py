@@ -44,10 +44,10 @@ def _lines(draft: Draft, file: Path, min_count: int) -> Iterator[str]:
     roles = draft.roles
     stem = file.name.removesuffix(".gz").rpartition(".")[0] or file.name
     yield from _comment(
-        f"A draft of the card of {file.name}, by betabench new-dataset. It runs as it is. Each choice has a comment: "
+        f"A draft of the card of {file.name}, by betabench. It runs as it is. Each choice has a comment: "
         "read them, correct what is wrong, and finish what only you can know. docs/adding/dataset.md explains the "
-        "fields. The card names no value that "
-        f"fewer than {min_count} rows have, but it does name the states of all columns: share it only if these may be known."
+        f"fields. No state stands for fewer than {min_count} rows, but all others are named here: share the "
+        "card only if they may be known."
     )
     yield f"name = {_text(slug(stem))}"
     yield f"title = {_text(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
@@ -62,8 +62,8 @@ def _lines(draft: Draft, file: Path, min_count: int) -> Iterator[str]:
             yield from _comment(draft.role_comments[role])
         yield f"{role} = {_text(value)}"
     yield from _comment(
-        "Bias is planted on this edge: without it the network may link group and label by no path of its own, and "
-        "the bias would have nothing to act on."
+        "Bias is planted on this edge: without it the network may link group and label by no path of its "
+        "own, and the bias would have nothing to act on."
     )
     yield f"required_edges = [[{_text(roles['sensitive_feature'])}, {_text(roles['label'])}]]"
     if draft.filter:
@@ -171,8 +171,8 @@ def disclosed(folder: Path, with_rows: bool, min_count: int) -> Iterator[str]:
     if with_rows:
         yield f"{folder / 'data.csv'} holds your rows: keep it as you keep them."
     yield (
-        f"Before you share {folder}: card.toml and the report name columns, states and bins, none of fewer than "
-        f"{min_count} rows, and shares of groups; results count decisions by group and label, which may be of one "
-        "person. A network learned from the card has probabilities that may rest on one person. None of it is "
-        "anonymized in any stricter sense."
+        f"Before you share {folder}: card.toml and the report name columns, states and bins, none of fewer "
+        f"than {min_count} rows. Results count decisions by group and label, and a network that is learned "
+        "from the card has probabilities: either may rest on one person. None of it is anonymized in a "
+        "stricter sense."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import itertools
@@ -219,13 +220,9 @@ def _sample(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
         skipinitialspace=True,
         strict=True,
     )
-    rows = []
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                rows.append((reader.line_num, [cell.strip() for cell in row]))
-    except csv.Error:
-        pass  # a quote that the sample cuts, or that this separator makes one of
+    rows: list[tuple[int, list[str]]] = []
+    with contextlib.suppress(csv.Error):  # a quote that the sample cuts, or that is one for this separator
+        rows.extend((reader.line_num, [c.strip() for c in row]) for row in reader if "".join(row).strip())
     return rows
 
 

@@ -22,7 +22,7 @@ repetitions = 10
 betas = [0.0, 0.25, 0.5]
 {rows}# Seconds for one technique on one sample: what takes longer has no result.
 time_limit = 60.0
-datasets = ["card.toml"]
+datasets = [{{ card = "card.toml", name = {name} }}]
 techniques = [{techniques}]
 
 # The paper's bias: the learned probability of the favorable label falls for the deprived group.
