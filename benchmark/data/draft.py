@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -371,12 +371,8 @@ def _chosen(column: RawColumn, asked: str, option: str) -> _Choice:
         chosen |= {value} if same else set()
         matched |= set(same)
     if lacking := [part for part in parts if part not in matched]:
-        close = difflib.get_close_matches(
-            lacking[0].lower(), [text.lower() for text in there], n=1, cutoff=0.5
-        )
-        meant = next((text for text in there if [text.lower()] == close), None)
         many = (~np.isnan(numbers)).sum() > MOST_LEVELS
-        hint = f"did you mean {meant!r}? " if meant else f"write --{option} '>= 10'; " if many else ""
+        hint = f"write --{option} '>= 10'; " if many else _meant(lacking[0], there)
         raise DataError(
             f"The column {column.name!r} has no value {lacking[0]!r}",
             expected=_shown(column),
@@ -384,6 +380,11 @@ def _chosen(column: RawColumn, asked: str, option: str) -> _Choice:
         )
     name = " or ".join(parts) if len(parts) <= 3 else f"{parts[0]} and {len(parts) - 1} more"
     return _Choice(frozenset(chosen), name)
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name.lower(), [own.lower() for own in known], n=1, cutoff=0.5)
+    return next((f"did you mean {own!r}? " for own in known if [own.lower()] == close), "")
 
 
 def _shown(column: RawColumn) -> str:
@@ -394,11 +395,10 @@ def _shown(column: RawColumn) -> str:
 
 def _require_column(name: str, option: str, table: RawTable) -> None:
     if name not in table.columns:
-        close = difflib.get_close_matches(name, table.columns, n=1)
         raise DataError(
             f"The file has no column {name!r}",
             expected="one of " + few(list(map(repr, table.columns)), _MOST_NAMED, "others"),
-            remedy=(f"did you mean {close[0]!r}? " if close else "") + f"name the column with --{option}",
+            remedy=_meant(name, list(table.columns)) + f"name the column with --{option}",
         )
 
 

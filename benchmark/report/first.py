@@ -28,9 +28,9 @@ def first_paragraph(statistics: RunStatistics) -> str:
     beta, rows = found[-1]
     return " ".join(
         [
-            f"What bias does: the classifier {classifier}, trained on samples of the learned network with bias "
-            f"β planted, and tested on the rows of the file as they are, leaves a discrimination of {told}. "
-            f"What undoes it at β = {beta:g}:",
+            f"What bias does: the classifier {classifier}, trained on samples of the learned network with "
+            f"bias β planted, and tested on the rows of the file as they are, leaves a discrimination of "
+            f"{told}. What undoes it at β = {beta:g}:",
             *answer_sentences(rows, run.titles, rope=statistics.rope),
         ]
     )
