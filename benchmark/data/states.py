@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -25,6 +26,7 @@ Group = tuple[str, Mask]
 Found = tuple[dict[str, Any], list[str]]
 """A column's entry in the card, and what is to be said of it."""
 
+_MOST_CODES = 40  # different numbers that may be codes
 _HEAVY = 0.25  # share of the rows from which one number has a bin of its own
 _DATE = re.compile(
     r"(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
@@ -91,6 +93,9 @@ def feature(column: RawColumn, min_count: int) -> Found:
     numbers = column.numbers[numeric]
     distinct, where = np.unique(numbers, return_inverse=True)
     counts = np.bincount(where, weights=there[numeric]).astype(int)
+    if _are_codes(distinct):
+        entry, comments = category(column, min_count)
+        return entry, ["These numbers look like codes: each is a state.", *comments]
     levels = len(distinct) <= MOST_LEVELS
     cuts, comment = [float(own) for own in distinct[1:]], "Each number is a state."
     if not levels:
@@ -104,6 +109,8 @@ def feature(column: RawColumn, min_count: int) -> Found:
     bins = np.searchsorted(kept, column.numbers, side="right")
     groups = [(name, numeric & (bins == i)) for i, name in enumerate(names)]
     comments, rare = _add_the_rest(column, groups, min_count)
+    if len(distinct) > 2 and distinct[0] < 0 <= distinct[1]:
+        comments.append(f"{figure(distinct[0])} is the only number below 0: does it stand for none?")
     return entry | _read_as(column, groups, rare, numeric), [comment, *comments]
 
 
@@ -184,6 +191,12 @@ def _read_as(column: RawColumn, groups: Sequence[Group], rare: Mask, binned: Mas
     return entry | ({"values": values} if values else {})
 
 
+def _are_codes(distinct: NDArray[np.float64]) -> bool:
+    """Return whether numbers look like names: few and whole, far from each other, and not rounded."""
+    few_and_far = MOST_LEVELS < len(distinct) <= _MOST_CODES and np.ptp(distinct) > 10 * len(distinct)
+    return few_and_far and bool((distinct == np.round(distinct)).all() and (distinct % 5 != 0).mean() > 0.5)
+
+
 def bin_names(cuts: Sequence[float], numbers: NDArray[np.float64], *, levels: bool = False) -> list[str]:
     """Return a readable name for each bin."""
     found = np.unique(numbers[~np.isnan(numbers)])
@@ -191,8 +204,8 @@ def bin_names(cuts: Sequence[float], numbers: NDArray[np.float64], *, levels: bo
     names = []
     for low, high in _spans(cuts):
         inside = found[(found >= low) & (found < high)]
-        if len(inside) == 1 and (levels or inside[0] == 0 or high - low == 1):
-            names.append(figure(inside[0]))
+        if len(inside) == 1 and (levels or inside[0] == 0 or math.isfinite(high - low)):
+            names.append(f"{inside[0]:.6g}")
         elif low == -math.inf:
             names.append(f"below {figure(high)}")
         elif high == math.inf:
@@ -236,10 +249,14 @@ def _quantile_cuts(distinct: NDArray[np.float64], counts: NDArray[np.intp]) -> t
     """Cut numbers at rounded quantiles; a number that very many rows have gets a bin of its own."""
     heavy = distinct[counts >= _HEAVY * counts.sum()]
     light = ~np.isin(distinct, heavy)
-    cuts = {float(own) for own in heavy}
+    cuts = set[float]()
     for own in heavy:
-        if (above := distinct[distinct > own]).size:
-            cuts.add(_roundest(float(own), float(above[0]), float(own)))
+        near = [float(number) for number in distinct]
+        at = near.index(float(own))
+        cuts |= {
+            _roundest(low, high, float(own))
+            for low, high in itertools.pairwise(near[max(0, at - 1) : at + 2])
+        }
     values, below = distinct[light], np.cumsum(counts[light]) / counts[light].sum()
     n_bins = max(2, 5 - len(heavy))
     for k in range(1, n_bins):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.data.card import CategoricalColumn, NumericColumn, load_card
-from benchmark.data.load import Dataset, Coder, load_dataset
+from benchmark.data.load import Coder, Dataset, load_dataset
 from benchmark.data.raw import read_records
 from benchmark.data.source import DataNotFoundError, SourceBytes
 from benchmark.errors import DataError
