@@ -353,7 +353,7 @@ def _chosen(column: RawColumn, asked: str, option: str) -> _Choice:
     there = [value for value, gone in zip(column.values, column.missing, strict=True) if not gone]
     if asked not in there and (found := _CONDITION.fullmatch(asked)):
         limit = as_number(found[2])
-        if limit is None or np.isnan(numbers[~column.missing]).mean() > 0.1:
+        if limit is None or (~np.isnan(numbers)).sum() < max(1, 0.9 * len(there)):
             raise DataError(
                 f"{asked!r} is no condition for the column {column.name!r}",
                 expected="a condition such as '>= 10', for a column of numbers",

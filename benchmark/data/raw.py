@@ -153,7 +153,7 @@ def read_csv(text: str, source: Source, file: SourceFile, location: str) -> tupl
             got=f"no line after the first {file.skip_lines}" if file.skip_lines else "no line",
             remedy="get the file again, or correct 'skip_lines' in the card",
         )
-    return _number_repeats(header[1]), rows
+    return number_repeats(header[1]), rows
 
 
 def _read_arff(text: str, _source: Source, _file: SourceFile, location: str) -> tuple[Sequence[str], _Rows]:
@@ -166,7 +166,7 @@ def _read_arff(text: str, _source: Source, _file: SourceFile, location: str) -> 
         elif keyword == "@data":
             # Comment lines become blank ones, so that line numbers stay right.
             data = ("\n" if line.startswith("%") else line for line in lines)
-            return _number_repeats(header), _rows(data, number, quotechar="'")
+            return number_repeats(header), _rows(data, number, quotechar="'")
     raise DataError(
         f"The source file {location} is not valid ARFF",
         expected="a line '@data'",
@@ -190,7 +190,7 @@ def _rows(lines: Iterable[str], lines_before: int, **dialect: str) -> _Rows:
             yield lines_before + reader.line_num, row
 
 
-def _number_repeats(names: Iterable[str]) -> list[str]:
+def number_repeats(names: Iterable[str]) -> list[str]:
     """Make names distinct: the second ``a`` becomes ``a.1``, the third ``a.2``."""
     seen: Counter[str] = Counter()
     distinct = []

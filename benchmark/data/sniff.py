@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.data.card import MISSING_VALUES, Source, SourceFile
-from benchmark.data.raw import DELIMITERS, read_csv
+from benchmark.data.raw import DELIMITERS, number_repeats, read_csv
 from benchmark.data.source import read_file
 from benchmark.errors import DataError
 from benchmark.text.words import as_number
@@ -55,7 +55,8 @@ class RawColumn:
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Whether each value stands for none."""
-        return np.array([value in MISSING_MARKS for value in self.values], dtype=bool)
+        marks = MISSING_MARKS - {"-"} if "+" in self.values else MISSING_MARKS
+        return np.array([value in marks for value in self.values], dtype=bool)
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
@@ -88,7 +89,7 @@ class RawTable:
 
 
 def sniff(path: Path, folder: Path) -> RawTable:
-    """Read a CSV or ARFF file of which nothing is known.
+    """Read a CSV file of which nothing is known.
 
     ``folder`` is where the card is to lie, which names the file from there. A DataError says that there is no
     such file, that it is no table of text, or that a line does not fit the others.
@@ -97,13 +98,10 @@ def sniff(path: Path, folder: Path) -> RawTable:
     if content is None:
         raise DataError(f"There is no file {path}", remedy="correct the path")
     text, encoding, found = _decode(content, path)
-    place = _from(path, folder)
-    if path.name.lower().removesuffix(".gz").endswith(".arff"):
-        raise DataError(f"{path} is an ARFF file", remedy="save it as CSV, or write a card by hand")
     delimiter, names, skipped, header = _layout(text, path)
     found += (f"Values are separated by {_SEPARATORS[delimiter]}.", header)
     source = Source(
-        files=(SourceFile(path=place, skip_lines=skipped),),
+        files=(SourceFile(path=_from(path, folder), skip_lines=skipped),),
         format="csv",
         delimiter=delimiter,
         encoding=encoding,
@@ -112,9 +110,7 @@ def sniff(path: Path, folder: Path) -> RawTable:
     columns = _read(text, source, path)
     if any('"' in line for line in itertools.islice(io.StringIO(text), _SAMPLE_LINES)):
         found += ("Some values are in quotes.",)
-    if repeats := [
-        name for name in columns if (base := re.sub(r"\.\d+$", "", name)) != name and base in columns
-    ]:
+    if repeats := [name for name in columns if re.sub(r"\.\d+$", "", name) in columns.keys() - {name}]:
         found += (f"Columns of the same name are numbered: {', '.join(repeats)}.",)
     if _decimal_commas(columns.values()):
         source = source.model_copy(update={"decimal": ","})
@@ -137,8 +133,8 @@ def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
     wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     if what is None and b"\0" in content and not wide:
         what = "no text: it has bytes of value 0"
-    if what is None and content.lstrip()[:1] in (b"{", b"["):
-        what = "JSON"
+    if what is None and content.lstrip()[:1] in (b"{", b"[", b"@", b"%"):
+        what = "JSON, or an ARFF file"
     if what is None and not content.strip():
         what = "empty"
     if what is not None:
@@ -162,54 +158,55 @@ def _decode(content: bytes, path: Path) -> tuple[str, str, tuple[str, ...]]:
 
 def _layout(text: str, path: Path) -> tuple[str, tuple[str, ...] | None, int, str]:
     """Return separator, names if the header has none of use, lines before the rows or header, and a word."""
-    best: tuple[tuple[int, ...], str, list[tuple[int, list[str]]]] | None = None
+    layouts = []
     for order, delimiter in enumerate(DELIMITERS):
         rows = _sample(text, delimiter)
-        if not rows:
-            continue
-        width, times = Counter(len(row) for _, row in rows).most_common(1)[0]
-        before = next(i for i, (_, row) in enumerate(rows) if len(row) == width)
-        if width < 2 or times < 0.9 * (len(rows) - before) or before > _MOST_BEFORE_HEADER:
-            continue
-        # Blanks separate words as well, so anything else is believed first.
-        rank = (delimiter == " ", before, -width, order)
-        if best is None or rank < best[0]:
-            best = rank, delimiter, rows[max(0, before - 1) :] if before else rows
-            if before and len(rows[before - 1][1]) != width - 1:
-                best = rank, delimiter, rows[before:]
-    if best is None:
+        width, times = Counter(len(row) for _, row in rows).most_common(1)[0] if rows else (0, 0)
+        before = next((i for i, (_, row) in enumerate(rows) if len(row) == width), 0)
+        if width > 1 and before <= _MOST_BEFORE_HEADER and times >= 0.9 * (len(rows) - before):
+            # Blanks separate words as well, so anything else is believed first.
+            layouts.append(((delimiter == " ", before, -width, order), rows))
+    if not layouts:
         raise DataError(
             f"{path} is no table with columns",
             expected="two columns or more, with the same number of values in each line",
             got=repr(text.lstrip().partition("\n")[0][:80]),
             remedy="save it as CSV with a header",
         )
-    _, delimiter, rows = best
-    (line, first), others = rows[0], [row for _, row in rows[1:]]
-    first_line = _line_before(text, delimiter, line)
-    if others and len(first) == len(others[0]) - 1:  # as R writes it
+    (_, start, width, order), rows = min(layouts)
+    delimiter = DELIMITERS[order]
+    if start and len(rows[start - 1][1]) == -width - 1:  # as R writes it
+        line, first = rows[start - 1]
         return (
             delimiter,
             ("row", *_named(first)),
             line,
-            "Rows have a name for which the header has no column.",
+            "Rows have a name, for which the header has no column.",
         )
+    (line, first), others = rows[start], [row for _, row in rows[start + 1 :]]
+    above = rows[start - 1][0] if start else 0
     recurring = sum(cell in {row[i] for row in others if i < len(row)} for i, cell in enumerate(first))
     if any(as_number(cell) is not None for cell in first) or recurring > len(first) / 2:
-        names = tuple(f"column_{i}" for i in range(1, len(first) + 1))
-        return delimiter, names, first_line, "The first line is a row, so the columns are named by number."
-    if not all(first):
+        word = "The first line is a row, so the columns are named by number."
+        return delimiter, _named([""] * len(first)), above, word
+    if not all(first) or len(set(number_repeats(first))) < len(first):
         return delimiter, _named(first), line, "The header leaves columns without a name; they have one here."
-    skipped = f" after {first_line} other line{'s' * (first_line > 1)}" * bool(first_line)
-    return delimiter, None, first_line, f"The header is the first line{skipped}."
+    return (
+        delimiter,
+        None,
+        above,
+        "The header is the first line" + (f" after {above} others." if above else "."),
+    )
 
 
 def _named(header: list[str]) -> tuple[str, ...]:
     """Return distinct names: columns without one are numbered, repeated ones as in any header."""
-    names = [name or f"column_{i}" for i, name in enumerate(header, 1)]
-    return tuple(
-        f"{name}.{names[:i].count(name)}" if name in names[:i] else name for i, name in enumerate(names)
-    )
+    names: list[str] = []
+    for i, name in enumerate(header, 1):
+        name = name or f"column_{i}"
+        numbered = (f"{name}.{k}" for k in itertools.count(header[: i - 1].count(name)))
+        names.append(name if name not in names else next(own for own in numbered if own not in names))
+    return tuple(names)
 
 
 def _sample(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
@@ -224,11 +221,6 @@ def _sample(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
     with contextlib.suppress(csv.Error):  # a quote that the sample cuts, or that is one for this separator
         rows.extend((reader.line_num, [c.strip() for c in row]) for row in reader if "".join(row).strip())
     return rows
-
-
-def _line_before(text: str, delimiter: str, line: int) -> int:
-    """Return the last line of the row before the one that ends in a line; 0 if that is the first."""
-    return max((number for number, _ in _sample(text, delimiter) if number < line), default=0)
 
 
 def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:

@@ -27,6 +27,7 @@ Found = tuple[dict[str, Any], list[str]]
 """A column's entry in the card, and what is to be said of it."""
 
 _MOST_CODES = 40  # different numbers that may be codes
+_LARGEST = 1e300  # number that is rounded
 _HEAVY = 0.25  # share of the rows from which one number has a bin of its own
 _DATE = re.compile(
     r"(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{2,4}|[A-Za-z]{3,9} \d{1,2},? \d{4})"
@@ -193,8 +194,10 @@ def _read_as(column: RawColumn, groups: Sequence[Group], rare: Mask, binned: Mas
 
 def _are_codes(distinct: NDArray[np.float64]) -> bool:
     """Return whether numbers look like names: few and whole, far from each other, and not rounded."""
-    few_and_far = MOST_LEVELS < len(distinct) <= _MOST_CODES and np.ptp(distinct) > 10 * len(distinct)
-    return few_and_far and bool((distinct == np.round(distinct)).all() and (distinct % 5 != 0).mean() > 0.5)
+    whole = (distinct == np.round(distinct)).all() and (distinct % 5 != 0).mean() > 0.5
+    return bool(
+        whole and MOST_LEVELS < len(distinct) <= _MOST_CODES and np.ptp(distinct) > 10 * len(distinct)
+    )
 
 
 def bin_names(cuts: Sequence[float], numbers: NDArray[np.float64], *, levels: bool = False) -> list[str]:
@@ -235,6 +238,8 @@ def cut_of(sign: str, limit: float, numbers: NDArray[np.float64]) -> float:
 def _roundest(low: float, high: float, near: float) -> float:
     """Return the number of the fewest digits above ``low`` and up to ``high``; of several the nearest one."""
     largest = max(abs(low), abs(high), high - low)
+    if largest > _LARGEST:
+        return high
     for exponent in range(math.floor(math.log10(largest)) + 1, math.floor(math.log10(largest)) - 15, -1):
         for leading in (5, 2, 1):
             step = leading * 10.0**exponent

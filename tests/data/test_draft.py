@@ -146,7 +146,7 @@ def test_an_awkward_table_is_drafted_and_learned(what: str, tmp_path: Path) -> N
         ("word\n" * 9, WISH, "Expected: two columns or more"),
         (b"PK\x03\x04rest", WISH, "Got: an Excel workbook or a zip archive"),
         (b"a,b\0\n", WISH, "no text: it has bytes of value 0"),
-        ('[{"a": 1}]', WISH, "Got: JSON"),
+        ('[{"a": 1}]', WISH, "Got: JSON, or an ARFF file"),
         (gzip.compress(b"sex,y\n")[:-9], WISH, "truncated or damaged"),
         (text(rows()) + "F,yes\n", WISH, "Line 202"),
         (text(rows()), Wish("Y", "yes", "sex"), "did you mean 'y'?"),
@@ -179,6 +179,7 @@ def test_what_cannot_be_drafted_is_a_sentence(
         ("points", "> 10", "age", "<= 25", ("11 and more", "below 26")),
         ("y", "yes", "job", "job=clerk,cook", ("yes", "clerk or cook")),
         ("y", "yes", "twelve", "z", ("yes", "z")),
+        ("sign", "+", "sex", "F", ("+", "F")),
     ],
 )
 def test_roles_are_values_of_the_file_numbers_or_conditions(
@@ -192,6 +193,7 @@ def test_roles_are_values_of_the_file_numbers_or_conditions(
             grade=lambda i: "ABCD"[spread(i) % 4],
             points=lambda i: spread(i) % 21,
             age=lambda i: 18 + spread(i + 9) % 50,
+            sign=lambda i: "+-"[spread(i) % 2],
             twelve=lambda i: "z" if i % 25 == 0 else "other",
         )
     )
