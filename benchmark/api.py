@@ -25,7 +25,7 @@ from benchmark.data.source import Sources
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
-from benchmark.experiment.first import first_experiment
+from benchmark.experiment.first import MOST_ROWS, first_experiment
 from benchmark.experiment.foreseen import foreseen
 from benchmark.experiment.plan import (
     WHOLE,
@@ -298,6 +298,10 @@ def quick(
     experiment = first_experiment(
         name, f"{name}, a first look", roles["sensitive_feature"], roles["deprived_group"], drafted.n_rows
     )
+    if drafted.n_rows > MOST_ROWS:
+        print_line(
+            console, f"Training samples have {MOST_ROWS:,} rows, so that it takes minutes; all are tested on."
+        )
     for path, text in (
         (folder / "card.toml", card_text(drafted, file, min_count)),
         (folder / "experiment.toml", experiment),
