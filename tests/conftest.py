@@ -33,7 +33,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    # The site takes longest to make: begun first, by one process, none has to wait for another to make it.
+    site = {item.path for item in items if "site" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: (item.path not in site, item.path not in slow))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -31,8 +31,8 @@ RUNS = ("paper", "techniques")
 BASELINE = "none"
 BETAS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 
-_MADE_UP = 20_000  # intervals for each number: a standard error of 0.15 points
-_DRAWS = 50  # intervals for each of the runs' cells, lines and numbers of repetitions
+_MADE_UP = 10_000  # intervals for each number: a standard error of 0.2 points
+_DRAWS = 25  # intervals for each of the runs' cells, lines and numbers of repetitions
 _BEGIN, _END = "<!-- coverage: python -m tools.interval_coverage -->", "<!-- coverage ends -->"
 
 Shares = dict[str, list[float]]

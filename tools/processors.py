@@ -1,4 +1,4 @@
-"""Run the numeric tests as on other people's processors: ``python -m tools.processors``.
+"""Run the numeric tests as on other people's processors: ``python -m tools.processors [NAME ...]``.
 
 Libraries choose their code by the processor that they find: OpenBLAS sums in another order, NumPy and the C
 library round exponentials and logarithms otherwise, numba has other instructions. Each of them can be asked
@@ -11,6 +11,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -45,16 +46,18 @@ def processors() -> dict[str, dict[str, str]]:
     """
     found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])  # beyond what NumPy requires
     widest = [name for name in found if "512" in name or name == "X86_V4"]
-    plain = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
-    oldest = {"NPY_DISABLE_CPU_FEATURES": " ".join(found), **plain}
+    oldest = {
+        "NPY_DISABLE_CPU_FEATURES": " ".join(found),
+        "NUMBA_CPU_NAME": "generic",
+        "NUMBA_CPU_FEATURES": "",
+    }
     if platform.machine().lower() not in {"x86_64", "amd64"}:
         return {"oldest": oldest}
     # The C library's functions use fused multiplication where there is one.
     unfused = "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX2_Usable,-FMA_Usable"
     acted = {
         "Haswell": {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": " ".join(widest)},
-        "Zen": {"OPENBLAS_CORETYPE": "Zen", **plain},
-        "Prescott": {"OPENBLAS_CORETYPE": "Prescott", "GLIBC_TUNABLES": unfused, **oldest},
+        "oldest": {"OPENBLAS_CORETYPE": "Prescott", "GLIBC_TUNABLES": unfused, **oldest},
     }
     cores = {library.get("architecture") for library in threadpool_info()}
     if widest and "SkylakeX" not in cores:
@@ -62,8 +65,8 @@ def processors() -> dict[str, dict[str, str]]:
     return acted
 
 
-def main() -> int:
-    """Run the tests as on each processor, all at a time; return 0 if they pass."""
+def main(names: Sequence[str] = ()) -> int:
+    """Run the tests as on each processor, or on some by name, all at a time; return 0 if they pass."""
 
     def run(variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -75,6 +78,7 @@ def main() -> int:
         )
 
     acted, failed = processors(), []
+    acted = {name: acted[name] for name in names or acted}
     with ThreadPoolExecutor(len(acted)) as pool:
         for (name, variables), done in zip(acted.items(), pool.map(run, acted.values()), strict=True):
             print(f"{name}: {' '.join(f'{key}={value!r}' for key, value in variables.items())}")
@@ -87,4 +91,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -107,7 +108,9 @@ def _generated(root: Path) -> tuple[dict[str, str], dict[str, bytes]]:
     """
     docs = root / "docs"
     runs = shown_runs(root)
-    drawn = {name: list(technique_figures(runs, name)) for name in list_techniques()}
+    # Half of the time of a build goes into these figures: the tests look at a few of them.
+    chosen = os.environ.get("SITE_TECHNIQUES_DRAWN", "").split() or list_techniques()
+    drawn = {name: list(technique_figures(runs, name)) for name in chosen}
     shown = {name: [(file, text) for file, text, _ in found] for name, found in drawn.items()}
     figures = {f"docs/techniques/{file}": png for found in drawn.values() for file, _, png in found}
     figures |= {f"docs/datasets/{file}": png for file, png in dataset_figures()}

@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PathCollection
 from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.font_manager import FontProperties
+from matplotlib.path import Path
+from matplotlib.textpath import TextPath
+from matplotlib.transforms import Affine2D
 from numpy.typing import NDArray
 
-from benchmark.figures.style import LINE, SIZES, Page, wrap
+from benchmark.figures.fonts import font_family
+from benchmark.figures.style import LINE, SIZES, Page, text_width, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
 Key = TypeVar("Key", bound=Hashable)
 
 _NUMBER_SIZE = 7.0
+_DIGIT = 0.73 * _NUMBER_SIZE  # height
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 MINUS = "\N{MINUS SIGN}"
 
@@ -87,6 +94,34 @@ class Columns(Generic[Key]):
                 axes.axvline(first - 0.5, color="black", lw=0.8)
 
 
+class CellTexts(PathCollection):
+    """Short texts in the middle of cells, drawn as outlines all at once; ``texts`` are by column and row.
+
+    Thousands of texts of matplotlib's own, each laid out by itself, would take minutes.
+    """
+
+    def __init__(self, rows: Sequence[Sequence[str]], colors: NDArray[np.str_], axes: Axes) -> None:
+        self.texts = {(j, i): text for i, row in enumerate(rows) for j, text in enumerate(row) if text}
+        outlines = {text: _outline(text) for text in self.texts.values()}
+        super().__init__(
+            [outlines[text] for text in self.texts.values()],
+            offsets=np.array(list(self.texts), dtype=float).reshape(-1, 2),
+            offset_transform=axes.transData,
+            facecolors=[colors[i, j] for j, i in self.texts],
+            linewidths=0,
+            zorder=3,
+        )
+        points = Affine2D().scale(1 / 72)
+        self.set_transform(points + axes.get_figure(root=True).dpi_scale_trans)
+
+
+def _outline(text: str) -> Path:
+    """Return the outline of a text in points, its middle at (0, 0); it stands on the same line as others."""
+    font = FontProperties(family=list(font_family()))
+    outline = TextPath((0, 0), text, size=_NUMBER_SIZE, prop=font)
+    return outline.transformed(Affine2D().translate(-36 * text_width(text, _NUMBER_SIZE), -_DIGIT / 2))
+
+
 def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence[str]]) -> None:
     """Fill a panel with colored cells, the first row on top, each with its text in readable black or white.
 
@@ -96,11 +131,7 @@ def draw_cells(axes: Axes, colors: NDArray[np.float64], texts: Sequence[Sequence
     x, y = np.arange(n_columns + 1) - 0.5, np.arange(n_rows + 1) - 0.5
     axes.pcolormesh(x, y, colors, edgecolors="white", linewidth=0.6)
     dark = colors[..., :3] @ np.array([0.2126, 0.7152, 0.0722]) < 0.45
-    for i, row in enumerate(texts):
-        for j, text in enumerate(row):
-            if text:
-                color = "white" if dark[i, j] else "black"
-                axes.text(j, i, text, ha="center", va="center", size=_NUMBER_SIZE, color=color)
+    axes.add_collection(CellTexts(texts, np.where(dark, "white", "black"), axes))
     axes.grid(visible=False)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)

@@ -32,6 +32,7 @@ _LEFT, _RIGHT, _GAP = 0.8, 0.2, 0.6
 _KEY_SIZE = 7.0
 _BEYOND = 3.0  # times the interquartile range from the quartiles
 _FAR = 0.16  # inches from which on a name is joined to its point
+_MOST_NAMED = 40  # points of a panel, unless more are on the front
 
 
 def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
@@ -195,16 +196,17 @@ def _draw_panel(
 def _name(
     axes: Axes, points: NDArray[np.float64], keys: Sequence[str], n_front: int, panel: tuple[float, float]
 ) -> None:
-    """Write each technique's number beside its point, those of the front first and bold."""
+    """Write techniques' numbers beside their points, those of the front first and bold, and not too many."""
     height = 0.8 * _KEY_SIZE / 72 + 0.02
     sizes = [
         (style.text_width(key, _KEY_SIZE, bold=i < n_front) + 0.02, height) for i, key in enumerate(keys)
     ]
     arrow: Look = {"arrowstyle": "-", "color": GREY, "lw": 0.4, "shrinkA": 1, "shrinkB": 2}
     box: Look = {"boxstyle": "square,pad=0.04", "facecolor": "white", "edgecolor": "none", "alpha": 0.75}
-    for i, (x, y) in enumerate(place_labels(points, np.array(sizes), panel)):
+    # More points than a panel can name: the page's tables have them all.
+    for i, (x, y) in enumerate(place_labels(points, np.array(sizes[: max(n_front, _MOST_NAMED)]), panel)):
         if not np.isfinite(x):
-            continue  # more points than a panel can name: the page's tables have them all
+            continue
         axes.annotate(
             keys[i],
             points[i] / panel,

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from benchmark.columns import RESULT_COLUMNS
-from benchmark.figures.heat_grid import short_number
+from benchmark.figures.heat_grid import CellTexts, short_number
 from benchmark.figures.improvement import draw_forest, draw_heat
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.pareto import draw_pareto
@@ -205,7 +205,7 @@ def test_heat_cells_hold_the_means_and_the_signs() -> None:
     )["mean"].iloc[0]
     assert row["p_permutation_holm"] <= 0.05, "the made-up effect is large"
     assert row["improvement"] > 0
-    texts = {tuple(text.get_position()): text.get_text() for text in axes.texts}
+    (texts,) = (cells.texts for cells in axes.collections if isinstance(cells, CellTexts))
     assert texts[1, 3] == short_number(mean) + "+"
     assert texts[0, 0].lstrip(".").isdigit(), "the baseline has no sign"
     assert texts[2, 8] == "–"
