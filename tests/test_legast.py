@@ -164,12 +164,13 @@ def test_the_numbers_of_the_claims_are_what_was_measured(findings: str) -> None:
         ["dataset", "beta", "technique", "test", "metric"]
     )
     pair = r"(-?[\d.]+) ± ([\d.]+)"
-    row = rf"\| (label|selection) \| `(\w+)` \| ([\d.]+), (-?[\d.]+) \| {pair} \| {pair} \| {pair} \|"
-    quoted = re.findall(row, findings)
-    assert [own[:2] for own in quoted] == [(k, t) for k in ("label", "selection") for t in TECHNIQUES]
-    for kind, technique, _, _, *numbers in quoted:
-        places = [("original", "accuracy"), ("original", "discrimination"), ("biased", "accuracy")]
-        for (test, metric), mean, half in zip(places, numbers[::2], numbers[1::2], strict=True):
+    own_kind = rf" [\d.]+, -?[\d.]+ \| {pair} \| {pair} \| {pair} \|"
+    quoted = re.findall(rf"\| `(\w+)` \|{own_kind}{own_kind}", findings)
+    assert [technique for technique, *_ in quoted] == TECHNIQUES
+    measured = [("original", "accuracy"), ("original", "discrimination"), ("biased", "accuracy")]
+    places = [(kind, *own) for kind in ("label", "selection") for own in measured]
+    for technique, *numbers in quoted:
+        for (kind, test, metric), mean, half in zip(places, numbers[::2], numbers[1::2], strict=True):
             own = summary.loc[(f"student_{kind}", 0.9, technique, test, metric)]
             sign = -1 if metric == "discrimination" else 1
             assert float(mean) == pytest.approx(sign * own["mean"], abs=0.000501), (kind, technique, metric)

@@ -59,41 +59,42 @@ def shown(value: float, low: float, high: float) -> str:
     return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
-def table_of_slopes() -> Iterator[str]:
+def rows_of_slopes() -> Iterator[str]:
     found = slopes()
     for dataset, bias, beta in found.index.droplevel("test").unique():
-        if bias == "selection" and not beta:
-            continue  # nothing is planted there by either
+        own = found.loc[dataset, bias, beta]
+        if (bias == "selection" and not beta) or own["low"].isna().all():
+            continue  # nothing is planted there by either, or there is no interval on any test
         cells = []
         for test in ("biased", "original", "balanced"):
-            slope, low, high = found.loc[dataset, bias, beta, test]
+            slope, low, high = own.loc[test]
             cells.append("-" if np.isnan(low) else f"{shown(slope, low, high)} {verdict(low, high)}")
         yield f"| `{dataset}` | {bias} | {beta:g} | " + " | ".join(cells) + " |"
 
 
-def table_of_gains() -> Iterator[str]:
+def words_of_gains() -> Iterator[str]:
     accuracy = measured("accuracy")
     for dataset in ("alike", "compas"):
         for technique in ("pr_100", "reweighing"):
             gain = accuracy[technique] - accuracy["none"]
             low, high = (gain.loc[dataset, "label", beta, "balanced"].to_numpy() for beta in (0.1, 0.4))
-            cells = [shown(*mean_and_interval(values)) for values in (low, high, high - low)]
-            yield f"| `{dataset}` | `{technique}` | " + " | ".join(cells) + " |"
+            more = shown(*mean_and_interval(high - low))
+            yield f"`{dataset}`, `{technique}`: {low.mean():+.3f} to {high.mean():+.3f}, by {more}"
 
 
-def table_of_discrimination() -> Iterator[str]:
+def words_of_discrimination() -> Iterator[str]:
     discrimination = measured("discrimination")
     for dataset in ("alike", "compas"):
         own = discrimination.loc[dataset, "selection", 0.4, "balanced"]
-        cells = [shown(*mean_and_interval(own[name].to_numpy())) for name in SELECTED]
-        yield f"| `{dataset}` | " + " | ".join(cells) + " |"
+        found = (f"`{name}` {shown(*mean_and_interval(own[name].to_numpy()))}" for name in SELECTED)
+        yield f"`{dataset}`: {', '.join(found)}."
 
 
-@pytest.mark.parametrize("table", [table_of_slopes, table_of_gains, table_of_discrimination])
-def test_the_findings_are_what_was_measured(table: Callable[[], Iterator[str]]) -> None:
-    text = (FOLDER / "FINDINGS.md").read_text(encoding="utf-8").splitlines()
-    for row in table():
-        assert row in text, row
+@pytest.mark.parametrize("words", [rows_of_slopes, words_of_gains, words_of_discrimination])
+def test_the_findings_are_what_was_measured(words: Callable[[], Iterator[str]]) -> None:
+    text = (FOLDER / "FINDINGS.md").read_text(encoding="utf-8")
+    for own in words():
+        assert own in text, own
 
 
 def test_computing_again_gives_the_committed_numbers(tmp_path: Path) -> None:

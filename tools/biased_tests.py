@@ -35,6 +35,7 @@ RESULTS = ROOT / "results"
 PAGES = (
     *(RESULTS / run / "FINDINGS.md" for run in ("tests", "tests_network")),
     ROOT / "docs" / "method.md",
+    RESULTS / "tests_network" / "NUMBERS.md",
 )
 FIGURE = RESULTS / "tests" / "figures" / "mitigation.png"
 BASELINE = "none"
@@ -129,16 +130,22 @@ def gains_and_losses(bias: str, beta: float, test: str) -> tuple[int, int]:
     return sum(low > 0 for _, low, _ in own), sum(high < 0 for _, _, high in own)
 
 
-def claims() -> list[tuple[str, str, list[str], int]]:
-    """Return the claims of the experiment: words, kind, datasets that show it, on how many it has to hold."""
+def claims() -> list[tuple[str, str, list[str], int, str]]:
+    """Return the claims of the experiment.
+
+    Words, kind, datasets that show it, on how many it has to hold, and the number behind it: a mean over
+    datasets in points with half of its interval, or how many pairs of dataset and technique gain.
+    """
     top = betas("tests")[-1]
+
+    def more(bias: str, dataset: str) -> Array:
+        return mitigation(dataset, bias, top, "original") - mitigation(dataset, bias, top, "biased")
 
     def cost_seen(bias: str, dataset: str) -> bool:
         return all(mitigation(dataset, bias, b, "biased").mean() < 0 for b in betas("tests") if b >= 0.4)
 
     def less(bias: str, dataset: str) -> bool:
-        own = mitigation(dataset, bias, top, "original") - mitigation(dataset, bias, top, "biased")
-        return corrected(own)[1] > 0
+        return corrected(more(bias, dataset))[1] > 0
 
     def gains(bias: str, dataset: str, levels: tuple[float, ...] = (top,)) -> bool:
         return any(corrected(row)[1] > 0 for b in levels for row in changes(dataset, bias, b, "original"))
@@ -149,21 +156,34 @@ def claims() -> list[tuple[str, str, list[str], int]]:
     def never(bias: str, dataset: str) -> bool:
         return not gains(bias, dataset, betas("tests"))
 
-    asked: list[tuple[str, str, Callable[[str, str], bool], int]] = [
-        ("(1) the biased test sees a cost from 0.4 on", bias, cost_seen, 4) for bias in WRONG
+    def gaining(bias: str) -> str:
+        return f"{gains_and_losses(bias, top, 'original')[0]} of {_n_pairs()}"
+
+    def difference(bias: str) -> str:
+        return _points(over_datasets([corrected(more(bias, dataset)) for dataset in datasets()]))
+
+    def change(test: str, beta: float = top) -> Callable[[str], str]:
+        return lambda bias: _change(bias, beta, test)
+
+    Asked = tuple[str, str, Callable[[str, str], bool], int, Callable[[str], str]]
+    asked: list[Asked] = [
+        ("(1) the biased test sees a cost from 0.4 on", bias, cost_seen, 4, change("biased"))
+        for bias in WRONG
     ]
     for bias in ("label", "both", "selection"):
         number = "(3)" if bias == "selection" else "(2)"
-        asked.append((f"{number} less cost on the original test than on the biased one", bias, less, 4))
-        asked.append((f"{number} some technique gains on the original test", bias, gains, 3))
+        words = f"{number} less cost on the original test than on the biased one"
+        asked.append((words, bias, less, 4, difference))
+        asked.append((f"{number} some technique gains on the original test", bias, gains, 3, gaining))
+    kind, nothing = "measurement", "(5) mitigation costs where nothing is planted"
     asked += [
-        ("(4) no technique gains on the original test", "measurement", never, 4),
-        ("(4) mitigation costs on the original test", "measurement", costs, 3),
-        ("(5) mitigation costs where nothing is planted", "label", partial(costs, beta=0.0), 4),
+        ("(4) no technique gains on the original test", kind, never, 4, gaining),
+        ("(4) mitigation costs on the original test", kind, costs, 3, change("original")),
+        (nothing, "label", partial(costs, beta=0.0), 4, change("original", 0.0)),
     ]
     return [
-        (words, bias, [dataset for dataset in datasets() if holds(bias, dataset)], needed)
-        for words, bias, holds, needed in asked
+        (words, bias, [dataset for dataset in datasets() if holds(bias, dataset)], needed, number(bias))
+        for words, bias, holds, needed, number in asked
     ]
 
 
@@ -258,60 +278,64 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
+def _n_pairs() -> int:
+    return len(datasets()) * (len(techniques()) - 1)
+
+
+def _change(bias: str, beta: float, test: str, stage: str | None = None) -> str:
+    """Return the change in accuracy over datasets and techniques, or those of a stage."""
+    return _points(
+        over_datasets([corrected(mitigation(dataset, bias, beta, test, stage)) for dataset in datasets()])
+    )
+
+
 def changes_table() -> str:
-    """Return the change in accuracy by kind, level and test, over datasets and techniques."""
-    rows = []
-    for bias in KINDS:
-        for beta in betas("tests"):
-            if beta == 0 and bias != KINDS[0]:
-                continue  # the same rows for all kinds
-            row = ["none" if beta == 0 else bias, f"{beta:g}"]
-            for test in ("biased", "original"):
-                own = [corrected(mitigation(dataset, bias, beta, test)) for dataset in datasets()]
-                row.append(_points(over_datasets(own)))
-                row.append(" / ".join(map(str, gains_and_losses(bias, beta, test))))
-            rows.append(row)
-    pairs = len(datasets()) * (len(techniques()) - 1)
-    more = f"gains / losses of {pairs}"
-    return _table(["planted", "β", "biased test", more, "original test", more], rows)
+    """Return the change in accuracy by kind, test and level, and at the greatest one by stage."""
+    levels = betas("tests")
 
+    def cell(bias: str, beta: float, test: str) -> str:
+        gained, lost = gains_and_losses(bias, beta, test)
+        return f"{_change(bias, beta, test)} ({gained}/{lost})"
 
-def stages_table() -> str:
-    """Return the change in accuracy by kind and stage, where nothing is planted and at the greatest level."""
-    rows = []
-    for bias, beta in ((KINDS[0], 0.0), *((bias, betas("tests")[-1]) for bias in KINDS)):
-        row = ["none" if beta == 0 else bias]
-        for stage in STAGES:
-            for test in ("biased", "original"):
-                own = [corrected(mitigation(dataset, bias, beta, test, stage)) for dataset in datasets()]
-                row.append(_points(over_datasets(own)))
-        rows.append(row)
-    head = [f"{stage}, {test}" for stage in STAGES for test in ("biased", "original")]
-    return _table(["planted", *head], rows)
+    def stages(bias: str, beta: float, test: str) -> list[str]:
+        return [_change(bias, beta, test, stage) for stage in STAGES]
+
+    # Where nothing is planted, kinds and tests are the same rows.
+    rows = [["nothing, both", cell(KINDS[0], 0.0, "original"), *[""] * (len(levels) - 1)]]
+    rows[0] += stages(KINDS[0], 0.0, "original")
+    # Without wrong labels and missing rows both tests are the same as well.
+    where = [*itertools.product(WRONG, ("biased", "original")), (KINDS[-1], "both")]
+    for bias, words in where:
+        test = "original" if words == "both" else words
+        own = [cell(bias, beta, test) for beta in levels[1:]]
+        rows.append([f"{bias}, {words}", "", *own, *stages(bias, levels[-1], test)])
+    head = ["planted, test", *(f"β = {beta:g}" for beta in levels), *(f"{stage}-" for stage in STAGES)]
+    return _table(head, rows)
 
 
 def claims_table() -> str:
     """Return on how many datasets each claim holds, and whether that is enough."""
     rows: dict[str, list[str]] = {}
-    for words, bias, found, needed in claims():
+    for words, bias, found, needed, number in claims():
         verdict = "holds" if len(found) >= needed else "**fails**"
-        row = rows.setdefault(words, [words, "", f"{needed} of {len(datasets())}", verdict])
-        row[1] += f"{', ' * bool(row[1])}{bias} {len(found)}"
+        number_of, claim = words.split(maxsplit=1)
+        row = rows.setdefault(claim, ["", "", f"{needed} of {len(datasets())}", verdict])
+        row[0] = f"{row[0].partition(claim)[0]}{'' if number_of in row[0] else number_of + ' '}{claim}"
+        row[1] += f"{'; ' * bool(row[1])}{bias} {len(found)}: {number}"
         row[3] = row[3] if verdict == "holds" else verdict
-    return _table(["claim", "datasets that show it", "needed", "verdict"], list(rows.values()))
+    return _table(["claim", "datasets that show it: number", "needed", "verdict"], list(rows.values()))
 
 
-def ranks_table() -> str:
-    """Return tau of all datasets with the networks of their cards, and its ceiling."""
+def ranks_table(planted: bool = True) -> str:
+    """Return tau of all datasets with the networks of their cards, and its ceiling, with bias or without."""
     rows = []
     for entry in datasets():
         for bias in [bias.name for bias in _entry(entry).bias]:
             for beta in betas("tests_network"):
-                if beta > 0 or bias == KINDS[0]:
+                if (beta > 0) == planted and (planted or bias == KINDS[0]):
                     found = [ranks(entry, bias, beta, metric) for metric in METRICS]
-                    where = "nothing" if beta == 0 else f"{bias}, {beta:g}"
-                    rows.append([entry, where, *(_tau(*own) for own in found)])
-    return _table(["dataset", "planted", *METRICS], rows)
+                    rows.append([entry, *[f"{bias}, {beta:g}"] * planted, *(_tau(*own) for own in found)])
+    return _table(["dataset", *["planted"] * planted, *METRICS], rows)
 
 
 def method_table() -> str:
@@ -331,27 +355,43 @@ def _tau(estimate: Estimate, best: float) -> str:
     return "{:.2f} [{:.2f}, {:.2f}] of {:.2f}".format(*estimate, best)
 
 
+@cache
+def gaps(entry: str) -> tuple[list[float], int]:
+    """Return tau minus its ceiling for each metric, on average of two levels, and how often it is near."""
+    found = [[ranks(entry, "label", beta, m) for beta in betas("tests_network")] for m in METRICS]
+    near = sum(estimate[0] >= best - 0.1 for own in found for estimate, best in own)
+    return [float(np.mean([estimate[0] - best for estimate, best in own])) for own in found], near
+
+
+NETWORKS = ("", "_exact", "_smoothed", "_dense", "_denser", "_label_first", "_first")
+"""How entries of ``tests_network`` are named after the dataset: the card's network, and others."""
+
+
 def networks_table() -> str:
-    """Return how near tau comes to its ceiling with each network of Adult and COMPAS."""
-    rows = []
-    entries = [own.name for own in load_experiment("tests_network").datasets]
-    for dataset in ("adult", "compas"):
-        rows.append([dataset, "real rows", *["-"] * 5, f"{effect('tests', dataset):.3f}", "-"])
-        for entry in [entry for entry in entries if dataset_of(entry) == dataset]:
-            gaps, within = [], 0
-            for metric in METRICS:
-                found = [ranks(entry, "label", beta, metric) for beta in betas("tests_network")]
-                gaps.append(float(np.mean([estimate[0] - best for estimate, best in found])))
-                within += sum(estimate[0] >= best - 0.1 for estimate, best in found)
-            network = entry.removeprefix(dataset).lstrip("_") or "card"
+    """Return for Adult and COMPAS how well each network serves in all, a row for each."""
+    both = ("adult", "compas")
+    rows = [["real rows", *(cell for own in both for cell in ("-", f"{effect('tests', own):.3f}", "-"))]]
+    for name in NETWORKS:
+        row = [_network(name)]
+        for entry in (f"{dataset}{name}" for dataset in both):
             off = float(np.mean([error(entry, metric) for metric in METRICS]))
-            rows.append(
-                [
-                    *(dataset, f"`{network}`", *(f"{gap + 0.0:+.2f}" for gap in gaps), f"{within} of 8"),
-                    *(f"{effect('tests_network', entry):.3f}", f"{off:.3f}"),
-                ]
-            )
-    return _table(["dataset", "network", *METRICS, "near", "effect", "error"], rows)
+            row += [f"{gaps(entry)[1]} of 8", f"{effect('tests_network', entry):.3f}", f"{off:.3f}"]
+        rows.append(row)
+    return _table(["network", *(f"{own}: {w}" for own in both for w in ("near", "effect", "error"))], rows)
+
+
+def gaps_table() -> str:
+    """Return how near tau comes to its ceiling for each metric, with each network of Adult and COMPAS."""
+    rows = [
+        [dataset, _network(name), *(f"{gap + 0.0:+.2f}" for gap in gaps(f"{dataset}{name}")[0])]
+        for dataset in ("adult", "compas")
+        for name in NETWORKS
+    ]
+    return _table(["dataset", "network", *METRICS], rows)
+
+
+def _network(name: str) -> str:
+    return f"`{name.lstrip('_') or 'card'}`"
 
 
 def seen_table() -> str:
@@ -367,11 +407,12 @@ def seen_table() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "changes": changes_table,
-    "stages": stages_table,
     "claims": claims_table,
-    "ranks": ranks_table,
+    "ranks": partial(ranks_table, planted=False),
+    "planted": ranks_table,
     "method": method_table,
     "networks": networks_table,
+    "gaps": gaps_table,
     "seen": seen_table,
 }
 """What makes each table of the pages, by the name in its marks."""
@@ -383,7 +424,7 @@ def with_tables(text: str) -> str:
         before, begin, rest = text.partition(_BEGIN.format(name))
         _, end, after = rest.partition(_END.format(name))
         if begin and end:
-            text = f"{before}{begin}\n\n{make()}\n\n{end}{after}"
+            text = f"{before}{begin}\n{make()}\n{end}{after}"
     return text
 
 

@@ -160,10 +160,12 @@ class Evaluator:
         """Yield the result of each cell, in order; a cell that fails yields why."""
         scene = self.world.scenes[block.dataset]
         seed = self.world.experiment.seed
+        folds: list[Fold] = []
         try:
-            folds = [_sealed_fold(fold) for fold in draw_folds(scene, block, self.world.experiment)]
+            folds.extend(map(_sealed_fold, draw_folds(scene, block, self.world.experiment)))
         except Exception as error:
-            reason = f"the rows to train and test on could not be drawn: {_in_words(error)}"
+            begin = _in_fold(len(folds), scene.folds)
+            reason = f"{begin}the rows to train and test on could not be drawn: {_in_words(error)}"
             yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
             return
         scorers = scorers_of(folds, self.scorers[block.dataset], scene.test)
@@ -210,8 +212,10 @@ class Evaluator:
         mismatch = classifier_mismatch(technique, self.classifiers[cell.classifier])
         answers: dict[Place, Answers] = {}
         convergences = []
+        begin = ""
         try:
             for number, (fold, own_tools) in enumerate(zip(folds, tools, strict=True)):
+                begin = "" if mismatch else _in_fold(number, len(folds))
                 # Tables of its own for each: what a table derives from its codes can be written to.
                 train = fold.train.twin()
                 with np.errstate():  # what a technique sets is not for the next one
@@ -220,20 +224,20 @@ class Evaluator:
                         declined = technique.skip(train)
                     if declined is not None:
                         if not (isinstance(declined, str) and declined.strip()):
-                            reason = f"its skip() returned {declined!r} in place of a reason or None"
+                            reason = f"{begin}its skip() returned {declined!r} in place of a reason or None"
                             return {"status": "failed", "reason": reason}
-                        return {"status": "skipped", "reason": storable(declined)}
+                        return {"status": "skipped", "reason": begin + storable(declined)}
                     own_scorers = {test: scorers[number, test] for test in fold.tests}
                     found, convergence = _answers(technique, train, fold.tests, own_scorers, own_tools)
                 answers |= {(number, test): own for test, own in found.items()}
                 convergences += [convergence] if convergence is not None else []
         except NotConvergedError as error:
-            return {"status": "not_converged", "reason": _in_words(error)}
+            return {"status": "not_converged", "reason": begin + _in_words(error)}
         except DeclinedError as error:
-            return {"status": "skipped", "reason": _in_words(error)}
+            return {"status": "skipped", "reason": begin + _in_words(error)}
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
-            return {"status": "failed", "reason": _in_words(error)}
+            return {"status": "failed", "reason": begin + _in_words(error)}
         seconds = time.perf_counter() - started
         scored = {place: scorers[place].score(own) for place, own in answers.items()}
         return {
@@ -292,6 +296,11 @@ def _answers(
             remedy="correct what the technique reports",
         )
     return answers, figures
+
+
+def _in_fold(number: int, n_folds: int | None) -> str:
+    """Return how a reason begins that concerns one of several folds; nothing if there is only one."""
+    return f"fold {number + 1} of {n_folds}: " if n_folds is not None and n_folds > 1 else ""
 
 
 def _sealed_fold(fold: Fold) -> Fold:

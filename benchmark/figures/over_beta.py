@@ -134,7 +134,7 @@ def _draw_lines(plot: _Plot) -> Figure:
         columns,
         panel=(3.1, max(2.1, needed)) if single else (2.2, max(1.6, needed)),
         title=f"{plot.scenario.heading}: metrics over the level of bias",
-        subtitle=plot.subtitle(many, plot.beyond),
+        subtitle=plot.subtitle(plot.description.protocol.levels_text, many, plot.beyond),
         notes=plot.notes,
         right=0.3 + (0.75 + style.widest([*every, *(title for title, _ in groups)])),
         gap=(0.72, 0.2) if single else (0.56, 0.2),

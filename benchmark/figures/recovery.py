@@ -92,7 +92,9 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
                     _draw_panel(axes, own, techniques, strip)
                     axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(run.betas)))
                     axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
-                _share_limits(panels, table, strip)
+                # Costs of one stage can be many times those of another.
+                of_group = table["technique"].isin([technique.name for technique, _ in techniques])
+                _share_limits(panels, table if strip is _RECOVERY else table[of_group], strip)
                 for i, axes in enumerate(panels):
                     lowest = first + i + columns >= page.n_panels
                     axes.tick_params(labelbottom=lowest, labelleft=i == 0)
@@ -150,8 +152,7 @@ def _share_limits(panels: Sequence[Axes], table: pd.DataFrame, strip: _Strip) ->
     """Give panels the same limits: those of the points, as the ends of some intervals are far off."""
     points = table[strip.column].to_numpy(dtype=float)
     if strip is not _RECOVERY:
-        ends = table[[f"{strip.column}_low", f"{strip.column}_high"]].to_numpy(dtype=float).ravel()
-        limits = style.padded([*points, *ends, 0.0], 0.06, 0.002)
+        limits = style.padded([*points, 0.0], 0.12, 0.002)
     else:
         limits = style.padded([*points, 0.0, 1.0], 0.08, 0.05)
     far = strip is _RECOVERY and max(-limits[0], limits[1]) > _FAR

@@ -113,6 +113,7 @@ def _values(statistics: RunStatistics) -> dict[str, Any]:
         "facts": (run.name, run.repetitions_text, f"seed {run.seed}", f"betabench {version}"),
         "embedded": [dataset.heading for dataset in run.datasets if dataset.embedded],
         "parts": _PARTS,
+        "levels": run.protocol.levels_text if len(run.betas) > 1 else "",
         "recovery": recovery_section(statistics),
         "datasets": data_section(run),
         "methods": methods_section(statistics),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
@@ -145,10 +145,11 @@ class DatasetDescription:
     ``test_data`` is ``"real data"`` or ``"sample of the learned network"``, ``digest`` its SHA-256.
     ``n_train`` and ``n_test`` are rows of each training sample and of the test data, ``folds`` the number of
     its folds where that is not the experiment's, ``group_sizes`` and
-    ``group_rows`` those of the latter by group and outcome, and by state of the sensitive feature. The roles
-    are those of :class:`benchmark.data.table.Schema`. ``edges`` are the learned network's, parent first,
-    ``edited_edges`` those of them that the planted bias acts on. ``notes`` are what was noticed in the data,
-    as sentences.
+    ``group_rows`` those of the latter by group and outcome, and by state of the sensitive feature;
+    ``scored_favorable`` are shares of favorable labels in the test rows of each repetition, by level of bias,
+    where these are splits. The roles are those of :class:`benchmark.data.table.Schema`. ``edges`` are the
+    learned network's, parent first, ``edited_edges`` those of them that the planted bias acts on. ``notes``
+    are what was noticed in the data, as sentences.
 
     An embedded dataset's name that hides that, an edge that names no column, and an edited edge that is no
     edge are ReportErrors.
@@ -167,6 +168,7 @@ class DatasetDescription:
     folds: int | None = None
     group_sizes: GroupSizes | None = None
     group_rows: tuple[tuple[str, int], ...] = ()
+    scored_favorable: Mapping[float, tuple[float, ...]] = field(default_factory=dict, hash=False)
     sensitive_feature: str = ""
     deprived_group: str = ""
     label: str = ""
@@ -226,7 +228,9 @@ class DatasetDescription:
     @property
     def best_constant(self) -> ConstantAnswer | None:
         """The best classifier that answers everybody the same, where the test rows are counted."""
-        return self.group_sizes.best_constant if self.group_sizes else None
+        if self.group_sizes is None:
+            return None
+        return replace(self.group_sizes.best_constant, scored=self.scored_favorable)
 
     @property
     def constant_accuracy(self) -> float:

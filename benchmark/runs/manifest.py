@@ -7,6 +7,7 @@ import json
 import os
 import platform
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +20,7 @@ from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, ReportError, UnknownNameError
-from benchmark.experiment.plan import PAPER_METRICS, Experiment, PublishedEntry
+from benchmark.experiment.plan import PAPER_METRICS, Block, Experiment, PublishedEntry
 from benchmark.metrics import get_metric, list_metrics, metric_names
 from benchmark.runs.descriptions import (
     DatasetDescription,
@@ -187,6 +188,7 @@ class _DatasetFacts(BaseModel):
     test_digest: str = ""
     test_rows: int = 0
     test_groups: GroupSizes | None = None
+    scored_favorable: dict[str, tuple[float, ...]] = {}
     train_rows: int = 0
     warning: str | None
     notes: tuple[str, ...] = ()
@@ -231,6 +233,7 @@ class _DatasetFacts(BaseModel):
             test_digest=test.digest,
             test_rows=len(test),
             test_groups=GroupSizes.of(test),
+            scored_favorable=_scored_favorable(world.experiment, scene),
             train_rows=scene.n_train,
             warning=scene.card.warning,
             notes=scene.notes,
@@ -273,6 +276,7 @@ class _DatasetFacts(BaseModel):
             n_test=self.test_rows,
             group_sizes=self.test_groups,
             group_rows=tuple(self.group_rows.items()),
+            scored_favorable={float(beta): own for beta, own in self.scored_favorable.items()},
             columns=self.columns or tuple(dict.fromkeys([*(card.columns if card else ()), *nodes])),
             edges=edges,
             edited_edges=tuple(acting),
@@ -283,6 +287,30 @@ class _DatasetFacts(BaseModel):
             notes=self.notes,
             **roles,
         )
+
+
+def _scored_favorable(experiment: Experiment, scene: Scene) -> dict[str, tuple[float, ...]]:
+    """Return the share of favorable labels in the test rows of each repetition, by level of bias.
+
+    With folds it is the mean over them, as accuracy is. Empty where all repetitions have the same test rows.
+    """
+    from benchmark.experiment.draws import axes, split
+
+    if not experiment.splits:
+        return {}
+    labels = scene.test.y
+
+    @cache
+    def share(beta: float, repetition: int) -> float:
+        own = axes(scene, Block(scene.name, "", beta, repetition), experiment)
+        return float(np.mean([labels[tested].mean() for _, tested in split(scene, experiment, own)]))
+
+    # Paired levels have the same splits.
+    first = experiment.betas[0] if experiment.paired_betas else None
+    return {
+        str(beta): tuple(share(beta if first is None else first, r) for r in range(experiment.repetitions))
+        for beta in experiment.betas
+    }
 
 
 _ROLES = ("sensitive_feature", "deprived_group", "label", "favorable_label")

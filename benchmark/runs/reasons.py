@@ -30,6 +30,10 @@ def explain(
     if metric is not None:
         rows = rows[rows["metric"].isin(["", metric])]
     # One repetition may lack several metrics for one reason: it counts once.
+    # In which fold it was, failures.csv says.
+    rows = rows.assign(
+        reason=rows["reason"].str.replace(r"^fold \d+ of (\d+): ", r"in one of \1 folds, ", regex=True)
+    )
     once = rows.drop_duplicates(["beta", "repetition", "status", "reason"])
     counts = once.groupby(["status", "reason"]).size().reset_index(name="n")
     counts = counts.sort_values(["n", "status", "reason"], ascending=[False, True, True])

@@ -8,8 +8,8 @@ figure and sentence.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -72,10 +72,15 @@ ANSWER_COLUMNS = (
 
 @dataclass(frozen=True)
 class ConstantAnswer:
-    """The more accurate of the two classifiers that answer everybody the same, by the labels of test rows."""
+    """The more accurate of the two classifiers that answer everybody the same, by the labels of test rows.
 
-    favorable: int
-    unfavorable: int
+    ``favorable`` and ``unfavorable`` are numbers of rows, or shares of them. Where each repetition has test
+    rows of its own, ``scored`` are their shares of favorable labels, by level of bias and repetition.
+    """
+
+    favorable: float
+    unfavorable: float
+    scored: Mapping[float, Sequence[float]] = field(default_factory=dict, compare=False)
 
     @property
     def accuracy(self) -> float:
@@ -122,7 +127,8 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
     there are none. ``mostly_constant`` is whether they give more than :data:`NEARLY_ALL` of all rows the same
     answer in more than half of the repetitions in which that is known: nothing can be compared with such a
     baseline (:func:`incomparable`). ``below_constant`` is whether the mean accuracy is below that of the best
-    constant answer, of which ``constant_accuracy`` and ``constant_answer`` speak; NaN and empty if unknown.
+    constant answer on the rows that were scored; ``constant_accuracy`` and ``constant_answer`` speak of that,
+    NaN and empty if unknown.
     ``one_group`` is whether nearly all or nearly none of one of the two groups are accepted, in the mean.
     """
     cells = results.pivot(index=[*WHERE, "repetition"], columns="metric", values="value")
@@ -141,12 +147,33 @@ def standings(results: pd.DataFrame, constants: Mapping[str, ConstantAnswer]) ->
             "accuracy_mean": means[ACCURACY],
         }
     ).reset_index()
-    places = zip(found["dataset"], found["test"], strict=True)
-    known = [constant_on(constants.get(dataset), test) for dataset, test in places]
+    shares = _favorable_where_scored(cells[ACCURACY], constants)
+    places = zip(found["dataset"], found["test"], shares, strict=True)
+    known = [
+        constant_on(constants.get(dataset), test) if np.isnan(share) else ConstantAnswer(share, 1 - share)
+        for dataset, test, share in places
+    ]
     found["constant_accuracy"] = [answer.accuracy if answer else math.nan for answer in known]
     found["constant_answer"] = [answer.words if answer else "" for answer in known]
     found["below_constant"] = found["accuracy_mean"] < found["constant_accuracy"] - _ROUNDING
     return found[list(STANDING_COLUMNS)]
+
+
+def _favorable_where_scored(accuracy: pd.Series, constants: Mapping[str, ConstantAnswer]) -> pd.Series:
+    """Return the mean share of favorable labels in the original test rows of repetitions with an accuracy.
+
+    One for each technique at each level of bias; NaN where all repetitions have the same rows.
+    """
+    known = {
+        (dataset, beta, repetition, ORIGINAL): share
+        for dataset, answer in constants.items()
+        for beta, shares in answer.scored.items()
+        for repetition, share in enumerate(shares)
+    }
+    levels = (accuracy.index.get_level_values(name) for name in ("dataset", "beta", "repetition", "test"))
+    shares = [known.get(own, math.nan) for own in zip(*levels, strict=True)]
+    own = pd.Series(shares, index=accuracy.index, dtype=float).mask(accuracy.isna())
+    return own.groupby(level=list(WHERE), sort=False).mean()
 
 
 def of_use(standing: pd.DataFrame) -> pd.DataFrame:

@@ -242,7 +242,7 @@ class _Builder:
             [
                 "Area: under the means over β (trapezoidal rule). Slope: of the least-squares line through "
                 f"them. Bold: the smallest area under the mean distance to the ideal{_OF_USE}. "
-                f"{self.aim(metric)}",
+                f"{self.aim(metric)} {self.statistics.run.protocol.levels_text}",
                 *(
                     f"{note} Here where that is so at some β."
                     for note in self.useless_notes(self.techniques, shown)

@@ -20,13 +20,17 @@ from benchmark.experiment import evaluate as module
 from benchmark.experiment.check import check_experiment
 from benchmark.experiment.draws import Fold, axes, draw_folds, split
 from benchmark.experiment.evaluate import Evaluator
-from benchmark.experiment.export import folds_frame, results_frame
+from benchmark.experiment.export import failures_frame, folds_frame, results_frame
 from benchmark.experiment.plan import Block, Experiment, lite
 from benchmark.experiment.run import _planned_cells, compute
 from benchmark.experiment.score import Scorer, _mean
 from benchmark.experiment.store import CellResult, MetricValue, Store
 from benchmark.experiment.world import World, build_world, cell_key
 from benchmark.metrics import evaluate
+from benchmark.runs.frames import described_scenarios
+from benchmark.runs.manifest import describe_run
+from benchmark.runs.reasons import explain
+from benchmark.techniques import Technique
 from tests.experiment.test_merge import InProcess
 
 KINDS = ["label", "malicious_selection", "proxy", "sensitive_noise", "under_representation"]
@@ -84,6 +88,26 @@ def test_folds_test_every_row_once_and_train_on_the_others() -> None:
         np.testing.assert_array_equal(both, rows_of([scene.test]))
     other = folds(made, beta=0.0, repetition=1)
     assert other[0].tests["original"].truth.digest != found[0].tests["original"].truth.digest
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("split_by", [{"holdout": 0.02}, {"folds": 7}])
+def test_the_best_constant_answer_is_that_of_the_rows_that_were_scored(split_by: Any, paired: bool) -> None:
+    made = world(train="data", repetitions=3, paired_betas=paired, **split_by)
+    (dataset,) = describe_run(made).datasets
+    assert dataset.best_constant is not None
+    own = dataset.best_constant.scored
+    for beta in made.experiment.betas:
+        # What accepting everybody scores: the mean over the folds of each repetition.
+        accuracy = [
+            np.mean([fold.tests["original"].truth.y.mean() for fold in folds(made, beta, repetition)])
+            for repetition in range(3)
+        ]
+        assert own[beta] == pytest.approx(accuracy, abs=1e-15)
+    assert (own[0.0] == own[0.5]) == paired
+    (dataset,) = describe_run(world()).datasets
+    assert dataset.best_constant is not None
+    assert not dataset.best_constant.scored
 
 
 def test_a_holdout_has_the_share_that_was_asked_for() -> None:
@@ -247,6 +271,34 @@ def test_a_metric_that_a_fold_lacks_is_the_mean_of_the_others() -> None:
     assert _mean([unknown, unknown]) == unknown
     broken = MetricValue("a", None, "the metric 'a' fails")
     assert _mean([known, broken]) == broken
+
+
+def test_a_fold_that_gives_no_result_is_named_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = world(train="data", folds=3, techniques=["none", "massaging", "reweighing"], betas=[0.5])
+    evaluator = Evaluator(made)
+    third = folds(made)[2].train
+
+    def skip(self: Technique, train: Table) -> str | None:
+        return "there is nothing to do" if np.array_equal(train.codes, third.codes) else None
+
+    def fail(self: Technique, *_: object) -> None:
+        raise ValueError("it breaks")
+
+    monkeypatch.setattr(type(evaluator.techniques["compas", "none"]), "skip", skip)
+    monkeypatch.setattr(type(evaluator.techniques["compas", "massaging"]), "_prepare", fail)
+    (block, own), *_ = _planned_cells(made)
+    failures = failures_frame(evaluator(block, own), made.experiment.measured)
+    said = failures.set_index("technique")[["status", "reason"]]
+    assert said.loc["none"].tolist() == ["skipped", "fold 3 of 3: there is nothing to do"]
+    assert said.loc["massaging", "status"] == "failed"
+    assert said.loc["massaging", "reason"].startswith("fold 1 of 3: ValueError: it breaks")
+    assert list(said.index) == ["none", "massaging"]
+    description = describe_run(made)
+    shown = described_scenarios(failures.assign(test="original"), description)[0]
+    assert explain(failures, shown, "none") == "1 skipped: in one of 3 folds, there is nothing to do"
+    monkeypatch.setattr(type(made.scenes["compas"].biases["label"]), "plant_in_rows", fail)
+    (broken, *_) = evaluator(block, own)
+    assert broken.reason.startswith("fold 1 of 3: the rows to train and test on could not be drawn: ")
 
 
 @pytest.mark.parametrize("train", ["network", "data"])

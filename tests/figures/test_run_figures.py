@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from benchmark.figures.over_beta import draw_over_beta
 from benchmark.figures.style import BETA_COLORS, line_style, render, wrap
 from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
-from benchmark.runs.descriptions import DatasetDescription, GroupSizes
+from benchmark.runs.descriptions import DatasetDescription, GroupSizes, Protocol
 from benchmark.runs.frames import check_failures, check_results, only_described_metrics, scenarios
 from benchmark.runs.summary import summarise
 from benchmark.statistics.answers import standings
@@ -107,6 +107,16 @@ VARIANTS = {
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_text_overlaps_or_is_cut(variant: str, draw: object) -> None:
     assert flaws(draw(VARIANTS[variant]())) == []  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_figures_over_beta_say_whether_levels_are_paired(paired: bool) -> None:
+    run = run_of(ADULT, 3, repetitions=2)
+    protocol = Protocol(paired_betas=paired)
+    figure = over_beta(replace(run, description=replace(run.description, protocol=protocol)))
+    told = " ".join(" ".join(text.get_text().split()) for text in figure.texts)
+    assert protocol.levels_text in told
+    assert replace(protocol, paired_betas=not paired).levels_text not in told
 
 
 def test_the_overlap_check_can_fail() -> None:

@@ -333,6 +333,18 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
     return folder_statistics(write_planted_folder(tmp_path_factory.mktemp("figures") / "run"))
 
 
+def test_costs_of_recovery_fill_their_panels_whatever_other_stages_cost(planted: RunStatistics) -> None:
+    table = planted.recovery.copy()
+    wild = table["technique"] == table["technique"].iloc[-1]
+    table.loc[wild, ["accuracy_change_low", "accuracy_change_high"]] = -50.0, 50.0
+    own = replace(planted, recovery=table)
+    _, scenarios, metric = next(recovery_panels(own))
+    drawn = draw_recovery(own, scenarios, metric).axes
+    labelled = [axes for axes in drawn if "original" in axes.get_ylabel()]
+    assert labelled
+    assert all(high - low < 2 for low, high in (axes.get_ylim() for axes in labelled))
+
+
 @pytest.mark.slow
 def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatistics) -> None:
     drawn = {name: draw() for name, draw in statistics_figures(planted)}

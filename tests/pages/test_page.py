@@ -29,7 +29,7 @@ from benchmark.pages.numbers import as_script
 from benchmark.pages.run import write_page
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, Undeclared, folder_statistics
-from benchmark.runs.descriptions import GroupSizes
+from benchmark.runs.descriptions import GroupSizes, Protocol
 from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.statistics import cell_intervals, paired_comparisons
@@ -370,6 +370,15 @@ def test_files_are_linked_that_are_there(folder: Path, statistics: RunStatistics
         "./tables/a/b.tex",
     ]
     assert not page.of("b")
+
+
+def test_curves_say_whether_levels_are_paired(statistics: RunStatistics, page: str, tmp_path: Path) -> None:
+    apart, paired = (Protocol(paired_betas=own).levels_text for own in (False, True))
+    assert apart in page
+    assert paired not in page
+    run = replace(statistics.run, protocol=Protocol(paired_betas=True))
+    told = write_page(tmp_path, replace(statistics, run=run)).read_text(encoding="utf-8")
+    assert re.search(rf'id="plots-told"[^<]*{re.escape(paired)}', told)
 
 
 def test_embedded_networks_are_called_so(page: str) -> None:

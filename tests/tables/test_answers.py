@@ -59,6 +59,19 @@ def said(answers: pd.DataFrame) -> str:
     return " ".join(answer_sentences(answers, TITLES, rope=0.01))
 
 
+def test_splits_are_compared_with_the_constant_answer_on_their_own_rows() -> None:
+    missing = [(0.1, 0.72, 0.4, 0.3, 0.5), None]
+    values = {"none": BASELINE, "a": (0.1, 0.72, 0.4, 0.3, 0.5), "b": missing}
+    # Three in four are favorable in even repetitions, one in four of all others and of all rows.
+    constant = ConstantAnswer(25, 75, scored={0.5: [0.75, 0.25] * 6, 0.0: [0.0] * 12})
+    rows = answers_of(values, constant=constant).set_index("technique")
+    assert rows["constant_accuracy"].to_dict() == {"none": 0.5, "a": 0.5, "b": 0.75}
+    assert rows["constant_answer"].to_dict()["b"] == "accepting everybody"
+    assert rows["below_constant"].to_dict() == {"none": False, "a": False, "b": True}
+    whole = answers_of(values, constant=ConstantAnswer(25, 75)).set_index("technique")
+    assert whole["below_constant"].tolist() == [False, True, True]
+
+
 def test_gain_and_cost_are_named_with_intervals_and_whom_it_accepts() -> None:
     text = said(
         answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35), "b": (0.2, 0.82, 0.4, 0.3, 0.5)})
