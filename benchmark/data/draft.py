@@ -332,7 +332,7 @@ class _Drafting:
                 column.comments.append(f"Proxy of {self.wish.sensitive}: Cramér's V {number(strength, 2)}.")
                 proxies.append((-strength, f"{name} ({number(strength, 2)})"))
         if hints:
-            self.made.problems.append(f"Tell much of the label: {few(hints, 8)}. Were they known before it was?")
+            self.made.problems.append(f"Tell much of the label: {few(hints, 8)}. Are they known before it?")
         if proxies:
             shown = few([text for _, text in sorted(proxies)], 8)
             hidden = (
