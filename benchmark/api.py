@@ -25,7 +25,7 @@ from benchmark.data.source import Sources
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
-from benchmark.experiment.first import MOST_ROWS, first_experiment
+from benchmark.experiment.first import MOST_ROWS, REPETITIONS, first_experiment
 from benchmark.experiment.foreseen import foreseen
 from benchmark.experiment.plan import (
     WHOLE,
@@ -43,7 +43,7 @@ from benchmark.experiment.sample_files import Origin, draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world, load_plugins
 from benchmark.report.estimate import Estimate, estimate
-from benchmark.report.first import first_paragraph
+from benchmark.report.first import first_lines
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics, results_answers
 from benchmark.runs.finished import FinishedRun, read_folds, read_results, read_run
@@ -224,6 +224,8 @@ def run(
         if shard is not None:
             write_shard_folder(folder, world, outcome)
             return Run(folder, outcome)
+        if figures:
+            say("drawing figures ...")
         made = write_run_folder(folder, world, outcome, figures=figures, formats=formats)
         return Run(folder, outcome, made)
 
@@ -237,6 +239,7 @@ def quick(
     deprived: object = None,
     output: str | Path | None = None,
     min_count: int = MIN_COUNT,
+    repetitions: int = REPETITIONS,
     workers: int | None = None,
     figures: bool = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
@@ -251,7 +254,8 @@ def quick(
     Parameters
     ----------
     data : DataFrame, str or Path
-        A frame, which is written to the folder as ``data.csv``, or a CSV file.
+        A frame, which is written to the folder as ``data.csv``, or a CSV file. Ordered categories of a frame
+        keep their order.
     label, sensitive : str
         Columns of the outcome and of the groups.
     favorable : object
@@ -263,6 +267,8 @@ def quick(
         Folder of the results; by default ``results/NAME_quick``.
     min_count : int, default 5
         Values that fewer rows have are merged.
+    repetitions : int, default 10
+        Samples at each level of bias: ten are as few as tests need, and more show smaller differences.
     workers, figures, formats, progress, console
         As :func:`run` takes them.
 
@@ -288,15 +294,23 @@ def quick(
     folder = Path("results", f"{name}_quick") if output is None else Path(output)
     require_writable(folder)
     file = folder / "data.csv" if own else Path(str(data))
+    orders: dict[str, list[str]] = {}
     if isinstance(data, pd.DataFrame):
+        ordered = data.select_dtypes("category").items()
+        orders = {str(key): list(map(str, own.cat.categories)) for key, own in ordered if own.cat.ordered}
         write_atomically(file, data.to_csv(index=False))
-    wish = Wish(label, as_wish(favorable), sensitive, as_wish(deprived), min_count)
+    wish = Wish(label, as_wish(favorable), sensitive, as_wish(deprived), min_count, orders)
     drafted = draft(file, wish, folder)
     for line in summary_lines(drafted):
         print_line(console, line, "yellow" if line.startswith(("Note", "Warning")) else "")
     roles = drafted.roles
     experiment = first_experiment(
-        name, f"{name}, a first look", roles["sensitive_feature"], roles["deprived_group"], drafted.n_rows
+        name,
+        f"{name}, a first look",
+        roles["sensitive_feature"],
+        roles["deprived_group"],
+        drafted.n_rows,
+        repetitions,
     )
     if drafted.n_rows > MOST_ROWS:
         print_line(
@@ -322,9 +336,15 @@ def quick(
         console=console,
     )
     statistics = made.statistics()
-    write_statistics(folder / "statistics", statistics, figures=figures, formats=formats, page=folder)
-    print_line(console, first_paragraph(statistics))
-    for line in disclosed(folder, own, min_count):
+    write_statistics(
+        folder / "statistics",
+        statistics,
+        figures=figures,
+        formats=formats,
+        page=folder,
+        say=lambda step: print_line(console, f"{step} ...", "dim"),
+    )
+    for line in (*first_lines(statistics), *disclosed(folder, own, min_count)):
         print_line(console, line)
     return made
 

@@ -79,23 +79,29 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(
         return re.sub(r"techniques = .*", 'techniques = ["none", "drop_sensitive"]', text)
 
     monkeypatch.setattr(api, "first_experiment", small)
+    grade = pd.Categorical(
+        [("low", "high", "fair")[i % 3] for i in range(400)], ["low", "fair", "high"], True
+    )
+    frame = loans().assign(grade=grade)
     asked = {"label": "repaid", "favorable": 1, "sensitive": "gender", "output": "out", "figures": False}
-    made = benchmark.quick(loans(), **asked)
+    made = benchmark.quick(frame, **asked)
     text = capsys.readouterr().out
     assert "The deprived group was not named: it is gender = 'f'" in text
     assert "What bias does: " in text
-    assert "at β = 0.5" in text
+    assert "What undoes it at β = 0.5:\n- The baseline, None, leaves" in text
+    assert "At β = 0.25: none of 1 technique" in text
     assert "out/data.csv holds your rows" in text.replace("\\", "/")
     for name in ("card.toml", "experiment.toml", "results.csv", "report.html", "statistics/README.md"):
         assert (Path("out") / name).is_file(), name
     assert set(made.results["dataset"]) == {"data"}
-    again = benchmark.quick(loans(), **asked)
+    assert load_card("out/card.toml").schema().columns[-1].ordered
+    again = benchmark.quick(frame, **asked)
     assert again.outcome is not None
     assert again.outcome.computed == 0
     card = Path("out/card.toml")
     card.write_text(card.read_text(encoding="utf-8") + "# corrected\n", encoding="utf-8")
     with pytest.raises(ExperimentError, match="says something else"):
-        benchmark.quick(loans(), **asked)
+        benchmark.quick(frame, **asked)
 
 
 def test_nobody_guesses_what_is_good_for_people() -> None:
@@ -105,6 +111,7 @@ def test_nobody_guesses_what_is_good_for_people() -> None:
 
 def test_the_first_experiment_is_the_most_that_ten_samples_are_sure_of() -> None:
     Path("card.toml").write_text("")
+    assert "repetitions = 30" in first_experiment("a", "a", "sex", "F", 60, 30)
     text = first_experiment("a", 'a "quoted" title', "sex", 'F "x"', 60_000)
     Path("experiment.toml").write_text(text, encoding="utf-8")
     made = load_experiment("experiment.toml")

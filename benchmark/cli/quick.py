@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options, command
+from benchmark.experiment.first import REPETITIONS
 
 
 def add(commands: Any) -> None:
@@ -20,6 +21,13 @@ def add(commands: Any) -> None:
     )
     roles(option)
     option("--output DIR", "folder of the results; default: results/NAME_quick", type=Path)
+    option(
+        "--repetitions N",
+        f"samples at each level of bias; default: {REPETITIONS}, as few as tests need; more show smaller "
+        "differences",
+        type=int,
+        default=REPETITIONS,
+    )
     option("--workers N", "number of processes; default: one per core", type=int)
     option.figures()
 
@@ -59,6 +67,7 @@ def _quick(options: argparse.Namespace) -> int:
         sensitive=options.sensitive,
         deprived=options.deprived,
         output=options.output,
+        repetitions=options.repetitions,
         min_count=options.min_count,
         workers=options.workers,
         figures=options.figures,

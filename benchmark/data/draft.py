@@ -17,6 +17,7 @@ from benchmark.data.card import CategoricalColumn, NumericColumn
 from benchmark.data.load import Coder
 from benchmark.data.sniff import RawColumn, RawTable, sniff
 from benchmark.data.states import (
+    MISSING,
     MOST_LEVELS,
     MOST_STATES,
     OTHER,
@@ -55,6 +56,7 @@ class Wish:
     sensitive: str
     deprived: str | None = None
     min_count: int = MIN_COUNT
+    orders: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values of columns, in their order
 
 
 def as_wish(value: object) -> str | None:
@@ -302,6 +304,10 @@ class _Drafting:
     def _coded(self, column: RawColumn, found: Found) -> Kept:
         """Return a column with its codes, as the loader reads them."""
         entry, comments = found
+        order = list(self.wish.orders.get(column.name, ()))
+        if entry["kind"] == "categorical" and set(entry["states"]) - {MISSING} <= set(order):
+            entry["states"].sort(key=[*order, MISSING].index)
+            entry["ordered"] = True
         spec = NumericColumn(**entry) if entry["kind"] == "numeric" else CategoricalColumn(**entry)
         coder = Coder(spec, column.decimal)
         codes = np.array([coder[value] for value in column.values], np.int16)[column.rows]

@@ -160,7 +160,8 @@ class _Finder:
 
     def _places(self, file: SourceFile) -> Iterator[tuple[str, Path]]:
         if file.path is not None:
-            yield "own file", (self.card.path or Path()).parent / Path(file.path).expanduser()
+            path = (self.card.path or Path()).parent / Path(file.path).expanduser()
+            yield "own file", path.resolve() if ".." in path.parts else path
             return
         assert file.name is not None  # the card has one of the two
         if self.data_dir is not None:

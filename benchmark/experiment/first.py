@@ -12,13 +12,15 @@ _TECHNIQUES = (
     *("exponentiated_gradient", "equalized_odds", "threshold_optimizer"),
 )
 
-# Seven techniques beside the baseline at three levels of bias: the most of which ten samples can be sure.
+REPETITIONS = 10
+"""Samples at each level of bias: the fewest that can be sure of seven techniques at three levels."""
+
 _FILE = """\
 # Written by betabench quick; "betabench run --experiment experiment.toml --output ." goes on from here.
 name = {name}
 title = {title}
 seed = 1
-repetitions = 10
+repetitions = {repetitions}
 betas = [0.0, 0.25, 0.5]
 {rows}# Seconds for one technique on one sample: what takes longer has no result.
 time_limit = 60.0
@@ -32,7 +34,9 @@ edits = [{{ attribute = {sensitive}, group = {deprived} }}]
 """
 
 
-def first_experiment(name: str, title: str, sensitive: str, deprived: str, n_rows: int) -> str:
+def first_experiment(
+    name: str, title: str, sensitive: str, deprived: str, n_rows: int, repetitions: int = REPETITIONS
+) -> str:
     """Return the experiment's file, for a card ``card.toml`` beside it."""
     rows = (
         f"# Of {n_rows:,}, so that it takes minutes.\ntrain_rows = {MOST_ROWS}\n"
@@ -43,4 +47,6 @@ def first_experiment(name: str, title: str, sensitive: str, deprived: str, n_row
     quoted = {
         key: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F") for key, value in named.items()
     }
-    return _FILE.format(rows=rows, techniques=", ".join(f'"{t}"' for t in _TECHNIQUES), **quoted)
+    return _FILE.format(
+        rows=rows, repetitions=repetitions, techniques=", ".join(f'"{t}"' for t in _TECHNIQUES), **quoted
+    )

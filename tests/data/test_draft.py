@@ -233,3 +233,15 @@ def test_rows_without_group_or_label_are_left_out_and_rare_values_are_not_listed
     assert sum("left out" in problem for problem in made.problems) == 2
     assert dataset.card.columns["town"].others == "other"
     assert "village" not in (tmp_path / "card.toml").read_text(encoding="utf-8")
+
+
+def test_a_category_keeps_the_order_that_is_known(tmp_path: Path) -> None:
+    """As that of a data frame is; one with states that nobody ordered stays without."""
+    level, odd = ["low", "mid", "high"], ["a", "b", "c"]
+    header, cells = rows(level=lambda i: "" if i % 9 == 0 else level[i % 3], odd=lambda i: odd[i % 2])
+    orders = {"level": level, "odd": odd, "job": ["cook", "clerk"]}
+    _, found = drafted(tmp_path, text((header, cells)), Wish("y", "yes", "sex", "F", orders=orders))
+    columns = {column.name: (column.states, column.ordered) for column in found.table.schema.columns}
+    assert columns["level"] == (("low", "mid", "high", "missing"), True)
+    assert columns["odd"] == (("a", "b"), True)
+    assert columns["job"] == (("clerk", "cook", "smith"), False)
