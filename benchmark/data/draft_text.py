@@ -47,8 +47,8 @@ def _lines(draft: Draft, file: Path, min_count: int) -> Iterator[str]:
         f"A draft of the card of {file.name}, by betabench. It runs as it is. Each choice has a comment: "
         "read them, correct what is wrong, finish what only you can know. docs/adding/dataset.md explains "
         f"the fields. No state stands for fewer than {min_count} rows, but all others are named here: share "
-        "the card only if they may be known. Where a category's states have an order, list them in it and set "
-        "'ordered' to true."
+        "the card only if they may be known. Where a category's states have an order, list them in it and "
+        "set 'ordered' to true."
     )
     yield f"name = {_text(slug(stem))}"
     yield f"title = {_text(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
