@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ from pydantic_core import PydanticCustomError
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_bias, make_step
 from benchmark.bias.edits import BiasEdit, deprived_edits
 from benchmark.columns import ORIGINAL, TEST_TITLES, Test
-from benchmark.data.card import Card, Edges, NetworkSettings, load_card
+from benchmark.data.card import Card, DeprivedGroup, Edges, NetworkSettings, load_card
 from benchmark.declarations import (
     broken_rules,
     count_of,
@@ -162,13 +162,12 @@ class DatasetEntry(_Strict):
     strata: str | None = None  # column to stratify by, for metrics that need one
     sensitive: tuple[str, ...] = ()  # columns by whose groups results are told apart; the card's unless given
     mitigate: str | None = None  # the one that techniques see as sensitive; the card's unless given
-    deprived_group: str | tuple[str, ...] | dict[str, str | tuple[str, ...]] | None = (
-        None  # where not the card's
-    )
+    deprived_group: DeprivedGroup | None = None  # where it is not the card's
 
     def find_card(self) -> Card:
         """Return the card, read and with its groups as the entry says; errors as of `load_card`."""
-        return card_of(vars(self))
+        card = load_card(self.card).with_columns(self.columns)
+        return card.with_groups(self.sensitive, self.mitigate, self.deprived_group)
 
     @model_validator(mode="before")
     @classmethod
@@ -488,17 +487,14 @@ def _with_bias(entry: Any, shared: Any) -> Any:
     if not isinstance(entry, dict) or "bias" in entry or not isinstance(entry.get("card"), str):
         return entry
     if shared is None:
-        listed = isinstance(entry.get("sensitive"), list | tuple)
-        named = ("card", "mitigate", "deprived_group", *(("sensitive",) if listed else ()))
-        edits = default_edits(card_of({name: entry.get(name) for name in named}))
-        shared = [{"edits": [asdict(edit) for edit in edits]}]
+        # However columns are read, the paper's edits hold, unless the entry says who is deprived.
+        columns = {} if entry.get("deprived_group") is None else {"columns": entry.get("columns", {})}
+        try:
+            typed = DatasetEntry.model_validate({**entry, "columns": {}, **columns, "bias": "label"})
+        except ValidationError:
+            return {**entry, "bias": "label"}  # what is wrong is said where the experiment is validated
+        shared = [{"edits": [asdict(edit) for edit in default_edits(typed.find_card())]}]
     return {**entry, "bias": shared}
-
-
-def card_of(entry: Mapping[str, Any]) -> Card:
-    """Return the card of a dataset's entry in an experiment, with its columns and groups as that says."""
-    card = load_card(entry["card"]).with_columns(entry.get("columns") or {})
-    return card.with_groups(entry.get("sensitive") or (), entry.get("mitigate"), entry.get("deprived_group"))
 
 
 def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, ...]:

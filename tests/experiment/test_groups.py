@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benchmark.bias import Group, make_bias
-from benchmark.bias.edits import deprived_edits
+from benchmark.bias.edits import BiasEdit, deprived_edits
 from benchmark.columns import GROUP_COLUMNS
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
@@ -43,6 +43,7 @@ from tests.experiment.test_merge import InProcess
 from tests.experiment.test_protocol import no_real_data, values, world  # noqa: F401
 
 BOTH = {"sex": "Male", "race": "African-American"}
+OTHERS = ("Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")
 
 
 def made(card: dict[str, Any] | None = None, **fields: Any) -> World:
@@ -270,6 +271,13 @@ def test_the_default_bias_does_not_depend_on_whose_groups_are_told_apart(card: s
     )
     check_experiment(other)
     assert one.datasets[0].bias == other.datasets[0].bias
+
+
+def test_the_default_bias_is_of_groups_as_the_entry_reads_them() -> None:
+    columns = {"race": {"states": ["White", "others"], "values": dict.fromkeys(OTHERS, "others")}}
+    entry = {"card": "adult", "columns": columns, "mitigate": "race", "deprived_group": "others"}
+    (dataset,) = Experiment(datasets=[entry], techniques=["none"], betas=[0.5]).datasets
+    assert dataset.bias[0].to_bias().edits == (BiasEdit("race", "others"),)
 
 
 def test_gaps_are_compared_with_those_of_the_baseline() -> None:
