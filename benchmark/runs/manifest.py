@@ -477,7 +477,7 @@ class Manifest(BaseModel):
 
 def _metrics(world: World) -> Iterable[_MetricFacts]:
     schemas = [scene.test.schema for scene in world.scenes.values()]
-    groups = dict.fromkeys(g for s in schemas for g in s.columns[s.sensitive_index].states)
+    groups = dict.fromkeys(group for schema in schemas for group in schema.groups)
     for metric in map(get_metric, metric_names(world.experiment.measured)):
         each = [f"[{group}]" for group in groups] if metric.compare == "each_group" else [""]
         for suffix in each:

@@ -36,6 +36,7 @@ from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import read_groups
 from benchmark.runs.groups import gap_changes
+from benchmark.runs.manifest import _metrics
 from benchmark.tables.groups import gaps_of
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
@@ -257,6 +258,12 @@ def test_mitigating_another_column_changes_who_is_deprived() -> None:
     assert scene.card.attributes == ("race", "sex")
     with pytest.raises(BetabenchError, match="is not known"):
         made({"mitigate": "sex"})
+
+
+def test_the_manifest_describes_the_metrics_of_an_intersection() -> None:
+    of = made({"deprived_group": BOTH}, techniques=["none"], betas=[0.5], metrics=["selection_rate"])
+    (cell,) = cells(of)
+    assert {metric.metric for metric in cell.metrics} == {metric.name for metric in _metrics(of)}
 
 
 @pytest.mark.parametrize("card", ["adult", "compas", "dutch"])
