@@ -30,7 +30,7 @@ from benchmark.statistics.across import (
     rankings,
 )
 from benchmark.statistics.answers import standings
-from benchmark.statistics.frames import row_means, to_cells
+from benchmark.statistics.frames import LEAST, row_means, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
@@ -82,8 +82,7 @@ def over_datasets(independent: bool = False) -> Rankings:
     if independent:
         own = own[~own["dataset"].isin(DEPENDENT)]
     own = own.drop(columns="last").reset_index(drop=True)
-    # What is ranked are distances already: that from 0 of a number that is never negative is the number.
-    return rankings(own, dict.fromkeys(METRICS, list_metrics()["discrimination"]))
+    return rankings(own, dict.fromkeys(METRICS, LEAST))
 
 
 @cache

@@ -29,6 +29,7 @@ from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.descriptions import DatasetDescription, GroupSizes, TechniqueDescription
 from benchmark.runs.finished import FinishedRun
+from benchmark.runs.groups import GAP_COLUMNS
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.recovery import recovery_table
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
@@ -110,6 +111,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         hypervolume=empty,
         fairea=empty,
         robustness=empty,
+        groups=pd.DataFrame(columns=list(GAP_COLUMNS)),
     )
 
 
