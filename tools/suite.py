@@ -34,6 +34,7 @@ from benchmark.statistics.frames import LEAST, row_means, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
+from tools.pages import with_part
 
 __all__ = ["DEPENDENT", "against_none", "distances", "draw", "over_datasets", "page", "with_table"]
 
@@ -205,11 +206,7 @@ def page() -> str:
 
 def with_table(text: str) -> str:
     """Return the findings with their table made anew; all else stays as it is."""
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    return (
-        f"{before}{begin}\n\n{none_table('discrimination', 0.4, short=True)}\n\n{end}{after}" if end else text
-    )
+    return with_part(text, _BEGIN, f"\n\n{none_table('discrimination', 0.4, short=True)}\n\n", _END)
 
 
 def draw() -> bytes:
