@@ -174,7 +174,7 @@ def _blind(of: World, name: str) -> bool:
 
 def test_values_of_groups_are_margins_of_one_count() -> None:
     rng = np.random.default_rng(1)
-    rows = rng.integers(0, 60, size=(3, 2, 2))
+    rows = rng.integers(20, 60, size=(3, 2, 2))
     rows[2] = 1
     counts = GroupCounts(("a", "b", "few"), rows.astype(float), rows)
     names = metrics_by_group(["discrimination", "accuracy", "accepted", "rates", "auc_gap"])
@@ -196,6 +196,13 @@ def test_values_of_groups_are_margins_of_one_count() -> None:
     assert worst.reason in "ab"
     alone = list(measure_by_group(GroupCounts(("a",), rows[:1].astype(float), rows[:1]), ["selection_rate"]))
     assert [m.group for m in alone] == ["a"]  # there is nothing to compare
+    # A large group may have few people of a label.
+    rows[0] = [[100, 100], [10, 15]]
+    few = GroupCounts(counts.names, rows.astype(float), rows)
+    found = {(m.metric, m.group): m for m in measure_by_group(few, names, smallest=30)}
+    assert math.isnan(found["true_positive_rate", "a"].value)
+    assert found["true_positive_rate", "a"].reason == "fewer than 30 rows with a favorable label"
+    assert found["selection_rate", "a"].value == 115 / 225
 
 
 @pytest.mark.parametrize(
