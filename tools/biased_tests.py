@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.experiment.plan import DatasetEntry, load_experiment
+from benchmark.experiment.entries import DatasetEntry
+from benchmark.experiment.plan import load_experiment
 from benchmark.figures import style
 from benchmark.figures.style import Page, line_style
 from benchmark.metrics import list_metrics

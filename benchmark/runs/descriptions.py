@@ -17,7 +17,7 @@ import pandas as pd
 from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
 from benchmark.data import Table
 from benchmark.errors import ReportError
-from benchmark.experiment.plan import PublishedEntry
+from benchmark.experiment.entries import PublishedEntry
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.frames import Resampling
 from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED, titled

@@ -20,7 +20,8 @@ from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, ReportError, UnknownNameError
-from benchmark.experiment.plan import PAPER_METRICS, Block, Experiment, PublishedEntry
+from benchmark.experiment.entries import PublishedEntry
+from benchmark.experiment.plan import PAPER_METRICS, Block, Experiment
 from benchmark.metrics import get_metric, list_metrics, metric_names
 from benchmark.runs.descriptions import (
     DatasetDescription,

@@ -22,7 +22,8 @@ from rich.console import Console
 from benchmark.columns import FAILURE_COLUMNS
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, ReportError
-from benchmark.experiment.plan import PublishedEntry, load_experiment, narrow, plan_blocks
+from benchmark.experiment.entries import PublishedEntry
+from benchmark.experiment.plan import load_experiment, narrow, plan_blocks
 from benchmark.experiment.world import build_world, cell_key
 from benchmark.published.figure import draw_differences
 from benchmark.published.files import (
