@@ -572,7 +572,7 @@ class Card(_Declaration):
         try:
             card = type(self).model_validate(content)
         except ValidationError as error:
-            raise _card_error(self._path or Path(self.name), error) from None
+            raise _card_error(self._path or Path(self.name), error, changed=True) from None
         card._path = self._path
         return card
 
@@ -827,13 +827,16 @@ def _require_known(name: str, known: Iterable[str], what: str) -> None:
         raise ValueError(f"must name {what}{hint}")
 
 
-def _card_error(path: Path, error: ValidationError) -> CardError:
+def _card_error(path: Path, error: ValidationError, *, changed: bool = False) -> CardError:
+    """Return what is wrong with a card, or with what an experiment's entry makes of it."""
     rules = broken_rules(error, Card, "a card")
     count = count_of(rules)
     if any(detail["loc"][:1] in {("columns",), ("source",)} for detail in error.errors()):
         rules.append("(rules that build on a field named above were not checked)")
+    begin = f"The dataset card {path}{', as the experiment changes it,' if changed else ''} breaks {count}"
+    where = "the dataset's entry in the experiment" if changed else "these fields"
     return CardError(
-        f"The dataset card {path} breaks {count}:\n  " + "\n  ".join(rules),
-        remedy="correct these fields; docs/adding/dataset.md explains most, and the docstrings of "
+        f"{begin}:\n  " + "\n  ".join(rules),
+        remedy=f"correct {where}; docs/adding/dataset.md explains most, and the docstrings of "
         "benchmark.data.card each",
     )
