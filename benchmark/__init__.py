@@ -18,6 +18,7 @@ __version__ = "0.2.0"
 if TYPE_CHECKING:
     from benchmark.api import Run as Run
     from benchmark.api import open_run as open_run
+    from benchmark.api import quick as quick
     from benchmark.api import run as run
     from benchmark.api import sample as sample
     from benchmark.data import Table as Table
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 # A name is imported when it is first used, so that the command line and plugins load no more than they need.
 _HOMES = {
-    "benchmark.api": ("Run", "open_run", "run", "sample"),
+    "benchmark.api": ("Run", "open_run", "quick", "run", "sample"),
     "benchmark.data": ("Table",),
     "benchmark.data.load": ("load_dataset",),
     "benchmark.experiment.plan": ("Experiment", "load_experiment"),

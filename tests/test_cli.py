@@ -43,7 +43,19 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["run"], ["merge"], ["list"], ["learn"], ["sample"], ["compare"], ["report"], ["check"]],
+    [
+        [],
+        ["run"],
+        ["quick"],
+        ["new-dataset"],
+        ["merge"],
+        ["list"],
+        ["learn"],
+        ["sample"],
+        ["compare"],
+        ["report"],
+        ["check"],
+    ],
 )
 def test_help_shows_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:

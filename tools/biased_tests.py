@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.experiment.plan import DatasetEntry, load_experiment
+from benchmark.experiment.entries import DatasetEntry
+from benchmark.experiment.plan import load_experiment
 from benchmark.figures import style
 from benchmark.figures.style import Page, line_style
 from benchmark.metrics import list_metrics
@@ -23,6 +24,7 @@ from benchmark.statistics.frames import Cells, distance, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.techniques import get_technique
 from benchmark.text.files import plain_or_packed, write_atomically
+from tools.pages import with_part
 
 __all__ = ["PAGES", "TABLES", "claims", "corrected", "draw", "mitigation", "tau_of", "with_tables"]
 
@@ -421,10 +423,9 @@ TABLES: dict[str, Callable[[], str]] = {
 def with_tables(text: str) -> str:
     """Return a page with its tables made anew; all else stays as it is."""
     for name, make in TABLES.items():
-        before, begin, rest = text.partition(_BEGIN.format(name))
-        _, end, after = rest.partition(_END.format(name))
-        if begin and end:
-            text = f"{before}{begin}\n{make()}\n{end}{after}"
+        begin, end = _BEGIN.format(name), _END.format(name)
+        if begin in text:
+            text = with_part(text, begin, f"\n{make()}\n", end)
     return text
 
 

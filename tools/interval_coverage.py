@@ -19,6 +19,7 @@ from benchmark.statistics.recovery import Ratio
 from benchmark.statistics.robustness import LINE, area_weights, slope_weights
 from benchmark.statistics.row_sampling import row_deviations, widened
 from benchmark.text.files import plain_or_packed
+from tools.pages import with_part
 
 __all__ = ["PAGE", "N", "as_markdown", "from_the_runs", "made_up", "printed", "table"]
 
@@ -282,10 +283,9 @@ def printed() -> Shares:
 
 def main() -> None:
     """Write the table into the page."""
-    before, begin, rest = PAGE.read_text(encoding="utf-8").partition(_BEGIN)
-    _, end, after = rest.partition(_END)
     shares = as_markdown(table())
-    PAGE.write_text(f"{before}{begin}\n\n{shares}\n\n{end}{after}", encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(with_part(page, _BEGIN, f"\n\n{shares}\n\n", _END), encoding="utf-8")
     print(shares)
 
 

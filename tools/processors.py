@@ -78,6 +78,8 @@ def main(names: Sequence[str] = ()) -> int:
         )
 
     acted, failed = processors(), []
+    if unknown := {*names} - {*acted}:
+        raise SystemExit(f"Unknown processors: {', '.join(sorted(unknown))}; known: {', '.join(acted)}")
     acted = {name: acted[name] for name in names or acted}
     with ThreadPoolExecutor(len(acted)) as pool:
         for (name, variables), done in zip(acted.items(), pool.map(run, acted.values()), strict=True):

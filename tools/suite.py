@@ -30,10 +30,11 @@ from benchmark.statistics.across import (
     rankings,
 )
 from benchmark.statistics.answers import standings
-from benchmark.statistics.frames import row_means, to_cells
+from benchmark.statistics.frames import LEAST, row_means, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.text.files import write_atomically
 from benchmark.text.markdown import table
+from tools.pages import with_part
 
 __all__ = ["DEPENDENT", "against_none", "distances", "draw", "over_datasets", "page", "with_table"]
 
@@ -83,8 +84,7 @@ def over_datasets(independent: bool = False) -> Rankings:
     if independent:
         own = own[~own["dataset"].isin(DEPENDENT)]
     own = own.drop(columns="last").reset_index(drop=True)
-    # What is ranked are distances already: that from 0 of a number that is never negative is the number.
-    return rankings(own, dict.fromkeys(METRICS, list_metrics()["discrimination"]))
+    return rankings(own, dict.fromkeys(METRICS, LEAST))
 
 
 @cache
@@ -207,11 +207,7 @@ def page() -> str:
 
 def with_table(text: str) -> str:
     """Return the findings with their table made anew; all else stays as it is."""
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    return (
-        f"{before}{begin}\n\n{none_table('discrimination', 0.4, short=True)}\n\n{end}{after}" if end else text
-    )
+    return with_part(text, _BEGIN, f"\n\n{none_table('discrimination', 0.4, short=True)}\n\n", _END)
 
 
 def draw() -> bytes:

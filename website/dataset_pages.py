@@ -104,7 +104,7 @@ def _index_page(cards: tuple[Card, ...]) -> str:
             code(card.name),
             "" if card.rows is None else f"{card.rows:,}",
             code(f"{card.label} = {card.favorable_label}"),
-            code(f"{card.sensitive_feature} = {card.deprived_group}"),
+            code(f"{card.sensitive_feature} = {card.roles['deprived_group']}"),
             plain(card.licence),
         )
         for card in cards
@@ -131,7 +131,7 @@ def _facts(card: Card, folder: Path, root: Path) -> Iterator[tuple[str, str]]:
 
 def _roles(card: Card) -> Iterator[tuple[str, ...]]:
     yield "favorable label", code(card.label), code(card.favorable_label)
-    yield "deprived group", code(card.sensitive_feature), code(card.deprived_group)
+    yield "deprived group", code(card.sensitive_feature), code(card.roles["deprived_group"])
     if card.score is not None:
         behind = f"{card.score.threshold:g} and more are favorable; no feature"
         yield "number behind the label", code(card.score.column), behind

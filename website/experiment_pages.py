@@ -11,7 +11,8 @@ from benchmark.bias import Bias, BiasKind
 from benchmark.columns import ORIGINAL
 from benchmark.data.card import load_card
 from benchmark.declarations import list_declarations, read_declaration
-from benchmark.experiment.plan import BiasEntry, DatasetEntry, Experiment, load_experiment, plan_blocks
+from benchmark.experiment.entries import BiasEntry, DatasetEntry
+from benchmark.experiment.plan import Experiment, load_experiment, plan_blocks
 from benchmark.text.markdown import code, plain, table
 from website.links import link_to
 

@@ -17,7 +17,10 @@ REFERENCE: dict[str, tuple[str, str]] = {
     "classifiers": ("classifiers by name", "classifiers"),
     "techniques": ("the contract of a technique", "techniques"),
     "metrics": ("measuring predictions", "metrics"),
-    "experiment": ("experiment files and runs", "experiment.plan experiment.world experiment.run"),
+    "experiment": (
+        "experiment files and runs",
+        "experiment.plan experiment.entries experiment.world experiment.run",
+    ),
     "audit": ("audits of anybody's predictions", "audit"),
     "statistics": ("intervals, tests, ranks, trade-offs", "statistics"),
     "runs": ("what a finished run left", "runs.finished runs.analysis published.files"),

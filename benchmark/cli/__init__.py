@@ -21,8 +21,8 @@ from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 __all__ = ["main"]
 
 COMMANDS = (
-    *("run", "merge", "listing", "learn", "sample", "compare", "report"),
-    *("audit", "alternation", "check", "new_technique", "influence"),
+    *("run", "quick", "merge", "listing", "learn", "sample", "compare", "report"),
+    *("audit", "alternation", "check", "new_dataset", "new_technique", "influence"),
 )
 """Modules of this package, each with a function ``add(commands)``, in the order of the help."""
 

@@ -14,15 +14,8 @@ from benchmark.declarations import Kind, list_declarations
 
 _ROLES = ("sensitive_feature", "deprived_group", "label", "favorable_label")
 _CAPABILITIES = (
-    *(
-        "randomised",
-        "multi_group",
-        "intersections",
-        "needs_weights",
-        "needs_scores",
-        "needs_sensitive",
-        "produces_scores",
-    ),
+    *("randomised", "multi_group", "intersections"),
+    *("needs_weights", "needs_scores", "needs_sensitive", "produces_scores"),
 )
 _OF_A_METRIC = ("ideal", "direction", "needs", "compare", "source", "note")
 

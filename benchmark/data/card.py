@@ -77,6 +77,12 @@ def _require_targets(values: dict[str, str], info: ValidationInfo) -> dict[str, 
     return values
 
 
+def _require_state(state: str | None, info: ValidationInfo) -> str | None:
+    if state is not None and state not in info.data.get("states", (state,)):
+        raise ValueError(f"must name one of the states, but is {state!r}")
+    return state
+
+
 def _require_in_file(names: Wanted, info: ValidationInfo) -> Wanted:
     source = info.data.get("source")
     if source is not None and source.column_names is not None:  # else the file's header will tell
@@ -89,6 +95,7 @@ def _require_in_file(names: Wanted, info: ValidationInfo) -> Wanted:
 States = Annotated[Texts, AfterValidator(_require_distinct)]
 DeprivedGroup = Text | States | Annotated[dict[Text, Text | States], Field(min_length=1)]
 Values = Annotated[dict[str, Text], AfterValidator(_require_targets)]
+Others = Annotated[Text | None, AfterValidator(_require_state)]
 
 
 class _Declaration(BaseModel):
@@ -204,6 +211,9 @@ class CategoricalColumn(_Declaration):
         Whether they have one.
     values : dict of str to str, default {}
         What a raw value is called, where it is not a state by itself: ``{"0" = "no", "1" = "yes"}``.
+    others : str, optional
+        The state of every value that the card does not name, where such values may be: states that few rows
+        have need not be listed, and stay unnamed.
     source : str, optional
         The column's name in the file, where it differs.
     description : str, default ""
@@ -214,6 +224,7 @@ class CategoricalColumn(_Declaration):
     states: States
     ordered: bool = False
     values: Values = {}
+    others: Others = None
     source: Text | None = None
     description: str = ""
 
@@ -232,6 +243,9 @@ class NumericColumn(_Declaration):
         One name for each bin, then the states that only ``values`` leads to.
     values : dict of str to str, default {}
         Raw values that are not numbers: ``{"?" = "unknown"}``.
+    others : str, optional
+        The state of every value that the card does not name, where such values may be: states that few rows
+        have need not be listed, and stay unnamed.
     source : str, optional
         The column's name in the file, where it differs.
     description : str, default ""
@@ -242,6 +256,7 @@ class NumericColumn(_Declaration):
     bins: Annotated[tuple[float, ...], Field(strict=False, min_length=2)]
     states: States
     values: Values = {}
+    others: Others = None
     source: Text | None = None
     description: str = ""
 
@@ -267,7 +282,9 @@ class NumericColumn(_Declaration):
 
     @model_validator(mode="after")
     def _states_reachable(self) -> Self:
-        stray = [state for state in self.states[len(self.bins) - 1 :] if state not in self.values.values()]
+        stray = [
+            s for s in self.states[len(self.bins) - 1 :] if s not in (*self.values.values(), self.others)
+        ]
         if stray:
             found = f"has {len(self.bins) - 1} bins but {len(self.states)} states"
             raise ValueError(f"{found}, and no raw value leads to {', '.join(map(repr, stray))}")
@@ -555,7 +572,7 @@ class Card(_Declaration):
         try:
             card = type(self).model_validate(content)
         except ValidationError as error:
-            raise _card_error(self._path or Path(self.name), error) from None
+            raise _card_error(self._path or Path(self.name), error, changed=True) from None
         card._path = self._path
         return card
 
@@ -594,7 +611,7 @@ class Card(_Declaration):
         facts["files"] = [(file.sha256, file.skip_lines) for file in self.source.files]
         # As a list, because the order of columns can change a number and that of JSON's keys cannot.
         facts["columns"] = [
-            (name, spec.source or name, spec.model_dump(exclude={"source", "description", *without}))
+            (name, spec.source or name, _facts(spec, {"source", "description", *without}))
             for name, spec in self.columns.items()
         ]
         # The order in which edges are listed means nothing.
@@ -756,6 +773,11 @@ class Card(_Declaration):
         return edges
 
 
+def _facts(spec: CategoricalColumn | NumericColumn, without: set[str]) -> dict[str, Any]:
+    """Return the fields of a column that can change a number: ``others``, which is new, where it is set."""
+    return spec.model_dump(exclude=without if spec.others is not None else {*without, "others"})
+
+
 def _with_missing(column: Mapping[str, Any], missing: Missing) -> dict[str, Any]:
     if not isinstance(column["states"], list | tuple):
         raise TypeError  # the column's own rule says so
@@ -805,13 +827,16 @@ def _require_known(name: str, known: Iterable[str], what: str) -> None:
         raise ValueError(f"must name {what}{hint}")
 
 
-def _card_error(path: Path, error: ValidationError) -> CardError:
+def _card_error(path: Path, error: ValidationError, *, changed: bool = False) -> CardError:
+    """Return what is wrong with a card, or with what an experiment's entry makes of it."""
     rules = broken_rules(error, Card, "a card")
     count = count_of(rules)
     if any(detail["loc"][:1] in {("columns",), ("source",)} for detail in error.errors()):
         rules.append("(rules that build on a field named above were not checked)")
+    begin = f"The dataset card {path}{', as the experiment changes it,' if changed else ''} breaks {count}"
+    where = "the dataset's entry in the experiment" if changed else "these fields"
     return CardError(
-        f"The dataset card {path} breaks {count}:\n  " + "\n  ".join(rules),
-        remedy="correct these fields; docs/adding/dataset.md explains most, and the docstrings of "
+        f"{begin}:\n  " + "\n  ".join(rules),
+        remedy=f"correct {where}; docs/adding/dataset.md explains most, and the docstrings of "
         "benchmark.data.card each",
     )

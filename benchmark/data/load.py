@@ -180,7 +180,7 @@ def _code(card: Card, records: Records, location: str) -> tuple[NDArray[np.int16
     codes = np.empty((len(records.lines), len(card.columns)), dtype=CODE_DTYPE, order="F")
     unknown = []
     for i, (name, spec) in enumerate(card.columns.items()):
-        coder = _Coder(spec, card.source.decimal)
+        coder = Coder(spec, card.source.decimal)
         values = records.columns[spec.source or name]
         codes[:, i] = np.fromiter(map(coder.__getitem__, values), dtype=CODE_DTYPE, count=len(values))
         if -1 in coder.values():
@@ -190,7 +190,7 @@ def _code(card: Card, records: Records, location: str) -> tuple[NDArray[np.int16
     return codes, unknown
 
 
-class _Coder(dict[str, int]):
+class Coder(dict[str, int]):
     """Raw value -> code, worked out once for each distinct value; -1 if the column has no state for it."""
 
     def __init__(self, spec: CategoricalColumn | NumericColumn, decimal: str = ".") -> None:
@@ -208,14 +208,15 @@ class _Coder(dict[str, int]):
         spec = self.spec
         if value in spec.values:
             return self.code_of[spec.values[value]]
+        unlisted = -1 if spec.others is None else self.code_of[spec.others]
         if isinstance(spec, CategoricalColumn):
-            return self.code_of.get(value, -1)
+            return self.code_of.get(value, unlisted)
         try:
             number = float(value.translate(self.marks))
         except ValueError:
-            return -1
+            return unlisted
         if not spec.bins[0] <= number <= spec.bins[-1]:  # false for nan, too
-            return -1
+            return unlisted
         return min(bisect_right(spec.bins, number), len(spec.bins) - 1) - 1
 
 

@@ -42,7 +42,7 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
             got=str(error),
             remedy="correct source.encoding in the card",
         ) from error
-    read_rows = {"csv": _read_csv, "arff": _read_arff}[card.source.format]
+    read_rows = {"csv": read_csv, "arff": _read_arff}[card.source.format]
     behind = () if card.score is None else (card.score.column,)
     used = list(dict.fromkeys((*(spec.source or name for name, spec in card.columns.items()), *behind)))
     advice = _Advice(card, file, text)
@@ -77,7 +77,8 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
     return Records(dict(zip(used, columns, strict=True)), lines, unused)
 
 
-_DELIMITERS = (",", ";", "\t", "|", " ")
+DELIMITERS = (",", ";", "\t", "|", " ")
+"""What may separate the values of a line, the most usual first."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class _Advice:
 
     def _other(self, number: int, fits: Callable[[list[str]], bool]) -> str:
         line = next(itertools.islice(io.StringIO(self.text), number - 1, None), "")
-        for other in _DELIMITERS:
+        for other in DELIMITERS:
             row: list[str] = []
             with contextlib.suppress(csv.Error):
                 row = next(csv.reader([line], delimiter=other, skipinitialspace=True, strict=True), [])
@@ -136,7 +137,8 @@ def _positions(names: Sequence[str], header: Sequence[str], location: str, advic
     return {name: i for i, name in enumerate(header)}
 
 
-def _read_csv(text: str, source: Source, file: SourceFile, location: str) -> tuple[Sequence[str], _Rows]:
+def read_csv(text: str, source: Source, file: SourceFile, location: str) -> tuple[Sequence[str], _Rows]:
+    """Return a CSV file's header and its rows, each with its line number; blank lines are none."""
     lines = io.StringIO(text, newline="")
     for _ in range(file.skip_lines):
         lines.readline()
@@ -151,7 +153,7 @@ def _read_csv(text: str, source: Source, file: SourceFile, location: str) -> tup
             got=f"no line after the first {file.skip_lines}" if file.skip_lines else "no line",
             remedy="get the file again, or correct 'skip_lines' in the card",
         )
-    return _number_repeats(header[1]), rows
+    return number_repeats(header[1]), rows
 
 
 def _read_arff(text: str, _source: Source, _file: SourceFile, location: str) -> tuple[Sequence[str], _Rows]:
@@ -164,7 +166,7 @@ def _read_arff(text: str, _source: Source, _file: SourceFile, location: str) -> 
         elif keyword == "@data":
             # Comment lines become blank ones, so that line numbers stay right.
             data = ("\n" if line.startswith("%") else line for line in lines)
-            return _number_repeats(header), _rows(data, number, quotechar="'")
+            return number_repeats(header), _rows(data, number, quotechar="'")
     raise DataError(
         f"The source file {location} is not valid ARFF",
         expected="a line '@data'",
@@ -188,7 +190,7 @@ def _rows(lines: Iterable[str], lines_before: int, **dialect: str) -> _Rows:
             yield lines_before + reader.line_num, row
 
 
-def _number_repeats(names: Iterable[str]) -> list[str]:
+def number_repeats(names: Iterable[str]) -> list[str]:
     """Make names distinct: the second ``a`` becomes ``a.1``, the third ``a.2``."""
     seen: Counter[str] = Counter()
     distinct = []

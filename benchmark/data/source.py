@@ -142,7 +142,7 @@ class _Finder:
         for kind, path in self._places(file):
             searched.append(str(path))
             try:
-                content = _read(path, file)
+                content = read_file(path, file)
             except DataError as error:
                 # The cache is ours to repair; a user's file is not.
                 if kind != "cache" or self.sources.offline or file.url is None:
@@ -160,7 +160,8 @@ class _Finder:
 
     def _places(self, file: SourceFile) -> Iterator[tuple[str, Path]]:
         if file.path is not None:
-            yield "own file", (self.card.path or Path()).parent / Path(file.path).expanduser()
+            path = (self.card.path or Path()).parent / Path(file.path).expanduser()
+            yield "own file", path.resolve() if ".." in path.parts else path
             return
         assert file.name is not None  # the card has one of the two
         if self.data_dir is not None:
@@ -268,8 +269,8 @@ def _reason(error: requests.RequestException) -> str:
     return f"no connection to the server: {str(cause).rpartition(': ')[2]}"
 
 
-def _read(path: Path, file: SourceFile) -> bytes | None:
-    """Return a local file's verified content, or None if there is no such file."""
+def read_file(path: Path, file: SourceFile) -> bytes | None:
+    """Return a local file's content, unpacked and verified, or None if there is no such file."""
     try:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):

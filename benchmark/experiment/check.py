@@ -14,17 +14,9 @@ from benchmark.bias.edits import check_edits
 from benchmark.data import Schema
 from benchmark.declarations import count_of, indented
 from benchmark.errors import BetabenchError, ExperimentError, UnknownNameError
+from benchmark.experiment.entries import BiasEntry, ClassifierEntry, DatasetEntry, TechniqueEntry
 from benchmark.experiment.evaluate import configured_techniques, describe_classifier
-from benchmark.experiment.plan import (
-    PLUGIN_HINT,
-    BiasEntry,
-    ClassifierEntry,
-    DatasetEntry,
-    Experiment,
-    TechniqueEntry,
-    load_experiment,
-    naming_plugins,
-)
+from benchmark.experiment.plan import PLUGIN_HINT, Experiment, load_experiment, naming_plugins
 from benchmark.experiment.run import headline_metrics
 from benchmark.experiment.world import load_plugins
 from benchmark.metrics import metric_names

@@ -26,7 +26,8 @@ from benchmark.errors import (
     where,
 )
 from benchmark.experiment.draws import Fold, TestRows, draw_folds
-from benchmark.experiment.plan import Block, ClassifierEntry, Experiment
+from benchmark.experiment.entries import ClassifierEntry
+from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.score import (
     Answers,
     Place,

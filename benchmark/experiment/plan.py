@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,10 +22,10 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_bias, make_step
+from benchmark.bias import Bias, make_bias
 from benchmark.bias.edits import BiasEdit, deprived_edits
 from benchmark.columns import ORIGINAL, TEST_TITLES, Test
-from benchmark.data.card import Card, Edges, NetworkSettings, load_card
+from benchmark.data.card import Card, load_card
 from benchmark.declarations import (
     broken_rules,
     count_of,
@@ -34,7 +34,17 @@ from benchmark.declarations import (
     read_toml,
     title_of,
 )
-from benchmark.errors import BiasError, ExperimentError, UnknownNameError
+from benchmark.errors import ExperimentError, UnknownNameError
+from benchmark.experiment.entries import (
+    BiasEntry,
+    ClassifierEntry,
+    DatasetEntry,
+    Folds,
+    Parameters,
+    PublishedEntry,
+    TechniqueEntry,
+    TrainRows,
+)
 from benchmark.models import STRICT, Identifier
 
 
@@ -52,10 +62,7 @@ _LITE_ROWS, _LITE_REPETITIONS, _LITE_FOLDS = 1000, 2, 2
 _BIAS_EXAMPLE = "docs/adding/bias.md has an example"
 
 Beta = Annotated[float, AfterValidator(_require_level)]
-TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Train = Literal["network", "data"]
-Folds = Annotated[StrictInt, Field(ge=2)]
-Parameters = dict[str, bool | int | float | str]
 
 PAPER_METRICS = ("discrimination", "accuracy", "overestimation", "underestimation")
 """The paper's four metrics, in its order."""
@@ -65,244 +72,7 @@ ALWAYS_MEASURED = ("discrimination", "accuracy", "accepted", "accepted_deprived"
 fair gives nearly all rows the same answer."""
 
 
-class _Strict(BaseModel):
-    model_config = STRICT
-
-
-class StepEntry(_Strict):
-    """A kind of bias with its parameters, which stand beside ``kind`` in a file."""
-
-    kind: Identifier = "cpt"
-    parameters: dict[str, Any] = {}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _gather(cls, data: Any) -> Any:
-        if isinstance(data, str):
-            return {"kind": data}
-        if not isinstance(data, dict):
-            return data
-        own = {name: data[name] for name in cls.model_fields if name in data}
-        others = {name: value for name, value in data.items() if name not in own}
-        given = own.get("parameters", {})
-        return {**own, "parameters": {**given, **others}} if others and isinstance(given, dict) else own
-
-    @model_validator(mode="after")
-    def _parameters_are_valid(self) -> StepEntry:
-        if self.kind in list_bias_kinds():  # others may be of plugins, which are loaded later
-            try:
-                self.to_kind()
-            except BiasError as error:
-                raise ValueError(error.what) from None
-        return self
-
-    def to_kind(self) -> BiasKind:
-        """Return the step itself; UnknownNameError and BiasError as :func:`benchmark.bias.make_step` says."""
-        return make_step(self.kind, self.parameters)
-
-
-class BiasEntry(_Strict):
-    """A named way of planting bias in a dataset: steps in their order.
-
-    ``betabench list bias-kinds`` shows the kinds that there are. In a file the fields of a single step may
-    stand in place of ``steps``; ``cpt``, the default, is the paper's: it scales the outcome's conditional
-    probabilities in the learned network. ``name`` is that of the only kind unless given.
-    """
-
-    name: Identifier
-    steps: tuple[StepEntry, ...] = Field(min_length=1)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_step(cls, data: Any) -> Any:
-        return cls.in_steps(data)
-
-    @staticmethod
-    def in_steps(data: Any) -> Any:
-        """Return what a file says of a bias, with ``steps`` in place of the fields of a single one."""
-        if isinstance(data, str):
-            data = {"kind": data}
-        if not isinstance(data, dict) or "steps" in data:
-            return data
-        name = {"name": data["name"]} if "name" in data else {"name": data.get("kind", "cpt")}
-        return {**name, "steps": [{key: value for key, value in data.items() if key != "name"}]}
-
-    def to_bias(self) -> Bias:
-        """Return the bias itself; UnknownNameError and BiasError as :func:`benchmark.bias.make_step` says."""
-        return Bias(tuple(step.to_kind() for step in self.steps))
-
-
-class NetworkEntry(NetworkSettings):
-    """Learning settings that replace those of the dataset's card; what is left out stays as in the card."""
-
-    required_edges: Edges = ()
-    forbidden_edges: Edges = ()
-
-    @property
-    def changes(self) -> dict[str, Any]:
-        """The settings that the experiment file names."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
-
-
-class DatasetEntry(_Strict):
-    """A dataset of the experiment; docs/adding/experiment.md explains the fields."""
-
-    card: str  # a shipped name, or the path of a TOML file, relative to the experiment file
-    name: Identifier = ""  # in results; that of the card unless given
-    bias: tuple[BiasEntry, ...] = Field(min_length=1)
-    baseline: Identifier = (
-        "none"  # the technique that counts as doing nothing, for the paper's Tables 2 and 5
-    )
-    train_rows: TrainRows | None = None  # where it is not that of the experiment
-    folds: Folds | None = None  # where they are not those of the experiment
-    network: NetworkEntry = NetworkEntry()
-    columns: dict[str, dict[str, Any]] = {}  # in the card's words: order or, of real data, other bins, states
-    techniques: tuple[Identifier, ...] = ()  # the entries to run on it; all unless given
-    parameters: dict[str, Parameters] = {}  # that differ for it, by the technique's registered name
-    strata: str | None = None  # column to stratify by, for metrics that need one
-    sensitive: tuple[str, ...] = ()  # columns by whose groups results are told apart; the card's unless given
-    mitigate: str | None = None  # the one that techniques see as sensitive; the card's unless given
-    deprived_group: str | tuple[str, ...] | dict[str, str | tuple[str, ...]] | None = (
-        None  # where not the card's
-    )
-
-    def find_card(self) -> Card:
-        """Return the card, read and with its groups as the entry says; errors as of `load_card`."""
-        return card_of(vars(self))
-
-    @model_validator(mode="before")
-    @classmethod
-    def _default_name(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "card" in data:
-            if isinstance(data.get("bias"), dict | str):
-                data = {**data, "bias": [data["bias"]]}
-            return {
-                "name": str(data["card"]).replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".toml"),
-                **data,
-            }
-        return data
-
-
-class TechniqueEntry(_Strict):
-    """A technique with its parameters, under the name that tables show."""
-
-    technique: Identifier
-    name: Identifier = ""
-    title: str = ""
-    parameters: Parameters = {}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _default_names(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "technique" in data:
-            name = data.get("name", data["technique"])
-            return {"title": title_of(str(name)), **data, "name": name}
-        return data
-
-
-class ClassifierEntry(_Strict):
-    """A classifier with its parameters, under the name that tables show."""
-
-    classifier: str
-    name: Identifier = ""
-    parameters: Parameters = {}
-    encoding: Literal["one_hot", "ordinal"] = "one_hot"  # how it gets states, if it reads numbers
-
-    @model_validator(mode="before")
-    @classmethod
-    def _default_name(cls, data: Any) -> Any:
-        if isinstance(data, dict) and "classifier" in data:
-            return {"name": str(data["classifier"]).rsplit(".", 1)[-1], **data}
-        return data
-
-
-class PublishedMetric(_Strict):
-    """Which metric repeats a published one, and whether with the other sign; a name alone stands for both."""
-
-    metric: str
-    negated: bool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_name(cls, data: Any) -> Any:
-        return {"metric": data} if isinstance(data, str) else data
-
-
-class PublishedDataset(_Strict):
-    """Which of the experiment's datasets repeats the published numbers of one.
-
-    ``name`` is the dataset's published name, and ``techniques`` are the published names of the techniques
-    that this holds for; empty for all that no other entry names.
-    """
-
-    name: str
-    techniques: tuple[str, ...] = ()
-    entry: str
-    bias: Identifier | None = None  # only needed where the experiment has several, as is the classifier
-    classifier: Identifier | None = None
-
-
-class PublishedVariant(_Strict):
-    """One way in which the experiment repeats a published dataset; in a file, a name alone stands for both.
-
-    ``name`` is its name in the summary of the variants, and ``techniques`` names the entry by published
-    technique where this variant says that another one repeats it.
-    """
-
-    name: str
-    entry: str
-    bias: Identifier | None = None
-    classifier: Identifier | None = None
-    techniques: dict[str, Identifier] = {}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_name(cls, data: Any) -> Any:
-        return {"name": data, "entry": data} if isinstance(data, str) else data
-
-
-class PublishedEntry(_Strict):
-    """Published numbers that the experiment repeats; they are compared with, and change nothing.
-
-    A dataset, technique or metric that is not mentioned has the same name in both.
-    """
-
-    title: str  # the authors of the numbers, for headings
-    file: str  # CSV, relative to the folder of the shipped experiments, or absolute
-    baseline: str | None = None  # the published technique that is each dataset's ``baseline``
-    techniques: dict[str, Identifier] = {}  # entry by published technique, where names differ
-    datasets: tuple[PublishedDataset, ...] = ()  # where their counterparts are, if not under the same name
-    metrics: dict[str, PublishedMetric] = {}  # by published metric, where names or signs differ
-    groups: dict[str, tuple[int, ...]] = {}  # tables that are summarized together, by heading
-    # Ways of repeating a published dataset, by its published name; each is summarized on its own.
-    variants: dict[str, tuple[PublishedVariant, ...]] = {}
-
-    @field_validator("datasets")
-    @classmethod
-    def _one_answer_each(cls, datasets: tuple[PublishedDataset, ...]) -> tuple[PublishedDataset, ...]:
-        asked = [(d.name, technique) for d in datasets for technique in d.techniques or ("all others",)]
-        repeated = [pair for i, pair in enumerate(asked) if pair in asked[:i]]
-        if repeated:
-            raise ValueError("two entries answer for {!r}, technique {!r}".format(*repeated[0]))
-        return datasets
-
-    def dataset(self, name: str, technique: str) -> PublishedDataset:
-        """Return where a published technique's numbers on a published dataset have their counterpart."""
-        same = PublishedDataset(name=name, entry=name)
-        own = [entry for entry in self.datasets if entry.name == name]
-        general = next((entry for entry in own if not entry.techniques), same)
-        return next((entry for entry in own if technique in entry.techniques), general)
-
-    def metric(self, name: str) -> PublishedMetric:
-        """Return what repeats a published metric."""
-        return self.metrics.get(name) or PublishedMetric(metric=name)
-
-    def technique(self, name: str, baseline: str) -> str:
-        """Return the entry that repeats a published technique on a dataset with that baseline."""
-        return baseline if name == self.baseline else self.techniques.get(name, name)
-
-
-class Experiment(_Strict):
+class Experiment(BaseModel):
     """The content of an experiment file, or an experiment made in Python.
 
     Names stand for entries without parameters, and ``bias`` is shared by the datasets that have none of their
@@ -362,6 +132,8 @@ class Experiment(_Strict):
     published : PublishedEntry or None
         Published numbers that the experiment repeats.
     """
+
+    model_config = STRICT
 
     name: Identifier = "experiment"
     title: str = ""
@@ -488,17 +260,14 @@ def _with_bias(entry: Any, shared: Any) -> Any:
     if not isinstance(entry, dict) or "bias" in entry or not isinstance(entry.get("card"), str):
         return entry
     if shared is None:
-        listed = isinstance(entry.get("sensitive"), list | tuple)
-        named = ("card", "mitigate", "deprived_group", *(("sensitive",) if listed else ()))
-        edits = default_edits(card_of({name: entry.get(name) for name in named}))
-        shared = [{"edits": [asdict(edit) for edit in edits]}]
+        # However columns are read, the paper's edits hold, unless the entry says who is deprived.
+        columns = {} if entry.get("deprived_group") is None else {"columns": entry.get("columns", {})}
+        try:
+            typed = DatasetEntry.model_validate({**entry, "columns": {}, **columns, "bias": "label"})
+        except ValidationError:
+            return {**entry, "bias": "label"}  # what is wrong is said where the experiment is validated
+        shared = [{"edits": [asdict(edit) for edit in default_edits(typed.find_card())]}]
     return {**entry, "bias": shared}
-
-
-def card_of(entry: Mapping[str, Any]) -> Card:
-    """Return the card of a dataset's entry in an experiment, with its columns and groups as that says."""
-    card = load_card(entry["card"]).with_columns(entry.get("columns") or {})
-    return card.with_groups(entry.get("sensitive") or (), entry.get("mitigate"), entry.get("deprived_group"))
 
 
 def default_edits(card: Card, experiment: str | None = None) -> tuple[BiasEdit, ...]:

@@ -25,8 +25,9 @@ from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.draws import draw_folds, n_held_out
+from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.main_script import leave_if_imported_by_a_worker
-from benchmark.experiment.plan import Block, DatasetEntry, Experiment, Train
+from benchmark.experiment.plan import Block, Experiment, Train
 from benchmark.experiment.versions import PACKAGE, code_digest, harness_digest, source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network, merge_settings

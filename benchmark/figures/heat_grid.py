@@ -112,7 +112,7 @@ class CellTexts(PathCollection):
             zorder=3,
         )
         points = Affine2D().scale(1 / 72)
-        self.set_transform(points + axes.get_figure(root=True).dpi_scale_trans)
+        self.set_transform(points + axes.figure.dpi_scale_trans)
 
 
 def _outline(text: str) -> Path:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
 
 from benchmark.metrics.base import (
     Measurement,
@@ -14,7 +18,7 @@ from benchmark.metrics.base import (
     metric_names,
     value_or_reason,
 )
-from benchmark.metrics.groups import GroupCounts
+from benchmark.metrics.groups import Group, GroupCounts, UndefinedMetricError
 
 RATES = ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy_rate")
 """Rates that tell groups apart in every run that has several attributes."""
@@ -45,14 +49,17 @@ def measure_by_group(
 ) -> Iterator[Measurement]:
     """Yield the value of each metric for each group that has rows, then of the worst group and the gap.
 
-    A metric that compares is of the group against all others. Groups of fewer than ``smallest`` rows have no
-    value; the reason says so. The worst group is the one whose value is farthest from the metric's ideal or,
-    where it has none, the smallest; the ``reason`` names it. The largest gap is that between two groups'
-    rates; the ``reason`` names the lower and the higher one. Names of metrics are those of
+    A metric that compares is of the group against all others. What rests on fewer than ``smallest`` rows has
+    no value, and the reason says so: a group, and a share of those of a group who have a label or a
+    prediction. The worst group is the one whose value is farthest from the metric's ideal or, where it has
+    none, the smallest; the ``reason`` names it. The largest gap is that between two groups' rates; the
+    ``reason`` names the lower and the higher one. Names of metrics are those of
     :func:`metrics_by_group`.
     """
-    occur = counts.rows.sum(axis=(1, 2)).tolist()
-    pairs = [(code, *alone_and_rest(counts, code)) for code, n in enumerate(occur) if n]
+    pairs = []
+    for code in np.flatnonzero(counts.rows.any(axis=(1, 2))).tolist():
+        own, others = alone_and_rest(counts, code)
+        pairs.append((code, _Counted.over(own, smallest), _Counted.over(others, smallest)))
     for item in map(get_metric, metrics):
         found = []
         for code, own, others in pairs:
@@ -68,6 +75,22 @@ def measure_by_group(
         known = [one for one in found if not math.isnan(one.value)]
         if len(known) > 1:
             yield from _between(item, known)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted(Group):
+    """A group whose shares of few people are undefined: each of these would change them too much."""
+
+    smallest: int = 1
+
+    @classmethod
+    def over(cls, group: Group, smallest: int) -> Self:
+        return cls(**{field.name: getattr(group, field.name) for field in fields(group)}, smallest=smallest)
+
+    def share(self, part: float, whole: float, who: str = "") -> float:
+        if 0 < whole < self.smallest:
+            raise UndefinedMetricError(f"fewer than {self.smallest} rows{who and ' ' + who}")
+        return super().share(part, whole, who)
 
 
 def _between(item: Metric, known: Sequence[Measurement]) -> Iterator[Measurement]:

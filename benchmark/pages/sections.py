@@ -21,8 +21,7 @@ from benchmark.runs.finished import FinishedRun
 from benchmark.runs.manifest import Manifest
 from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
-from benchmark.tables.groups import HOW_TO_READ as HOW_TO_READ_GAPS
-from benchmark.tables.groups import gap_title, gaps_of, smallest_text
+from benchmark.tables.groups import HOW_TO_READ_GAPS, gap_title, gaps_of, smallest_text
 from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.techniques import list_techniques
 

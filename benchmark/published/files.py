@@ -15,7 +15,8 @@ from rich.table import Table
 
 from benchmark.declarations import declaration_dir
 from benchmark.errors import ReportError
-from benchmark.experiment.plan import Experiment, PublishedEntry
+from benchmark.experiment.entries import PublishedEntry
+from benchmark.experiment.plan import Experiment
 from benchmark.published.numbers import TOLERANCES, Comparison, build_comparison
 from benchmark.published.readings import KEY, read_readings
 from benchmark.published.text import (

@@ -9,7 +9,7 @@ import pandas as pd
 
 from benchmark.columns import ORIGINAL
 from benchmark.errors import ReportError
-from benchmark.experiment.plan import PublishedDataset, PublishedEntry
+from benchmark.experiment.entries import PublishedDataset, PublishedEntry
 from benchmark.published.readings import Reading, add_readings
 from benchmark.runs.descriptions import DatasetDescription
 from benchmark.runs.finished import FinishedRun

@@ -30,8 +30,7 @@ from benchmark.tables.answers import (
     scenario_notes,
     spots,
 )
-from benchmark.tables.groups import HOW_TO_READ as HOW_TO_READ_GAPS
-from benchmark.tables.groups import gap_title, gaps_of, smallest_text
+from benchmark.tables.groups import HOW_TO_READ_GAPS, gap_title, gaps_of, smallest_text
 from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.tables.significance import compared_metrics, data_notes, method_notes, pair_notes
 from benchmark.text import markdown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -141,8 +141,8 @@ class RunStatistics:
     hypervolume: pd.DataFrame
     fairea: pd.DataFrame
     robustness: pd.DataFrame
+    groups: pd.DataFrame
     resampling: Resampling | None = None
-    groups: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(GAP_COLUMNS)))
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
@@ -339,6 +339,11 @@ def run_statistics(
             everything, baselines, run.constant_answers, alpha=alpha, rope=rope, resampling=resampling
         )
     )
+    gaps = [
+        gap_changes(groups[groups["dataset"].isin(own)], name, resampling)
+        for name, own in _datasets_of(baselines).items()
+        if groups is not None
+    ]
     say("ranking techniques and comparing pairs of them")
     # A mean over some of the repetitions is not ranked beside means over all of them.
     whole = (useful.n == useful.n_expected)[:, None]
@@ -374,16 +379,8 @@ def run_statistics(
         hypervolume=_in_order(areas, run, HYPERVOLUME_COLUMNS),
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
-        groups=_in_order([_gaps(groups, baselines, resampling)], run, GAP_COLUMNS),
+        groups=_in_order(gaps, run, GAP_COLUMNS),
     )
-
-
-def _gaps(
-    groups: pd.DataFrame | None, baselines: Mapping[str, str], resampling: Resampling | None
-) -> pd.DataFrame:
-    if groups is None:
-        return pd.DataFrame(columns=list(GAP_COLUMNS))
-    return gap_changes(groups, baselines, resampling)
 
 
 def _with_test_rows(

@@ -6,7 +6,6 @@ order things are to be shown, and under which conditions the numbers hold.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ import pandas as pd
 from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
 from benchmark.data import Table
 from benchmark.errors import ReportError
-from benchmark.experiment.plan import PublishedEntry
+from benchmark.experiment.entries import PublishedEntry
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.frames import Resampling
 from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED, titled
@@ -231,11 +230,6 @@ class DatasetDescription:
         if self.group_sizes is None:
             return None
         return replace(self.group_sizes.best_constant, scored=self.scored_favorable)
-
-    @property
-    def constant_accuracy(self) -> float:
-        """Accuracy of the best constant answer, NaN where the test rows are not counted."""
-        return self.group_sizes.best_constant.accuracy if self.group_sizes else math.nan
 
     @property
     def roles(self) -> str:

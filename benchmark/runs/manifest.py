@@ -20,7 +20,8 @@ from benchmark.columns import ORIGINAL, TEST_TITLES
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, ReportError, UnknownNameError
-from benchmark.experiment.plan import PAPER_METRICS, Block, Experiment, PublishedEntry
+from benchmark.experiment.entries import PublishedEntry
+from benchmark.experiment.plan import PAPER_METRICS, Block, Experiment
 from benchmark.metrics import get_metric, list_metrics, metric_names
 from benchmark.runs.descriptions import (
     DatasetDescription,
@@ -477,7 +478,7 @@ class Manifest(BaseModel):
 
 def _metrics(world: World) -> Iterable[_MetricFacts]:
     schemas = [scene.test.schema for scene in world.scenes.values()]
-    groups = dict.fromkeys(g for s in schemas for g in s.columns[s.sensitive_index].states)
+    groups = dict.fromkeys(group for schema in schemas for group in schema.groups)
     for metric in map(get_metric, metric_names(world.experiment.measured)):
         each = [f"[{group}]" for group in groups] if metric.compare == "each_group" else [""]
         for suffix in each:

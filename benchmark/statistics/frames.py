@@ -47,6 +47,16 @@ class Goal(Protocol):
         """``"higher"``, ``"lower"``, ``"closer_to_ideal"``, or ``"none"`` where no value is better."""
 
 
+@dataclass(frozen=True)
+class _Least:
+    ideal: float = 0.0
+    direction: str = "lower"
+
+
+LEAST: Goal = _Least()
+"""The goal of a number that is a distance or a gap already: 0."""
+
+
 @dataclass(frozen=True, eq=False)
 class Resampling:
     """Repeated splits of the same rows, of which each repetition, or each of its folds, is one.

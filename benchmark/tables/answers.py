@@ -76,7 +76,8 @@ def reading(run: RunDescription) -> str:
         f"{tested} Accepts: the share that is predicted the favorable outcome. Changes are to the baseline, "
         "on the same samples. Where discrimination is of either sign in different samples, its mean distance "
         "from 0, by which techniques are compared, is given as well. "
-        f"{run.protocol.scope_text}"
+        f"{run.protocol.scope_text} Tests allow for how many comparisons there are, intervals do not: a "
+        "difference may be not significant although its interval leaves out 0."
     )
 
 
@@ -326,7 +327,7 @@ def answer_counts(rows: pd.DataFrame) -> str:
         "not compared in every sample": "incomplete",
         "without any value": "missing",
         "not compared": "not_compared",
-        "without less discrimination": "no_less",
+        "without clearly less discrimination": "no_less",
         "with more discrimination": "worse",
     }
     parts = (f"{counts[name]} {words}" for words, name in verdicts.items() if counts[name])
@@ -374,7 +375,7 @@ def _of_the_chosen(
     picked, one = choices(chosen), len(chosen) == 1
     for name, row in picked.items():
         if name == CHEAP and row is picked[LEAST]:
-            yield "It is the cheap one as well."
+            yield f"It costs at most {rope:g} of accuracy, so that it is the cheap choice as well."
         else:
             only = f", a candidate ({CANDIDATE})" if row.verdict == "candidate" else ""
             left = f"is left by {titles[row.technique]}{only}: {_gain_and_cost(row)}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,9 +11,9 @@ import pandas as pd
 from benchmark.metrics import get_metric
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
-from benchmark.text.words import number
+from benchmark.text.words import number, with_interval
 
-HOW_TO_READ = (
+HOW_TO_READ_GAPS = (
     "The largest difference of a rate between two groups of an attribute, or of an intersection of "
     "attributes; in brackets what a technique changes of it on the same samples, with its interval of 95 %. "
     "Above 0 the gap is wider than the baseline's: what is mitigated for one attribute may be paid by "
@@ -60,15 +61,8 @@ def smallest_text(statistics: RunStatistics) -> str:
 
 
 def _cell(own: pd.DataFrame) -> str:
-    if own.empty or own["gap"].isna().all():
+    if own.empty:
         return "–"
     row = own.iloc[0]
-    text = number(float(row["gap"]))
-    if row["technique"] == row["baseline"] or pd.isna(row["difference"]):
-        return text
-    ends = (
-        ""
-        if pd.isna(row["difference_low"])
-        else (f" [{number(float(row['difference_low']))}, {number(float(row['difference_high']))}]")
-    )
-    return f"{text} ({number(float(row['difference']))}{ends})"
+    gap, *change = map(float, row[["gap", "difference", "difference_low", "difference_high"]])
+    return number(gap) if math.isnan(change[0]) else f"{number(gap)} ({with_interval(*change)})"

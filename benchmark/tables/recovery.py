@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import listed_betas
 from benchmark.runs.frames import Scenario
 from benchmark.runs.recovery import COSTS
-from benchmark.text.words import number
+from benchmark.text.words import with_interval
 
 HOW_TO_READ = (
     "With planted bias the ideal is known: the same learner on samples without it. Recovery is the share of "
@@ -26,7 +25,6 @@ HOW_TO_READ = (
 NONE = "No level of bias is above 0, or no technique is compared with a baseline on the original test data."
 """Stands where there are no recoveries."""
 
-_UNDEFINED = "–"
 _PLANTED = "changed by the bias"
 
 
@@ -98,6 +96,4 @@ def undefined(own: pd.DataFrame, titles: dict[str, str]) -> Iterator[str]:
 def _cells(own: pd.DataFrame, betas: list[float], name: str) -> Iterator[str]:
     found = own.set_index("beta")[[name, f"{name}_low", f"{name}_high"]]
     for beta in betas:
-        value, low, high = map(float, found.loc[beta].to_numpy())
-        ends = "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
-        yield _UNDEFINED if math.isnan(value) else number(value) + ends
+        yield with_interval(*map(float, found.loc[beta].to_numpy()))

@@ -25,6 +25,12 @@ def number(value: float, digits: int = 3) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
+def with_interval(value: float, low: float, high: float) -> str:
+    """Write a number and, where it is known, its interval."""
+    unknown = math.isnan(value) or math.isnan(low)
+    return number(value) + ("" if unknown else f" [{number(low)}, {number(high)}]")
+
+
 def as_number(text: str) -> float | None:
     """Return the finite number that a text is, or None if it is none."""
     try:

@@ -16,7 +16,7 @@ from benchmark.conformance import check_bias, example_of, example_table
 from benchmark.data.card import NetworkSettings
 from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, BiasError, UnknownNameError
-from benchmark.experiment.plan import BiasEntry
+from benchmark.experiment.entries import BiasEntry
 from benchmark.experiment.world import describe_bias
 from benchmark.figures.fidelity import draw_fidelity
 from benchmark.network.learn import learn_network

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.data.card import CategoricalColumn, NumericColumn, load_card
-from benchmark.data.load import Dataset, _Coder, load_dataset
+from benchmark.data.load import Coder, Dataset, load_dataset
 from benchmark.data.raw import read_records
 from benchmark.data.source import DataNotFoundError, SourceBytes
 from benchmark.errors import DataError
@@ -145,7 +145,7 @@ EDGES = st.lists(st.floats(allow_nan=False, width=32), min_size=2, max_size=6, u
 @given(edges=EDGES, numbers=st.lists(st.floats(allow_nan=False, width=32), max_size=5))
 def test_bins_are_numpys(edges: list[float], numbers: list[float]) -> None:
     spec = NumericColumn(kind="numeric", bins=tuple(edges), states=tuple(map(str, range(len(edges) - 1))))
-    coder = _Coder(spec)
+    coder = Coder(spec)
     inside = [number for number in [*edges, *numbers] if edges[0] <= number <= edges[-1]]
     for number in inside:
         # numpy.histogram itself refuses infinite ranges, but its rule is that of digitize with a closed end.
@@ -157,11 +157,11 @@ def test_bins_are_numpys(edges: list[float], numbers: list[float]) -> None:
 
 
 def test_values_that_have_no_state() -> None:
-    numeric = _Coder(NumericColumn(kind="numeric", bins=(0, 1), states=("a", "b"), values={"?": "b"}))
+    numeric = Coder(NumericColumn(kind="numeric", bins=(0, 1), states=("a", "b"), values={"?": "b"}))
     assert [numeric[raw] for raw in ("0", " 1 ", "1.01", "-1", "nan", "inf", "", "a", "?", " ? ")] == [
         0, 0, -1, -1, -1, -1, -1, -1, 1, 1,
     ]  # fmt: skip
-    text = _Coder(CategoricalColumn(kind="categorical", states=("a", "b"), values={"": "b", "a": "b"}))
+    text = Coder(CategoricalColumn(kind="categorical", states=("a", "b"), values={"": "b", "a": "b"}))
     assert [text[raw] for raw in ("a", " b ", "", "A", "c")] == [1, 1, 1, -1, -1]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from benchmark.bias import Group, make_bias
-from benchmark.bias.edits import deprived_edits
+from benchmark.bias.edits import BiasEdit, deprived_edits
 from benchmark.columns import GROUP_COLUMNS
 from benchmark.data import Table
 from benchmark.data.card import Card, load_card
@@ -36,6 +36,7 @@ from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import read_groups
 from benchmark.runs.groups import gap_changes
+from benchmark.runs.manifest import _metrics
 from benchmark.tables.groups import gaps_of
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
@@ -43,6 +44,7 @@ from tests.experiment.test_merge import InProcess
 from tests.experiment.test_protocol import no_real_data, values, world  # noqa: F401
 
 BOTH = {"sex": "Male", "race": "African-American"}
+OTHERS = ("Black", "Asian-Pac-Islander", "Amer-Indian-Eskimo", "Other")
 
 
 def made(card: dict[str, Any] | None = None, **fields: Any) -> World:
@@ -172,7 +174,7 @@ def _blind(of: World, name: str) -> bool:
 
 def test_values_of_groups_are_margins_of_one_count() -> None:
     rng = np.random.default_rng(1)
-    rows = rng.integers(0, 60, size=(3, 2, 2))
+    rows = rng.integers(20, 60, size=(3, 2, 2))
     rows[2] = 1
     counts = GroupCounts(("a", "b", "few"), rows.astype(float), rows)
     names = metrics_by_group(["discrimination", "accuracy", "accepted", "rates", "auc_gap"])
@@ -194,6 +196,13 @@ def test_values_of_groups_are_margins_of_one_count() -> None:
     assert worst.reason in "ab"
     alone = list(measure_by_group(GroupCounts(("a",), rows[:1].astype(float), rows[:1]), ["selection_rate"]))
     assert [m.group for m in alone] == ["a"]  # there is nothing to compare
+    # A large group may have few people of a label.
+    rows[0] = [[100, 100], [10, 15]]
+    few = GroupCounts(counts.names, rows.astype(float), rows)
+    found = {(m.metric, m.group): m for m in measure_by_group(few, names, smallest=30)}
+    assert math.isnan(found["true_positive_rate", "a"].value)
+    assert found["true_positive_rate", "a"].reason == "fewer than 30 rows with a favorable label"
+    assert found["selection_rate", "a"].value == 115 / 225
 
 
 @pytest.mark.parametrize(
@@ -258,6 +267,12 @@ def test_mitigating_another_column_changes_who_is_deprived() -> None:
         made({"mitigate": "sex"})
 
 
+def test_the_manifest_describes_the_metrics_of_an_intersection() -> None:
+    of = made({"deprived_group": BOTH}, techniques=["none"], betas=[0.5], metrics=["selection_rate"])
+    (cell,) = cells(of)
+    assert {metric.metric for metric in cell.metrics} == {metric.name for metric in _metrics(of)}
+
+
 @pytest.mark.parametrize("card", ["adult", "compas", "dutch"])
 def test_the_default_bias_does_not_depend_on_whose_groups_are_told_apart(card: str) -> None:
     both = [
@@ -272,10 +287,17 @@ def test_the_default_bias_does_not_depend_on_whose_groups_are_told_apart(card: s
     assert one.datasets[0].bias == other.datasets[0].bias
 
 
+def test_the_default_bias_is_of_groups_as_the_entry_reads_them() -> None:
+    columns = {"race": {"states": ["White", "others"], "values": dict.fromkeys(OTHERS, "others")}}
+    entry = {"card": "adult", "columns": columns, "mitigate": "race", "deprived_group": "others"}
+    (dataset,) = Experiment(datasets=[entry], techniques=["none"], betas=[0.5]).datasets
+    assert dataset.bias[0].to_bias().edits == (BiasEdit("race", "others"),)
+
+
 def test_gaps_are_compared_with_those_of_the_baseline() -> None:
     of = made({"sensitive": ["race", "sex"]}, techniques=["none", "massaging"], betas=[0.5], repetitions=3)
     frame = groups_frame(of, cells(of))
-    changes = gap_changes(frame, {frame["dataset"].iloc[0]: "none"})
+    changes = gap_changes(frame, "none")
     own = frame[
         (frame["group"] == GAP) & (frame["metric"] == "selection_rate") & (frame["attribute"] == "sex")
     ]
@@ -286,8 +308,8 @@ def test_gaps_are_compared_with_those_of_the_baseline() -> None:
     assert row["wider"] == pytest.approx((gaps["massaging"] > gaps["none"]).mean())
     assert row["difference_low"] <= row["difference"] <= row["difference_high"]
     assert changes[changes["technique"] == "none"]["difference"].isna().all()
-    assert gap_changes(frame, {"another": "none"}).empty
-    assert gap_changes(frame[frame["group"] != GAP], {}).empty
+    assert gap_changes(frame, "another").empty
+    assert gap_changes(frame[frame["group"] != GAP], "none").empty
 
 
 @pytest.mark.slow  # the page as a whole, twice

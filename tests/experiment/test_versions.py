@@ -55,6 +55,7 @@ NOT_HARNESS = {
     "data": "loads the test table, whose digest is in the keys; data/table.py is harness",
     "network": "learns and biases the network, whose digest is in the keys; the rest is harness",
     "techniques": "each technique's own closure is in its cells' keys",
+    "experiment/entries.py": "the entries of plan.py",
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
     "experiment/world.py": "makes the keys",
     "experiment/pool.py": "says in which processes cells are computed",
@@ -144,7 +145,7 @@ from benchmark.bias import list_bias_kinds, make_bias
 from benchmark.classifiers import list_classifiers, make_classifier
 from benchmark.experiment import versions
 from benchmark.experiment.evaluate import describe_classifier, describe_technique
-from benchmark.experiment.plan import ClassifierEntry
+from benchmark.experiment.entries import ClassifierEntry
 from benchmark.experiment.world import describe_bias
 from benchmark.techniques import get_technique, list_techniques
 

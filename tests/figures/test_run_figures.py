@@ -49,7 +49,7 @@ def tradeoff(run: Run, *, only: int | None = None) -> Figure:
     scenario = scenarios(results, failures, run.description)[0]
     points = points_of(scenario.rows(results))
     standing = standing_of(run)
-    limits = tradeoff_limits(points, scenario.dataset.constant_accuracy)
+    limits = tradeoff_limits(points, scenario.constant_accuracy)
     techniques = run.description.techniques if only is None else run.description.techniques[only : only + 1]
     return draw_tradeoff(points, limits, techniques, failures, standing, scenario, run.description)
 
@@ -203,7 +203,7 @@ def test_the_best_constant_answer_is_a_line_and_what_is_degenerate_is_hollow(
     assert flaws(figure) == []
     lines = [line for axes in panels(figure) for line in axes.lines if line.get_gid() == "constant"]
     assert len(lines) == (3 if draw is tradeoff else 1)
-    assert {line.get_ydata()[0] for line in lines} == {ADULT.constant_accuracy}
+    assert {line.get_ydata()[0] for line in lines} == {ADULT.best_constant.accuracy}
     hollow = [
         artist
         for axes in panels(figure)

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from benchmark.columns import RESULT_COLUMNS
-from benchmark.figures.heat_grid import CellTexts, short_number
+from benchmark.figures.heat_grid import short_number
 from benchmark.figures.improvement import draw_forest, draw_heat
 from benchmark.figures.label_places import place_labels
 from benchmark.figures.pareto import draw_pareto
@@ -29,12 +29,13 @@ from benchmark.metrics import list_metrics
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.descriptions import DatasetDescription, GroupSizes, TechniqueDescription
 from benchmark.runs.finished import FinishedRun
+from benchmark.runs.groups import GAP_COLUMNS
 from benchmark.runs.manifest import Manifest
 from benchmark.runs.recovery import recovery_table
 from benchmark.statistics import cell_intervals, paired_comparisons, pareto_fronts
 from benchmark.statistics.answers import judged, standings
 from benchmark.statistics.frames import to_cells
-from tests.figures.figure_checks import flaws, grey_levels, panels, texts_of
+from tests.figures.figure_checks import flaws, grey_levels, numbers_in, panels, texts_of
 from tests.report.made_up_runs import HOSTILE_TITLES
 from tests.report.planted_folder import CONSTANT, PLANTED, USELESS, write_planted_folder
 
@@ -110,6 +111,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         hypervolume=empty,
         fairea=empty,
         robustness=empty,
+        groups=pd.DataFrame(columns=list(GAP_COLUMNS)),
     )
 
 
@@ -193,12 +195,6 @@ def test_the_same_figure_has_the_same_bytes_and_no_script() -> None:
 
 
 # ---------------------------------------------------------------------------------------- what is shown
-
-
-def numbers_in(axes: Axes) -> dict[tuple[int, int], str]:
-    """Return the texts in a heat map's cells by column and row."""
-    (texts,) = (cells.texts for cells in axes.collections if isinstance(cells, CellTexts))
-    return texts
 
 
 def test_heat_cells_hold_the_means_and_the_signs() -> None:

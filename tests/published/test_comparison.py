@@ -22,7 +22,8 @@ from rich.console import Console
 from benchmark.columns import FAILURE_COLUMNS
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, ReportError
-from benchmark.experiment.plan import PublishedEntry, load_experiment, narrow, plan_blocks
+from benchmark.experiment.entries import PublishedEntry
+from benchmark.experiment.plan import load_experiment, narrow, plan_blocks
 from benchmark.experiment.world import build_world, cell_key
 from benchmark.published.figure import draw_differences
 from benchmark.published.files import (
@@ -47,7 +48,7 @@ from benchmark.runs.descriptions import DatasetDescription, PlantedBias, Techniq
 from benchmark.runs.finished import FinishedRun, read_run
 from benchmark.runs.manifest import Manifest, metric_description
 from benchmark.runs.summary import SUMMARY_COLUMNS
-from tests.figures.figure_checks import colorbars, cut_off, overlapping, panels, texts_of
+from tests.figures.figure_checks import colorbars, cut_off, numbers_in, overlapping, panels, texts_of
 
 PAPER = load_experiment("paper")
 PAPERS_TECHNIQUES = {
@@ -752,7 +753,7 @@ def test_no_text_of_the_heat_map_overlaps_or_is_cut(variant: str) -> None:
 def test_the_heat_map_prints_every_difference(comparison: Comparison) -> None:
     figure = draw_differences(comparison)
     (axes,) = panels(figure)
-    printed = {text.get_position(): text.get_text() for text in axes.texts if text.get_position()[1] < 4}
+    printed = numbers_in(axes)
     # Columns: a at 0 and 0.5, then b; rows: none, massaging, rw.
     expected = [
         ["+.010", "−.030", ".000", "+.080"],

@@ -20,7 +20,7 @@ from benchmark.published.files import compare_folder, print_comparison, publishe
 from benchmark.published.numbers import AGREEMENT_COLUMNS, COMPARISON_COLUMNS, Comparison
 from benchmark.published.readings import KEY, Change, add_readings, read_readings
 from benchmark.published.text import summary_markdown, table_markdown
-from tests.figures.figure_checks import cut_off, overlapping, panels
+from tests.figures.figure_checks import cut_off, numbers_in, overlapping, panels
 from tests.published.test_comparison import PUBLISHED, manifest, write_run
 
 SHIPPED = Path(__file__).parents[2] / "experiments" / "published" / "cardoso2019.csv"
@@ -176,7 +176,7 @@ def test_the_heat_map_shows_a_row_again_where_a_reading_changes_it(comparison: C
         "Re|weighing  T2",
         "Re|weighing  T2, as meant",
     ]
-    texts = {text.get_position(): text.get_text() for text in axes.texts}
+    texts = numbers_in(axes)
     assert (texts[0, 2], texts[0, 3], texts[2, 5]) == ("+.050", "−.490", "+.040")
     assert overlapping(figure) == []
     assert cut_off(figure) == []

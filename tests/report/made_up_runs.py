@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
-from benchmark.experiment.plan import PublishedEntry
+from benchmark.experiment.entries import PublishedEntry
 from benchmark.runs.descriptions import (
     DatasetDescription,
     GroupSizes,

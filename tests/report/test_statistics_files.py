@@ -20,7 +20,7 @@ from rich.console import Console
 
 from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
-from benchmark.experiment.plan import PublishedEntry
+from benchmark.experiment.entries import PublishedEntry
 from benchmark.report.statistics_files import print_statistics, write_statistics
 from benchmark.report.statistics_text import (
     left_out_notes,

@@ -108,7 +108,7 @@ def test_a_technique_that_costs_too_much_is_not_cheap() -> None:
 
 def test_the_least_may_be_cheap_as_well() -> None:
     found = answers_of({"none": BASELINE, "a": (0.1, 0.79, 0.3, 0.25, 0.35)})
-    assert "It is the cheap one as well." in said(found)
+    assert "It costs at most 0.01 of accuracy, so that it is the cheap choice as well." in said(found)
     assert choice_row(0.5, found, TITLES)[2:] == ["Alpha: 0.100, accuracy 0.790 (-0.010)", "the same"]
     assert answer_rows(found, TITLES)[0][-1] == "least; cheap"
 
@@ -161,7 +161,7 @@ def test_what_is_not_recommended_is_counted_by_reason() -> None:
         "every sample (Gamma); 1 without significantly less discrimination."
     ) in text
     assert answer_counts(found) == (
-        "none of 4 techniques recommended; 1 ‡; 1 †; 1 not compared in every sample; 1 without less "
+        "none of 4 techniques recommended; 1 ‡; 1 †; 1 not compared in every sample; 1 without clearly less "
         "discrimination"
     )
     rows = {row.technique: row for row in found.itertuples(index=False)}
@@ -301,7 +301,7 @@ def test_one_repetition_has_no_interval() -> None:
     ) in text
     found = answers_of({"none": BASELINE, "a": (0.1, 0.75, 0.3, 0.25, 0.35), "b": BASELINE}, repetitions=1)
     assert answer_counts(found) == (
-        "none of 2 techniques recommended; 1 candidate (one sample, no interval); 1 without less "
+        "none of 2 techniques recommended; 1 candidate (one sample, no interval); 1 without clearly less "
         "discrimination"
     )
     assert not found["better"].any()

@@ -25,7 +25,8 @@ EXPERIMENT = """
 import json
 from benchmark.data.source import Sources
 from benchmark.experiment.evaluate import Cell, Evaluator
-from benchmark.experiment.plan import ClassifierEntry, load_experiment, narrow, plan_blocks
+from benchmark.experiment.entries import ClassifierEntry
+from benchmark.experiment.plan import load_experiment, narrow, plan_blocks
 from benchmark.experiment.world import build_world
 
 techniques = [

@@ -33,14 +33,8 @@ from benchmark.data.card import (
 )
 from benchmark.declarations import list_declarations
 from benchmark.experiment import engine
-from benchmark.experiment.plan import (
-    BiasEntry,
-    ClassifierEntry,
-    DatasetEntry,
-    Experiment,
-    StepEntry,
-    TechniqueEntry,
-)
+from benchmark.experiment.entries import BiasEntry, ClassifierEntry, DatasetEntry, StepEntry, TechniqueEntry
+from benchmark.experiment.plan import Experiment
 from benchmark.metrics import list_metrics
 from benchmark.techniques import list_techniques
 from tests.experiment.test_merge import InProcess

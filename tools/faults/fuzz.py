@@ -214,6 +214,7 @@ _COMMANDS = (
     "check {}",
     "docs {}",
     "influence --dataset {} --levels {}",
+    "new-dataset {} --label {} --favorable {} --sensitive {} --out {}",
     "new-technique {} --folder {}",
     "audit {} --label y --prediction {} --sensitive {}",
     "audit {0} --label {1} --score p --threshold {2} --sensitive sex --tau {3}",

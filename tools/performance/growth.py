@@ -17,8 +17,9 @@ from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.data.card import NetworkSettings, load_card
 from benchmark.data.source import Sources
 from benchmark.data.table import Column, Schema, Table
+from benchmark.experiment.entries import TechniqueEntry
 from benchmark.experiment.evaluate import Cell, Evaluator
-from benchmark.experiment.plan import TechniqueEntry, load_experiment, narrow, plan_blocks
+from benchmark.experiment.plan import load_experiment, narrow, plan_blocks
 from benchmark.experiment.score import Scorer
 from benchmark.experiment.world import build_world, embedded_network_path
 from benchmark.network.bif import read_bif

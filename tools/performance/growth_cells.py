@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 
 from benchmark.data.source import Sources
 from benchmark.experiment.engine import LocalEngine
+from benchmark.experiment.entries import TechniqueEntry
 from benchmark.experiment.evaluate import Evaluator, cell_result
-from benchmark.experiment.plan import Experiment, TechniqueEntry, load_experiment, narrow
+from benchmark.experiment.plan import Experiment, load_experiment, narrow
 from benchmark.experiment.pool import Finished, Handler, Limits, Task
 from benchmark.experiment.run import STORE_NAME, compute
 from benchmark.experiment.store import CellResult, LastRun, Store, Stored

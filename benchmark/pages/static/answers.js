@@ -296,7 +296,8 @@ function answerSentences(rows, scenario) {
     return `${title} is left by ${row.technique.title}${only}: ${gainAndCost(row)}.`;
   };
   sentences.push(left(run.choices.least, least));
-  if (cheap) sentences.push(cheap === least ? "It is the cheap one as well." : left(run.choices.cheap, cheap));
+  const alsoCheap = `It costs at most ${run.rope} of accuracy, so that it is the cheap choice as well.`;
+  if (cheap) sentences.push(cheap === least ? alsoCheap : left(run.choices.cheap, cheap));
   if (!cheap) {
     const cost = Math.max(...chosen.map((row) => row.accuracyChange));
     sentences.push(`Every one of them loses more than ${run.rope} of accuracy, ${number(-cost)} or more.`);

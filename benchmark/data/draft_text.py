@@ -1,0 +1,181 @@
+"""A drafted card as TOML, with a comment at every choice."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from benchmark.data.card import Card
+from benchmark.data.draft import Draft
+from benchmark.declarations import broken_rules
+from benchmark.errors import CardError
+from benchmark.text.words import few
+
+_WIDTH = 110
+
+
+def slug(text: str) -> str:
+    """Return a text as a card's name."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+    return name if name[:1].isalpha() else f"data_{name}".rstrip("_")
+
+
+def card_text(draft: Draft, file: Path, min_count: int) -> str:
+    """Return the card as TOML; a CardError says that the file's names cannot be those of a card."""
+    text = "\n".join(_lines(draft, file, min_count)) + "\n"
+    try:
+        Card.model_validate(tomllib.loads(text))
+    except ValidationError as error:
+        rules = "; ".join(broken_rules(error, Card, "a card"))
+        raise CardError(
+            f"No card can be drafted of {file}", got=rules, remedy="rename the columns that it names"
+        ) from None
+    return text
+
+
+def _lines(draft: Draft, file: Path, min_count: int) -> Iterator[str]:
+    roles = draft.roles
+    stem = file.name.removesuffix(".gz").rpartition(".")[0] or file.name
+    yield from _comment(
+        f"A draft of the card of {file.name}, by betabench. It runs as it is. Each choice has a comment: "
+        "read them, correct what is wrong, finish what only you can know. docs/adding/dataset.md explains "
+        f"the fields. No state stands for fewer than {min_count} rows, but all others are named here: share "
+        "the card only if they may be known. Where a category's states have an order, list them in it and "
+        "set 'ordered' to true."
+    )
+    yield f"name = {_text(slug(stem))}"
+    yield f"title = {_text(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
+    task = f"{len(draft.kept)} columns of {file.name}. The task is to tell {roles['label']}."
+    yield f"description = {_text(task)}"
+    yield 'licence = ""  # under which terms the data may be used'
+    yield from _comment("Begun with what the file shows. Who is missing from it, and how was it recorded?")
+    yield f"known_problems = {_several(draft.problems)}"
+    yield ""
+    for role, value in roles.items():
+        if role in draft.role_comments:
+            yield from _comment(draft.role_comments[role])
+        yield f"{role} = {_text(value)}"
+    yield from _comment(
+        "Bias is planted on this edge: without it the network may link group and label by no path of its "
+        "own, and the bias would have nothing to act on."
+    )
+    yield f"required_edges = [[{_text(roles['sensitive_feature'])}, {_text(roles['label'])}]]"
+    if draft.filter:
+        yield from _comment("Only rows with these values are read: the others have no label or no group.")
+        yield f"filter = {_inline(draft.filter, _several_short)}"
+    reasons: dict[str, list[str]] = {}
+    for name, reason in draft.dropped.items():
+        reasons.setdefault(reason, []).append(name)
+    for name, column in draft.columns.items():
+        if column.leak:
+            reasons.setdefault(
+                f"{column.leak} To keep it, delete this entry and uncomment its table below.", []
+            ).append(name)
+    for reason, names in reasons.items():
+        yield from ("", "[[dropped]]", f"columns = {_several_short(names)}", f"reason = {_text(reason)}")
+    yield from ("", "[source]")
+    yield from _comment(" ".join(draft.table.found))
+    yield from _source(draft)
+    for name, column in draft.columns.items():
+        table = [f"[columns.{_key(name)}]", *_entry(column.entry)]
+        comments = [line for comment in column.comments for line in _comment(comment)]
+        yield ""
+        if column.leak:
+            yield from _comment(f"SUSPECTED LEAK, left out: {column.leak.partition(': ')[2]}")
+            yield from (f"# {line}" for line in table)
+        else:
+            yield from (*comments, *table)
+    yield from ("", "[network]", "# No probability of 0 or 1 from a handful of rows.", "pseudo_count = 1.0")
+    if min_count > 1:
+        yield from ("# Nor one that rests on fewer rows.", f"min_count = {min_count}")
+    yield from (
+        "# More parents need more rows than most tables have, and longer to search.",
+        "max_indegree = 4",
+    )
+
+
+def _source(draft: Draft) -> Iterator[str]:
+    source = draft.table.source
+    yield 'format = "csv"'
+    for field, default in (("delimiter", ","), ("decimal", "."), ("encoding", "utf-8-sig")):
+        if (value := getattr(source, field)) != default:
+            yield f"{field} = {_text(value)}"
+    if source.column_names:
+        yield f"column_names = {_several_short(source.column_names)}"
+    (file,) = source.files
+    skipped = f", skip_lines = {file.skip_lines}" if file.skip_lines else ""
+    yield f"files = [{{ path = {_text(str(file.path))}{skipped} }}]"
+
+
+def _entry(entry: Mapping[str, Any]) -> Iterator[str]:
+    for field, value in entry.items():
+        if field == "bins":
+            yield f"bins = [{', '.join(_number(edge) for edge in value)}]"
+        elif field == "values":
+            yield f"values = {_inline(value, _text)}"
+        else:
+            yield f"{field} = {_several_short(value) if field == 'states' else _text(value)}"
+
+
+def _number(value: float) -> str:
+    return repr(int(value)) if value == value // 1 and abs(value) < 1e15 else repr(float(value))
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _several_short(values: Sequence[str]) -> str:
+    return f"[{', '.join(map(_text, values))}]"
+
+
+def _several(values: Sequence[str]) -> str:
+    return "[]" if not values else "\n".join(["[", *(f"  {_text(value)}," for value in values), "]"])
+
+
+def _inline(table: Mapping[str, Any], written: Any) -> str:
+    return "{ " + ", ".join(f"{_key(key)} = {written(value)}" for key, value in table.items()) + " }"
+
+
+def _comment(text: str) -> Iterator[str]:
+    # A name with a line break or a control character in it must not end the comment.
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    yield from textwrap.wrap(
+        plain, _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False
+    )
+
+
+def summary_lines(draft: Draft) -> Iterator[str]:
+    """Say in a few lines what was drafted."""
+    kept = list(draft.kept)
+    yield f"{len(kept)} columns are read, in {draft.n_rows:,} rows: {few(kept, 20, 'others')}."
+    reasons: dict[str, list[str]] = {}
+    for name, reason in draft.dropped.items():
+        reasons.setdefault(reason, []).append(name)
+    for reason, names in reasons.items():
+        yield f"Left out: {few(names, 8)}: {reason}."
+    yield from (f"Warning: {warning}" for warning in draft.warnings)
+    yield from (f"Note: {problem}" for problem in draft.problems)
+
+
+def disclosed(folder: Path, with_rows: bool, min_count: int) -> Iterator[str]:
+    """Say what the files of a first run tell of the people in the data."""
+    if with_rows:
+        yield f"{folder / 'data.csv'} holds your rows: keep it as you keep them."
+    yield (
+        f"Before you share {folder}: card.toml and the report name columns, states and bins, none of fewer "
+        f"than {min_count} rows, and no probability of a network that is learned from the card rests on "
+        "fewer. Results count decisions by group and label: a count may be of one person. None of it is "
+        "anonymized in a stricter sense."
+    )

@@ -1,0 +1,247 @@
+"""Drafting cards of unknown files: twenty awkward tables, each with its sentence or its result."""
+
+import gzip
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmark.data.card import load_card
+from benchmark.data.draft import Draft, Wish, draft
+from benchmark.data.draft_text import card_text, summary_lines
+from benchmark.data.load import Dataset, load_dataset
+from benchmark.errors import BetabenchError
+from benchmark.network.learn import learn_network
+
+WISH = Wish("y", "yes", "sex", "F")
+BASE = {"sex": "FM", "y": ["yes", "no"], "job": ["clerk", "cook", "smith"]}
+
+
+def rows(n: int = 200, **more: Callable[[int], object]) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of a made-up table; ``more`` makes the value of a row of a further column."""
+    lots = random.Random(5)
+    cells = [[*(lots.choice(states) for states in BASE.values())] for _ in range(n)]
+    return [*BASE, *more], [[*own, *(str(make(i)) for make in more.values())] for i, own in enumerate(cells)]
+
+
+def text(table: tuple[list[str], list[list[str]]], separator: str = ",") -> str:
+    header, cells = table
+    return "\n".join(separator.join(row) for row in [header, *cells]) + "\n"
+
+
+def drafted(folder: Path, content: str | bytes, wish: Wish = WISH) -> tuple[Draft, Dataset]:
+    """Draft a card and load what it describes; the loader's codes are those that the draft was made by."""
+    file = folder / "table.csv"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    made = draft(file, wish, folder)
+    (folder / "card.toml").write_text(card_text(made, file, wish.min_count), encoding="utf-8")
+    dataset = load_dataset(folder / "card.toml")
+    assert list(dataset.card.columns) == list(made.kept)
+    assert not dataset.unused
+    for i, column in enumerate(made.kept.values()):
+        assert np.array_equal(dataset.table.codes[:, i], column.codes)
+        sizes = np.bincount(column.codes, minlength=len(column.entry["states"]))
+        assert sizes.min() >= wish.min_count, (column.name, sizes)
+    return made, dataset
+
+
+def spread(i: int) -> int:
+    return i * 7919 % 997
+
+
+def wide() -> str:
+    lots = random.Random(6)
+    return text(rows(200, **{f"c{k}": lambda _: lots.randrange(4) for k in range(57)}))
+
+
+def of(column: str, *states: str) -> Callable[[Draft, Dataset], bool]:
+    return lambda _, dataset: dataset.card.columns[column].states == states
+
+
+def without(column: str, reason: str) -> Callable[[Draft, Dataset], bool]:
+    return lambda made, _: reason in made.dropped[column]
+
+
+def found(words: str) -> Callable[[Draft, Dataset], bool]:
+    return lambda made, _: words in " ".join(made.table.found)
+
+
+AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
+    "60 columns, 200 rows": (wide(), lambda made, _: len(made.kept) == 60),
+    "5,000 states": (text(rows(6000, code=lambda i: f"k{i % 5000}")), without("code", "5,000 different")),
+    "12 people": (
+        text(rows(400, kin=lambda i: "rare" if i < 12 else "common")),
+        of("kin", "common", "rare"),
+    ),
+    "3 people": (text(rows(400, kin=lambda i: "rare" if i < 3 else "ab"[i % 2])), of("kin", "a", "b")),
+    "nothing in a column": (text(rows(none=lambda _: "NA")), without("none", "no value")),
+    "mixed types": (
+        text(rows(mixed=lambda i: "many" if i % 20 == 0 else spread(i))),
+        of("mixed", "below 200", "200 to 399", "400 to 599", "600 to 799", "800 and more", "other"),
+    ),
+    "European decimals": (
+        text(rows(size=lambda i: f"{spread(i)},5"), ";"),
+        lambda made, _: made.table.source.decimal == "," and "200 to below 400" in str(made.columns["size"]),
+    ),
+    "thousands": (text(rows(pay=lambda i: f'"1,{spread(i):03}"')), without("pay", "different values")),
+    "repeated names": (
+        text(rows(a=lambda i: i % 2, b=lambda i: i % 3)).replace(",a,b\n", ",a,a\n"),
+        lambda _, dataset: list(dataset.card.columns)[-2:] == ["a", "a.1"],
+    ),
+    "the same twice": (
+        text(rows(a=lambda i: i % 3, b=lambda i: "xyz"[i % 3])),
+        without("b", "says the same as 'a'"),
+    ),
+    "UTF-16": (text(rows(a=lambda i: "äöü"[i % 3])).encode("utf-16"), of("a", "ä", "ö", "ü")),
+    "Latin-1": (text(rows(a=lambda i: "äöü"[i % 3])).encode("latin-1"), found("which is a guess")),
+    "byte order mark": (b"\xef\xbb\xbf" + text(rows()).encode(), found("byte order mark")),
+    "a title above, tabs": ("Exported in May\n\n" + text(rows(), "\t"), found("separated by tabs")),
+    "no name for the index": (
+        text(rows(i=lambda i: i)).replace(",i\n", ",\n"),
+        without("column_4", "numbers the rows"),
+    ),
+    "dates, free text, a constant": (
+        text(
+            rows(
+                day=lambda i: f"2020-01-{i % 28 + 1:02}",
+                words=lambda i: f"the answer of person {i}",
+                one=lambda _: 1,
+            )
+        ),
+        lambda made, _: list(made.dropped) == ["day", "words", "one"],
+    ),
+    "zeros": (
+        text(rows(gain=lambda i: 0 if i % 3 else spread(i) + 1000)),
+        lambda made, _: made.kept["gain"].entry["states"][0] == "0",
+    ),
+    "odd names": (
+        text(rows(a=lambda i: i % 2)).replace(",a\n", ',"a ""b"" [c] = ""\n'.replace('""\n', '"\n')),
+        lambda _, dataset: list(dataset.card.columns)[-1] == 'a "b" [c] =',
+    ),
+    "missing marks": (
+        text(rows(a=lambda i: ("?", "NA", "", "u", "v")[i % 5])),
+        of("a", "u", "v", "missing"),
+    ),
+    "line breaks in quotes": (text(rows(a=lambda i: '"x\ny"' if i % 2 else "z")), of("a", "x\ny", "z")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", AWKWARD)
+def test_an_awkward_table_is_drafted_and_learned(what: str, tmp_path: Path) -> None:
+    content, expected = AWKWARD[what]
+    made, dataset = drafted(tmp_path, content)
+    assert expected(made, dataset)
+    card = dataset.card
+    network = learn_network(dataset.table, card.network, required_edges=card.required_edges)
+    assert ("sex", "y") in network.edges
+
+
+@pytest.mark.parametrize(
+    ("content", "wish", "sentence"),
+    [
+        ("", WISH, "Got: empty"),
+        ("sex,y\n", WISH, "has no rows"),
+        ("word\n" * 9, WISH, "Expected: two columns or more"),
+        (b"PK\x03\x04rest", WISH, "Got: an Excel workbook or a zip archive"),
+        (b"a,b\0\n", WISH, "no text: it has bytes of value 0"),
+        ('[{"a": 1}]', WISH, "Got: JSON, or an ARFF file"),
+        (gzip.compress(b"sex,y\n")[:-9], WISH, "truncated or damaged"),
+        (text(rows()) + "F,yes\n", WISH, "Line 202"),
+        (text(rows()), Wish("Y", "yes", "sex"), "did you mean 'y'?"),
+        (text(rows()), Wish("y", "Yes", "sex"), "did you mean 'yes'?"),
+        (text(rows()), Wish("y", None, "sex"), "Nobody says which value of 'y' is good for people"),
+        (text(rows()), Wish("y", "yes", "y"), "cannot be the label and the sensitive column"),
+        (text(rows()), Wish("y", ">= 3", "sex"), "is no condition for the column 'y'"),
+        (text(rows()), Wish("y", "yes,no", "sex"), "0 rows are unfavorable"),
+        (text(rows()), Wish("y", "yes", "sex", "X"), "The column 'sex' has no value 'X'"),
+        (text(rows(n=8)), Wish("y", "yes", "sex", "F"), "Expected: 5 or more"),
+        (text(rows(num=spread)), Wish("num", "high", "sex"), "write --favorable '>= 10'"),
+        (text(rows(c=lambda _: 1)), Wish("y", "yes", "c"), "has one group"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drafted_is_a_sentence(
+    content: str | bytes, wish: Wish, sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(BetabenchError) as raised:
+        drafted(tmp_path, content, wish)
+    assert sentence in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("label", "favorable", "sensitive", "deprived", "roles"),
+    [
+        ("flag", "1", "sex", "sex=F", ("1", "F")),
+        ("truth", "TRUE", "sex", "F", ("TRUE", "F")),
+        ("grade", "A,B", "sex", "F", ("A or B", "F")),
+        ("points", ">= 10", "age", "< 25", ("10 and more", "below 25")),
+        ("points", "> 10", "age", "<= 25", ("11 and more", "below 26")),
+        ("y", "yes", "job", "job=clerk,cook", ("yes", "clerk or cook")),
+        ("y", "yes", "twelve", "z", ("yes", "z")),
+        ("sign", "+", "sex", "F", ("+", "F")),
+    ],
+)
+def test_roles_are_values_of_the_file_numbers_or_conditions(
+    label: str, favorable: str, sensitive: str, deprived: str, roles: tuple[str, str], tmp_path: Path
+) -> None:
+    content = text(
+        rows(
+            300,
+            flag=lambda i: ("0.0", "1.0", "1")[spread(i) % 3],
+            truth=lambda i: ("TRUE", "FALSE")[spread(i) % 2],
+            grade=lambda i: "ABCD"[spread(i) % 4],
+            points=lambda i: spread(i) % 21,
+            age=lambda i: 18 + spread(i + 9) % 50,
+            sign=lambda i: "+-"[spread(i) % 2],
+            twelve=lambda i: "z" if i % 25 == 0 else "other",
+        )
+    )
+    _, dataset = drafted(tmp_path, content, Wish(label, favorable, sensitive, deprived))
+    card = dataset.card
+    assert (card.favorable_label, card.deprived_group) == roles
+    assert len(card.columns[label].states) == 2
+
+
+def test_leaks_proxies_and_the_group_are_named(tmp_path: Path) -> None:
+    header, cells = rows(500)
+    header += ["paid", "wears"]
+    for i, row in enumerate(cells):
+        row += ["done" if row[1] == "yes" or i % 50 == 0 else "open", row[0].lower() if i % 9 else "m"]
+    made, dataset = drafted(tmp_path, text((header, cells)), Wish("y", "yes", "sex"))
+    assert "paid" not in dataset.card.columns
+    assert "suspected leak" in made.columns["paid"].leak
+    assert "Proxy of sex" in " ".join(made.columns["wears"].comments)
+    assert "was not named" in made.warnings[0]
+    said = "\n".join(summary_lines(made))
+    assert "paid is left out" in said
+    assert "wears (0.8" in said
+    # To keep what was left out, its entry goes and its table is uncommented.
+    card = (tmp_path / "card.toml").read_text(encoding="utf-8")
+    start, end = card.index("[[dropped]]"), card.index("[source]")
+    kept = (card[:start] + card[end:]).replace("# [columns.paid]", "[columns.paid]")
+    (tmp_path / "card.toml").write_text(kept.replace("# kind", "kind").replace("# states", "states"))
+    assert "paid" in load_card(tmp_path / "card.toml").columns
+
+
+def test_rows_without_group_or_label_are_left_out_and_rare_values_are_not_listed(tmp_path: Path) -> None:
+    table = text(rows(400, town=lambda i: "big" if i % 3 else f"village{i}"))
+    odd = "X,yes,cook,big\n,no,cook,big\nF,?,cook,big\n"
+    made, dataset = drafted(tmp_path, table + odd)
+    assert len(dataset.table) == 400
+    assert dataset.card.filter == {"y": ("no", "yes"), "sex": ("F", "M")}
+    assert sum("left out" in problem for problem in made.problems) == 2
+    assert dataset.card.columns["town"].others == "other"
+    assert "village" not in (tmp_path / "card.toml").read_text(encoding="utf-8")
+
+
+def test_a_category_keeps_the_order_that_is_known(tmp_path: Path) -> None:
+    """As that of a data frame is; one with states that nobody ordered stays without."""
+    level, odd = ["low", "mid", "high"], ["a", "b", "c"]
+    header, cells = rows(level=lambda i: "" if i % 9 == 0 else level[i % 3], odd=lambda i: odd[i % 2])
+    orders = {"level": level, "odd": odd, "job": ["cook", "clerk"]}
+    _, found = drafted(tmp_path, text((header, cells)), Wish("y", "yes", "sex", "F", orders=orders))
+    columns = {column.name: (column.states, column.ordered) for column in found.table.schema.columns}
+    assert columns["level"] == (("low", "mid", "high", "missing"), True)
+    assert columns["odd"] == (("a", "b"), True)
+    assert columns["job"] == (("clerk", "cook", "smith"), False)
