@@ -29,11 +29,11 @@ def explain(
         rows = rows[rows["beta"] == beta]
     if metric is not None:
         rows = rows[rows["metric"].isin(["", metric])]
-    # One repetition may lack several metrics for one reason: it counts once.
     # In which fold it was, failures.csv says.
     rows = rows.assign(
         reason=rows["reason"].str.replace(r"^fold \d+ of (\d+): ", r"in one of \1 folds, ", regex=True)
     )
+    # One repetition may lack several metrics for one reason: it counts once.
     once = rows.drop_duplicates(["beta", "repetition", "status", "reason"])
     counts = once.groupby(["status", "reason"]).size().reset_index(name="n")
     counts = counts.sort_values(["n", "status", "reason"], ascending=[False, True, True])
