@@ -38,6 +38,7 @@ from benchmark.experiment.plan import (
     plan_blocks,
 )
 from benchmark.experiment.plan import lite as small
+from benchmark.experiment.rule import with_tuned
 from benchmark.experiment.run import STORE_NAME, Outcome, compute
 from benchmark.experiment.sample_files import Origin, draw_sample, parse_edit
 from benchmark.experiment.store import Store
@@ -177,6 +178,7 @@ def run(
     )
     with _naming_file(experiment):
         check_experiment(chosen)
+        chosen = with_tuned(chosen)
     for note in foreseen(chosen):
         say(f"Note: {note}")
     part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards

@@ -20,6 +20,9 @@ CONVERGENCE_COLUMNS = (*CELL_COLUMNS, "steps", "residual", "tolerance")
 FOLD_COLUMNS = (*RESULT_COLUMNS[:-2], "fold", *RESULT_COLUMNS[-2:])
 GROUP_COLUMNS = (*CELL_COLUMNS, "test", "attribute", "group", "n", "metric", "value", "note")
 
+TUNED = "tuned"
+"""Beside tests in stored counts: which setting was chosen, and how (:mod:`benchmark.experiment.tune`)."""
+
 CROSSED = " × "
 """Between the attributes, and between the states, of an intersection."""
 

@@ -14,10 +14,12 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     Field,
+    SerializerFunctionWrapHandler,
     StrictBool,
     StrictInt,
     ValidationError,
     field_validator,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -45,6 +47,8 @@ from benchmark.experiment.entries import (
     TechniqueEntry,
     TrainRows,
 )
+from benchmark.experiment.rule import TuneEntry
+from benchmark.experiment.sweep import swept
 from benchmark.models import STRICT, Identifier
 
 
@@ -131,6 +135,8 @@ class Experiment(BaseModel):
         experiment file.
     published : PublishedEntry or None
         Published numbers that the experiment repeats.
+    tune : TuneEntry or None
+        How techniques are tuned, each beside its default setting; see :mod:`benchmark.experiment.tune`.
     """
 
     model_config = STRICT
@@ -159,6 +165,12 @@ class Experiment(BaseModel):
     )
     plugins: tuple[str, ...] = ()
     published: PublishedEntry | None = None
+    tune: TuneEntry | None = None
+
+    @model_serializer(mode="wrap")
+    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = written(self)
+        return {key: own for key, own in fields.items() if own is not None or key != "tune"}
 
     @model_validator(mode="before")
     @classmethod
@@ -170,6 +182,9 @@ class Experiment(BaseModel):
         for field, key in (("datasets", "card"), ("techniques", "technique"), ("classifiers", "classifier")):
             entries = data.get(field)
             if isinstance(entries, list | tuple):
+                entries = [
+                    own for entry in entries for own in (swept(entry) if key == "technique" else [entry])
+                ]
                 data[field] = [{key: entry} if isinstance(entry, str) else entry for entry in entries]
         if isinstance(data.get("datasets"), list):
             data["datasets"] = [_with_bias(entry, shared) for entry in data["datasets"]]
@@ -220,6 +235,10 @@ class Experiment(BaseModel):
                 yield f"datasets: {absent}: {', '.join(own)}"
 
     def _wrong_splits(self) -> Iterator[str]:
+        if self.tune and (self.folds or any(dataset.folds for dataset in self.datasets)):
+            yield "tune, folds: a setting is chosen once in a repetition; give a holdout in place of folds"
+        if self.tune is None and any(entry.tuned for entry in self.techniques):
+            yield "techniques: 'tuned' says what a setting is chosen on; give the table 'tune' that says how"
         if self.holdout and self.folds:
             yield "holdout, folds: give one of the two; folds test every row once, a holdout some of them"
         if self.train == "data" and not self.splits:
@@ -239,7 +258,8 @@ class Experiment(BaseModel):
     @property
     def measured(self) -> tuple[str, ...]:
         """Names of all metrics and families that cells are scored by: its own and those that always are."""
-        return tuple(dict.fromkeys((*self.metrics, *ALWAYS_MEASURED)))
+        ruled = self.tune.parsed.metrics if self.tune else ()
+        return tuple(dict.fromkeys((*self.metrics, *ALWAYS_MEASURED, *ruled)))
 
     def technique_parameters(self, dataset: DatasetEntry, technique: TechniqueEntry) -> Parameters:
         """Return a technique's parameters on a dataset."""
@@ -440,15 +460,14 @@ def narrow(
         kept = tuple(d for d in experiment.datasets if d.name in datasets)
     if techniques is not None:
         listed = [t.name for t in experiment.techniques]
-        for name in techniques:
-            if name not in listed and name not in known_techniques:
+        asked = [TechniqueEntry.model_validate(_entry(own)) for name in techniques for own in _swept(name)]
+        for entry in asked:
+            if entry.name not in listed and entry.technique not in known_techniques:
                 with naming_plugins():
-                    raise UnknownNameError("technique", name, {*listed, *known_techniques})
-        added = [n for n in dict.fromkeys(techniques) if n not in listed]
-        changes["techniques"] = (
-            *(t for t in experiment.techniques if t.name in techniques),
-            *(TechniqueEntry(technique=n) for n in added),
-        )
+                    raise UnknownNameError("technique", entry.technique, {*listed, *known_techniques})
+        names = [entry.name for entry in asked]
+        added = {entry.name: entry for entry in asked if entry.name not in listed}
+        changes["techniques"] = (*(t for t in experiment.techniques if t.name in names), *added.values())
         # A technique that the file does not list is wanted on every dataset.
         kept = tuple(
             d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d for d in kept
@@ -474,6 +493,18 @@ def narrow(
             raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
         changes["repetitions"] = repetitions
     return experiment.model_copy(update={**changes, "datasets": kept})
+
+
+def _entry(named: str | dict[str, Any]) -> dict[str, Any]:
+    return {"technique": named} if isinstance(named, str) else named
+
+
+def _swept(name: str) -> list[Any]:
+    """Return the entries that a name on the command line stands for; malformed is an ExperimentError."""
+    try:
+        return swept(name)
+    except ValueError as error:
+        raise ExperimentError(f"The technique {name!r} {error}") from None
 
 
 def lite(experiment: Experiment) -> Experiment:

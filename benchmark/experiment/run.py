@@ -43,6 +43,7 @@ from benchmark.experiment.score import (
     unpack,
 )
 from benchmark.experiment.store import CellResult, LastRun, MetricValue, Store, Stored
+from benchmark.experiment.tune import TuningEvaluator, describe_tuning
 from benchmark.experiment.versions import software
 from benchmark.experiment.world import World, cell_key
 from benchmark.metrics import FAILING, get_metric, metric_names
@@ -163,7 +164,7 @@ def compute(
 
 def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
     """Make a worker's evaluator; raise if it would compute with other software than its cells' keys say."""
-    evaluator = Evaluator(world)
+    evaluator = (Evaluator if world.experiment.tune is None else TuningEvaluator)(world)
     found = _software(world, evaluator.techniques)
     if differing := sorted({name for name, _ in expected.items() ^ found.items()}):
         raise ExperimentError(
@@ -254,9 +255,13 @@ def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tupl
     }
     classifiers = {e.name: {"entry": e.name, **describe_classifier(e)} for e in experiment.classifiers}
 
+    tuned = {entry.name: entry for entry in experiment.techniques if entry.tuned is not None}
+
     def cell(block: Block, technique: str, classifier: str) -> Cell:
-        described = techniques[block.dataset, technique], classifiers[classifier]
-        return Cell(technique, classifier, cell_key(world, block, *described))
+        described = techniques[block.dataset, technique]
+        if technique in tuned:
+            described = {**described, "tuned": describe_tuning(world, block, tuned[technique])}
+        return Cell(technique, classifier, cell_key(world, block, described, classifiers[classifier]))
 
     blocks = shard.of(plan_blocks(experiment))
     return [(block, tuple(cell(block, *names) for names in block.cells)) for block in blocks]

@@ -28,6 +28,7 @@ from benchmark.experiment.draws import draw_folds, n_held_out
 from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.main_script import leave_if_imported_by_a_worker
 from benchmark.experiment.plan import Block, Experiment, Train
+from benchmark.experiment.rule import with_tuned
 from benchmark.experiment.versions import PACKAGE, code_digest, harness_digest, source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network, merge_settings
@@ -213,6 +214,7 @@ def build_world(
     """
     leave_if_imported_by_a_worker()
     plugins = load_plugins(experiment, plugins)
+    experiment = with_tuned(experiment)
     sources = replace(sources, progress=_announce(say))
     scenes = {
         entry.name: _build_scene(experiment, entry, sources, require_real_data, say)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Interval, Predictor, Technique, Tools
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
@@ -78,6 +79,8 @@ class Adversarial(Technique):
     epochs: Annotated[int, Interval(1, 1000)] = 20
     batch_size: Annotated[int, Interval(1, 65_536)] = 256
     learning_rate: Annotated[float, Interval(1e-6, 1)] = 0.01
+
+    search_space = (Search("strength", 0.01, 100.0, log=True),)
 
     def skip(self, train: Table) -> str | None:
         """Decline where PyTorch is missing, and a table with one group only."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
 from benchmark.techniques._checks import decider_of, scorer_of
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import (
     Convergence,
     Estimator,
@@ -164,6 +165,8 @@ class ExponentiatedGradient(Reduction):
 
     bound: Annotated[float, Interval(0.001, 1)] = 0.01
     max_iterations: Annotated[int, Interval(1)] = 50
+
+    search_space = (Search("bound", 0.001, 0.2, log=True),)
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         def build(estimator: Any, moment: Any) -> Any:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Convergence, Interval, Predictor, Technique, Tools
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.encoding import Encoding
@@ -77,6 +78,8 @@ class GerryFair(Technique):
     C: Annotated[float, Interval(0.01, 100)] = 10.0
     max_iterations: Annotated[int, Interval(1)] = 3000
     subgroups: Literal["deprived", "states"] = "deprived"
+
+    search_space = (Search("gamma", 1e-3, 0.3, log=True),)
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         schema = train.schema

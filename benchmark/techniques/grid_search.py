@@ -5,6 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from benchmark.data.table import Table
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Interval, Predictor, Tools
 from benchmark.techniques.exponentiated_gradient import Reduction
 from benchmark.techniques.registry import register
@@ -47,6 +48,11 @@ class GridSearch(Reduction):
     constraint_weight: Annotated[float, Interval(0, 1)] = 0.5
     grid_size: Annotated[int, Interval(5)] = 41
     grid_limit: Annotated[float, Interval(0.01, 100)] = 2.0
+
+    search_space = (
+        Search("constraint_weight", 0.0, 1.0),
+        Search("grid_limit", 0.2, 10.0, log=True),
+    )
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from fairlearn import reductions

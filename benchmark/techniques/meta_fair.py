@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques._checks import scorer_of
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Interval, Predictor, Technique, Tools
 from benchmark.techniques.registry import register
 
@@ -65,6 +66,8 @@ class MetaFair(Technique):
 
     constraint: Constraint = "statistical_rate"
     tau: Annotated[float, Interval(0, 1)] = 0.8
+
+    search_space = (Search("tau", 0.3, 1.0),)
 
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from sklearn.isotonic import IsotonicRegression

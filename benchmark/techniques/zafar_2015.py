@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import NotConvergedError
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Convergence, Interval
 from benchmark.techniques.constrained_logistic import (
     ConstrainedLogistic,
@@ -84,6 +85,11 @@ class Zafar2015(ConstrainedLogistic):
     constraint: Literal["fairness", "accuracy", "misclassification"] = "fairness"
     threshold: Annotated[float, Interval(0)] = 0.0
     gamma: Annotated[float, Interval(0)] = 0.5
+
+    search_space = (
+        Search("threshold", 1e-4, 0.3, log=True, where=("constraint", "fairness")),
+        Search("gamma", 1e-3, 1.0, log=True, where=("constraint", "accuracy")),
+    )
 
     def _coefficients(self, design: Design) -> tuple[Array, Convergence]:
         loss = LogisticLoss(design, self.ridge)

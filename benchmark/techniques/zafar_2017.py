@@ -7,6 +7,7 @@ import numpy as np
 
 from benchmark.compiling import compiled
 from benchmark.errors import NotConvergedError
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Convergence, Interval
 from benchmark.techniques.constrained_logistic import ConstrainedLogistic, Design, LogisticLoss, unconstrained
 from benchmark.techniques.registry import register
@@ -84,6 +85,8 @@ class Zafar2017(ConstrainedLogistic):
     tau: Annotated[float, Interval(1e-3, 1e5)] = 5.0
     mu: Annotated[float, Interval(1, 10)] = 1.2
     stopping_rule: Literal["feasible", "small_change"] = "feasible"
+
+    search_space = (Search("threshold", 1e-4, 0.3, log=True),)
 
     def _coefficients(self, design: Design) -> tuple[Array, Convergence]:
         loss = LogisticLoss(design, self.ridge)
