@@ -416,7 +416,7 @@ class Run:
         """
         baselines = baselines_of(self.finished, self.results, baseline)
         return results_answers(
-            self.results,
+            self.finished.without_oracles(self.results),
             baselines,
             self.finished.constant_answers,
             resampling=self.finished.resampling(read_folds(self.folder)),

@@ -7,6 +7,7 @@ MANIFEST_NAME = "manifest.json"
 FOLDS_NAME = "folds.csv"
 TEST_ROWS_NAME = "test_rows.csv"
 GROUPS_NAME = "groups.csv"
+TUNING_NAME = "tuning.csv"
 
 # Columns of results.csv, failures.csv, metrics.csv and convergence.csv; results/README.md explains them.
 RESULT_COLUMNS = (
@@ -22,6 +23,10 @@ GROUP_COLUMNS = (*CELL_COLUMNS, "test", "attribute", "group", "n", "metric", "va
 
 TUNED = "tuned"
 """Beside tests in stored counts: which setting was chosen, and how (:mod:`benchmark.experiment.tune`)."""
+TUNING_COLUMNS = (
+    *(*CELL_COLUMNS, "of", "chosen_on", "parameters", "settings", "unscored"),
+    *("validation_objective", "validation_excess", "objective", "excess", "discrimination", "accuracy"),
+)
 
 CROSSED = " × "
 """Between the attributes, and between the states, of an intersection."""

@@ -48,6 +48,7 @@ from benchmark.conformance._example import (
     told_by_skill,
     train_and_test,
 )
+from benchmark.conformance.space_checks import valid_search_space
 from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, DeclinedError, TechniqueError, where
 from benchmark.techniques.base import Convergence, Estimator, Predictor, PreProcessing, Technique
@@ -557,6 +558,7 @@ CHECKS: dict[str, Callable[[Bench], None]] = {
     "coding irrelevant": _coding_irrelevant,
     "groups declared": _groups_declared,
     "a group without positives": _group_without_positives,
+    "search space valid": valid_search_space,
 }
 """All checks by name, in the order in which they run."""
 

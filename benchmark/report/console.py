@@ -79,7 +79,7 @@ def _answers(
     whole = with_failed_cells(results[results["metric"].isin(known)], failures, known, description.tests)
     baselines = {dataset.name: dataset.baseline for dataset in description.datasets}
     return results_answers(
-        in_described_order(whole, description),
+        description.without_oracles(in_described_order(whole, description)),
         baselines,
         description.constant_answers,
         resampling=description.resampling(folds),

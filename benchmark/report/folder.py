@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchmark.columns import FOLDS_NAME, GROUPS_NAME, MANIFEST_NAME, TEST_ROWS_NAME
+from benchmark.columns import FOLDS_NAME, GROUPS_NAME, MANIFEST_NAME, TEST_ROWS_NAME, TUNING_NAME
 from benchmark.experiment.export import (
     convergence_frame,
     failures_frame,
@@ -19,6 +19,7 @@ from benchmark.experiment.export import (
     metrics_frame,
     results_frame,
     row_noise_frame,
+    tuning_frame,
 )
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.run import Outcome, headline_metrics
@@ -110,6 +111,8 @@ def write_run_folder(
         more[TEST_ROWS_NAME] = deviations
     if len(groups := groups_frame(world, outcome.cells)):
         more[GROUPS_NAME] = groups
+    if len(tuning := tuning_frame(world, outcome.cells)):
+        more[TUNING_NAME] = tuning
     if len(convergence := convergence_frame(outcome.cells)):
         more["convergence.csv"] = convergence
     written += [write_atomically(output / name, csv_text(frame)) for name, frame in more.items()]

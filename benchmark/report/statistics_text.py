@@ -33,6 +33,8 @@ from benchmark.tables.answers import (
 from benchmark.tables.groups import HOW_TO_READ_GAPS, gap_title, gaps_of, smallest_text
 from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.tables.significance import compared_metrics, data_notes, method_notes, pair_notes
+from benchmark.tables.tuning import HOW_TO_READ as HOW_TO_READ_REGRETS
+from benchmark.tables.tuning import regret_blocks
 from benchmark.text import markdown
 from benchmark.text.words import number
 
@@ -60,6 +62,7 @@ FILES = {
     "fairea": "in which of Fairea's regions the techniques end",
     "robustness": "slope and area of each metric over β, and the β at which a technique stops beating the "
     "baseline",
+    "regret": "what settings chosen on biased or on clean rows lose to those that the test rows would choose",
     "groups": "largest gap between the groups of each attribute, and what each technique changes of it",
 }
 """What each CSV file holds."""
@@ -70,11 +73,13 @@ _FIGURES = {
     "pareto": "Trade-offs and Pareto fronts",
     "forest": "Improvements over the baseline, with intervals",
     "groups": "Gaps between the groups of every attribute",
+    "regret": "What it costs to choose settings on biased rows",
     "ranks": "Mean ranks",
 }
 _HOLDS_UP = "Which technique holds up at which level of bias"
 _RECOVERED = "How much of the planted bias is taken back"
 _GROUPS = "What happens to other groups"
+_TUNED = "What it costs to tune on biased rows"
 _CERTAINTY = "How sure that is"
 _NUMBERS = "Where the numbers are"
 _MOST_RANKED = 3
@@ -167,6 +172,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
         f"## {_HOLDS_UP}": _survivors_section(statistics),
         f"## {_RECOVERED}": _recovery_section(statistics),
         **({f"## {_GROUPS}": _groups_section(statistics)} if len(statistics.groups) else {}),
+        **({f"## {_TUNED}": _tuned_section(statistics)} if len(statistics.regret) else {}),
         f"## {_CERTAINTY}": _certainty_section(statistics),
         **({"## Figures": _figures_section(figures)} if figures else {}),
         f"## {_NUMBERS}": _files_section(statistics, tables),
@@ -176,8 +182,9 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
 
 def _links(statistics: RunStatistics) -> Iterator[str]:
     names = [scenario.heading for scenario in statistics.scenarios] if len(statistics.answers) else []
-    groups = [_GROUPS] if len(statistics.groups) else []
-    for name in (*names, _HOLDS_UP, _RECOVERED, *groups, _CERTAINTY, _NUMBERS):
+    some = {_GROUPS: statistics.groups, _TUNED: statistics.regret}
+    there = [name for name, frame in some.items() if len(frame)]
+    for name in (*names, _HOLDS_UP, _RECOVERED, *there, _CERTAINTY, _NUMBERS):
         # As GitHub makes anchors of headings.
         anchor = re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
         yield f"[{markdown.plain(name)}](#{anchor})"
@@ -364,6 +371,15 @@ def _groups_section(statistics: RunStatistics) -> Iterator[str]:
         yield _plain_table(block.headings, block.rows)
 
 
+def _tuned_section(statistics: RunStatistics) -> Iterator[str]:
+    yield from _bullets([f"Rule: {statistics.run.tuned_by}.", HOW_TO_READ_REGRETS])
+    for block in regret_blocks(statistics):
+        yield ""
+        yield f"**{markdown.plain(block.heading)}**"
+        yield ""
+        yield _plain_table(block.headings, block.rows)
+
+
 def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
     run = statistics.run
     warnings = [f"Warning, {warning}" for warning in statistics.warnings]
@@ -446,7 +462,7 @@ def _figures_section(figures: Sequence[str]) -> Iterator[str]:
         "in other formats as well."
     )
     for kind, text in _FIGURES.items():
-        if own := [path for path in figures if path.startswith(f"figures/{kind}_")]:
+        if own := [path for path in figures if path.startswith((f"figures/{kind}_", f"figures/{kind}."))]:
             yield ""
             yield f"**{text}**: " + ", ".join(f"`{path}`" for path in own)
             yield ""

@@ -21,6 +21,7 @@ from benchmark.runs.finished import (
     read_results,
     read_row_noise,
     read_run,
+    read_tuning,
 )
 from benchmark.runs.frames import Scenario, described_scenarios
 from benchmark.runs.groups import GAP_COLUMNS, gap_changes
@@ -66,6 +67,7 @@ from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.robustness import LINE
 from benchmark.statistics.row_sampling import with_test_rows
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
+from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
 from benchmark.text.words import file_name
 
 N_POSTERIOR = 10_000
@@ -115,8 +117,9 @@ class RunStatistics:
     judged : DataFrame
         The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
     answers, intervals, comparisons, recovery, ranks, pairs : DataFrame
-    pareto, hypervolume, fairea, robustness, groups : DataFrame
-        One file each, of groups where a run told several attributes' apart. Degenerate techniques have no
+    pareto, hypervolume, fairea, robustness, groups, regret : DataFrame
+        One file each, of groups where a run told several attributes' apart, of regret where techniques were
+        tuned. Degenerate techniques have no
         ranks, are on no front, in no hypervolume, and in no line over β; those less accurate than the best
         constant answer have, and are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons
         are left out where the baseline is mostly constant
@@ -142,14 +145,17 @@ class RunStatistics:
     fairea: pd.DataFrame
     robustness: pd.DataFrame
     groups: pd.DataFrame
+    regret: pd.DataFrame
+    tuning: pd.DataFrame | None = None
     resampling: Resampling | None = None
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
         names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs")
-        more = ("pareto", "hypervolume", "fairea", "robustness", *(["groups"] if len(self.groups) else []))
-        return {name: getattr(self, name) for name in (*names, *more)}
+        more = ("pareto", "hypervolume", "fairea", "robustness")
+        some = (name for name in ("groups", "regret") if len(getattr(self, name)))
+        return {name: getattr(self, name) for name in (*names, *more, *some)}
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -251,7 +257,12 @@ def folder_statistics(
     say(f"reading {folder}")
     run = read_run(folder)
     results = read_results(folder, run, metrics)
-    more = {"row_noise": read_row_noise(folder), "folds": read_folds(folder), "groups": read_groups(folder)}
+    more = {
+        "row_noise": read_row_noise(folder),
+        "folds": read_folds(folder),
+        "groups": read_groups(folder),
+        "tuning": read_tuning(folder),
+    }
     if results["value"].isna().all():
         statuses = run.failures.groupby("status", sort=False).size()
         raise ReportError(
@@ -274,6 +285,7 @@ def run_statistics(
     row_noise: pd.DataFrame | None = None,
     folds: pd.DataFrame | None = None,
     groups: pd.DataFrame | None = None,
+    tuning: pd.DataFrame | None = None,
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute all statistics of a run.
@@ -300,6 +312,9 @@ def run_statistics(
         folds of the same rows.
     groups : DataFrame, optional
         From :func:`~benchmark.runs.finished.read_groups`, where several attributes' groups were told apart.
+    tuning : DataFrame, optional
+        From :func:`~benchmark.runs.finished.read_tuning`, where techniques were tuned. Oracles are in nothing
+        else that is computed here.
     say : callable(str), optional
         Called with the name of each step before it is taken.
 
@@ -313,6 +328,7 @@ def run_statistics(
         If the baseline is unknown.
     """
     _require_testable(run, results, alpha)
+    results, run = run.without_oracles(results), run.of_choices
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
     declared = {name: _declared(name) for name in compared}
     goals = {own.name: own for own in map(_declared, results["metric"].unique())}
@@ -380,6 +396,8 @@ def run_statistics(
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
         groups=_in_order(gaps, run, GAP_COLUMNS),
+        regret=_joined([] if tuning is None else [regrets(tuning, run.tuned_by)], REGRET_COLUMNS),
+        tuning=tuning,
     )
 
 

@@ -42,13 +42,16 @@ class TechniqueDescription:
 
     ``method`` is the registered technique that ``name`` is a parametrization of, by default ``name`` itself;
     it decides which of the paper's tables show the technique. ``stage`` is a key of :data:`STAGES`: figures
-    show the techniques of a stage together.
+    show the techniques of a stage together. ``tuned`` says what its setting was chosen on, and ``sweep``
+    names the list of values that it is one of; both are empty of most.
     """
 
     name: str
     title: str
     method: str = ""
     stage: str = ""
+    tuned: str = ""
+    sweep: str = ""
 
     def __post_init__(self) -> None:
         if not self.method:
@@ -354,6 +357,15 @@ class RunDescription:
     def titles(self) -> dict[str, str]:
         """Names of the techniques, each with its title."""
         return {technique.name: technique.title for technique in self.techniques}
+
+    @property
+    def oracles(self) -> frozenset[str]:
+        """Names of the techniques whose setting was chosen on the test rows: no choice for anybody."""
+        return frozenset(technique.name for technique in self.techniques if technique.tuned == "oracle")
+
+    def without_oracles(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a frame that are of no oracle."""
+        return frame[~frame["technique"].isin(self.oracles)] if self.oracles else frame
 
     @property
     def constant_answers(self) -> dict[str, ConstantAnswer]:

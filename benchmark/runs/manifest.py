@@ -67,6 +67,8 @@ class _Technique(_Named):
     title: str = ""
     technique: str = ""
     parameters: dict[str, Any] = {}
+    tuned: str = ""
+    sweep: str = ""
 
 
 class _Edit(BaseModel):
@@ -455,7 +457,9 @@ class Manifest(BaseModel):
             betas=experiment.betas,
             techniques=tuple(
                 TechniqueDescription(
-                    t.name, t.title, t.technique, self.stages.get(t.name, registered.get(t.technique, ""))
+                    *(t.name, t.title, t.technique, self.stages.get(t.name, registered.get(t.technique, ""))),
+                    tuned=t.tuned,
+                    sweep=t.sweep,
                 )
                 for t in experiment.techniques
             ),
