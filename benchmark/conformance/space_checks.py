@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmark.conformance._bench import Bench, NotApplicableError
-from benchmark.conformance._example import train_and_test
+from benchmark.conformance._example import example_table
 from benchmark.errors import DeclinedError, NotConvergedError, TechniqueError
 from benchmark.techniques._search import is_whole, search_space, space_flaws, space_of
+
+_ROWS = 150  # enough for every shipped technique, and few, because each end is a fit
 
 
 def valid_search_space(bench: Bench) -> None:
@@ -19,7 +21,7 @@ def valid_search_space(bench: Bench) -> None:
         raise TechniqueError(
             "The search space is not valid", got="; ".join(flaws), remedy="correct its search_space"
         )
-    train, test = train_and_test()
+    train, test = example_table(_ROWS), example_table(20, seed=8)
     for own in space_of(technique):
         for end in own.ends:
             value = round(end) if is_whole(kind, own.parameter) and isinstance(end, float) else end

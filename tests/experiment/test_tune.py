@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,17 +15,23 @@ import pytest
 from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data import Table
 from benchmark.data.source import Sources
-from benchmark.errors import BetabenchError, ExperimentError, UnknownNameError
+from benchmark.errors import BetabenchError, ExperimentError, StoreError, UnknownNameError
 from benchmark.experiment.check import check_experiment
 from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.engine import open_engine
 from benchmark.experiment.plan import Block, Experiment, load_experiment, narrow, plan_blocks
+from benchmark.experiment.pool import Task
 from benchmark.experiment.rule import Rule, TuneEntry, with_tuned
-from benchmark.experiment.run import _planned_cells
-from benchmark.experiment.store import CellResult
+from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator, clean_rows, settings
 from benchmark.experiment.world import World, build_world
+from benchmark.report.folder import write_run_folder
+from benchmark.runs.analysis import results_answers
+from benchmark.runs.finished import read_results, read_run, read_tuning
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
+from tests.experiment.test_merge import InProcess
 
 CPT = [{"edits": [{"attribute": "race", "group": "African-American"}]}]
 GIVEN: dict[str, Any] = {
@@ -240,11 +248,14 @@ def test_the_best_setting_that_keeps_the_constraint_is_chosen() -> None:
     assert relative.choose([None, values(0.76, -0.1)]) is None
 
 
-def test_a_setting_that_declines_is_left_out() -> None:
-    world = made(techniques=["none", "pfr"], betas=[0.5], tune={"trials": 6, "rule": "min |discrimination|"})
-    found = computed(world)[0.5, "pfr_tuned"]
+def test_a_setting_that_declines_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        list_techniques()["repair"], "skip", lambda self, _: "too little" if self.level < 0.5 else None
+    )
+    found = computed(made(techniques=["none", "repair"], betas=[0.5]))[0.5, "repair_tuned"]
     assert found.status == "ok"
-    assert note(found)["unscored"] >= 0
+    assert note(found)["unscored"] == 2  # of four in as many parts of the space
+    assert note(found)["parameters"]["level"] >= 0.5
 
 
 def test_a_technique_of_which_nothing_can_be_scored_says_why() -> None:
@@ -257,9 +268,9 @@ def test_a_technique_of_which_nothing_can_be_scored_says_why() -> None:
 def test_wrong_tuning_is_said() -> None:
     with pytest.raises(ValueError, match="a setting is chosen once"):
         Experiment(**{**GIVEN, "folds": 3})
+    entries = ["none", {"technique": "repair", "tuned": "biased"}]
     with pytest.raises(ValueError, match="give the table 'tune'"):
-        with_tuned_entries = [{"technique": "repair", "tuned": "biased"}]
-        Experiment(**{**GIVEN, "tune": None, "techniques": ["none", *with_tuned_entries]})
+        Experiment(**{**GIVEN, "tune": None, "techniques": entries})
     with pytest.raises(UnknownNameError, match="acuracy"):
         check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max acuracy"}}))
     with pytest.raises(ExperimentError, match="a value for each group"):
@@ -332,5 +343,69 @@ def test_the_experiment_of_tuning_is_whole() -> None:
     assert len(list(plan_blocks(found))) == len(found.datasets) * len(found.betas) * found.repetitions
 
 
-def test_files_do_not_depend_on_workers_or_interruption(tmp_path: Path) -> None:
-    pass
+class Interrupted(InProcess):
+    """Ends after one task, as a run does that is killed."""
+
+    def run(self, tasks: Sequence[Task], *given: Any, **more: Any) -> Iterator[Any]:
+        return super().run(tasks[:1], *given, **more)
+
+
+def written(world: World, folder: Path, engine: Any) -> dict[str, str]:
+    with Store(folder / "results.sqlite") as store:
+        outcome = compute(world, store, engine=engine)
+    write_run_folder(folder, world, outcome, figures=False)
+    files = [path for path in folder.rglob("*") if path.suffix in (".csv", ".md")]
+    return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in files}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, world: World) -> Path:
+    path = tmp_path_factory.mktemp("whole")
+    written(world, path, InProcess(1))
+    return path
+
+
+def test_a_run_that_was_cut_off_ends_with_the_same_files(world: World, folder: Path, tmp_path: Path) -> None:
+    with Store(tmp_path / "results.sqlite") as store, pytest.raises(StoreError):
+        compute(world, store, engine=Interrupted(1))
+    with Store(tmp_path / "results.sqlite") as store:
+        assert 0 < len(store) < len(NAMES) * 2
+    found = written(world, tmp_path, InProcess(1))
+    assert found["tuning.csv"].count("\n") == 1 + 8 * 2
+    assert {name: (folder / name).read_text(encoding="utf-8") for name in found} == found
+
+
+@pytest.mark.slow  # starts processes
+def test_files_do_not_hang_on_the_number_of_workers(world: World, folder: Path, tmp_path: Path) -> None:
+    with open_engine(workers=2) as engine:
+        found = written(world, tmp_path, engine)
+    assert {name: (folder / name).read_text(encoding="utf-8") for name in found} == found
+
+
+def test_what_was_chosen_is_in_a_file(folder: Path, cells: dict[tuple[float, str], CellResult]) -> None:
+    tuning = read_tuning(folder)
+    assert tuning is not None
+    for row in tuning.itertuples():
+        cell = cells[row.beta, row.technique]
+        found = {m.metric: m.value for m in cell.metrics}
+        assert (row.accuracy, row.discrimination) == (found["accuracy"], found["discrimination"])
+        assert row.objective == row.accuracy
+        assert row.excess == max(abs(row.discrimination) - 0.05, 0.0)
+        assert row.of == row.technique.removesuffix("_oracle").removesuffix("_clean").removesuffix("_tuned")
+        if row.chosen_on != "default":
+            assert json.loads(row.parameters) == note(cell)["parameters"]
+            assert row.validation_objective == note(cell)["objective"]
+    assert set(tuning["chosen_on"]) == {"default", "biased", "clean", "oracle"}
+
+
+def test_oracles_are_no_choice(folder: Path) -> None:
+    run = read_run(folder)
+    assert run.oracles == {"reject_option_oracle", "repair_oracle"}
+    results = read_results(folder, run)
+    assert run.oracles <= set(results["technique"])
+    compared = results_answers(
+        run.without_oracles(results), {"compas:embedded": "none"}, run.constant_answers
+    )
+    assert not run.oracles & set(compared["technique"])
+    assert not run.oracles & set(run.of_choices.titles)
+    assert run.tuned_by == "max accuracy subject to |discrimination| <= 0.05"

@@ -8,7 +8,7 @@ import re
 import sys
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
@@ -19,9 +19,11 @@ from benchmark.data.table import Column, Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import (
     Convergence,
+    Interval,
     Predictor,
     Prepared,
     PreProcessing,
+    Search,
     Technique,
     Tools,
     get_technique,
@@ -245,6 +247,22 @@ class Fragile(Good):
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         if not train.y[train.deprived].any():
             raise ZeroDivisionError("no positives")
+        return Prepared(train)
+
+
+class BeyondRange(Good):
+    share: Annotated[float, Interval(0, 1)] = 0.5
+
+    search_space = (Search("share", 0.0, 2.0),)
+
+
+class BrokenAtItsEnd(Good):
+    share: Annotated[float, Interval(0, 1)] = 0.5
+
+    search_space = (Search("share", 0.0, 1.0),)
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        assert self.share < 1, "all rows are left out"
         return Prepared(train)
 
 
@@ -516,6 +534,8 @@ class Undefined(Skilled):
         (Peeking, "test labels unseen"),
         (Peeking, "label column unused"),
         (UnexcusedLots, "better than a constant"),
+        (BeyondRange, "search space valid"),
+        (BrokenAtItsEnd, "search space valid"),
     ],
 )
 def test_each_check_catches_its_offender(technique: type[Technique], check: str) -> None:
