@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -145,7 +145,7 @@ class RunStatistics:
     fairea: pd.DataFrame
     robustness: pd.DataFrame
     groups: pd.DataFrame
-    regret: pd.DataFrame
+    regret: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(REGRET_COLUMNS)))
     tuning: pd.DataFrame | None = None
     resampling: Resampling | None = None
 

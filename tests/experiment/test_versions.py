@@ -57,6 +57,8 @@ NOT_HARNESS = {
     "techniques": "each technique's own closure is in its cells' keys",
     "experiment/entries.py": "the entries of plan.py",
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
+    "experiment/rule.py": "says what tuned cells choose by; its digest is in their keys",
+    "experiment/sweep.py": "makes entries of names",
     "experiment/world.py": "makes the keys",
     "experiment/pool.py": "says in which processes cells are computed",
     "experiment/main_script.py": "says which script starts them",
