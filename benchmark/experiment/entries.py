@@ -23,6 +23,7 @@ from benchmark.models import STRICT, Identifier
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Folds = Annotated[StrictInt, Field(ge=2)]
 Parameters = dict[str, bool | int | float | str]
+FigureKind = Literal["auc", "fidelity", "label", "network", "over_beta", "tradeoff"]  # folders of figures/
 TunedOn = Literal["biased", "clean", "oracle"]
 """What a setting is chosen on: rows of the biased training sample, rows without bias, or the test rows."""
 
