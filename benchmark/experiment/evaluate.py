@@ -6,7 +6,7 @@ import contextlib
 import functools
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,6 +40,12 @@ from benchmark.experiment.score import (
     stored_counts,
 )
 from benchmark.experiment.store import CellResult, Status
+from benchmark.experiment.unprocessing import (
+    Said,
+    UnconstrainedFold,
+    frontier_values,
+    is_unconstrained,
+)
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.experiment.world import Scene, World
 from benchmark.seeding import axis_seed, generator
@@ -216,7 +222,7 @@ class Evaluator:
         started = time.perf_counter()
         mismatch = classifier_mismatch(technique, self.classifiers[cell.classifier])
         answers: dict[Place, Answers] = {}
-        convergences = []
+        convergences, unconstrained = [], []
         begin = ""
         try:
             for number, (fold, own_tools) in enumerate(zip(folds, tools, strict=True)):
@@ -233,9 +239,12 @@ class Evaluator:
                             return {"status": "failed", "reason": reason}
                         return {"status": "skipped", "reason": begin + storable(declined)}
                     own_scorers = {test: scorers[number, test] for test in fold.tests}
-                    found, convergence = _answers(technique, train, fold.tests, own_scorers, own_tools)
+                    found, convergence, said = _answers(technique, train, fold.tests, own_scorers, own_tools)
                 answers |= {(number, test): own for test, own in found.items()}
                 convergences += [convergence] if convergence is not None else []
+                unconstrained += [said] if said is not None else []
+            seconds = time.perf_counter() - started
+            frontier = frontier_values([said() for said in unconstrained], self.world.experiment.tests)
         except NotConvergedError as error:
             return {"status": "not_converged", "reason": begin + _in_words(error)}
         except DeclinedError as error:
@@ -243,11 +252,10 @@ class Evaluator:
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
             return {"status": "failed", "reason": begin + _in_words(error)}
-        seconds = time.perf_counter() - started
         scored = {place: scorers[place].score(own) for place, own in answers.items()}
         return {
             "status": "ok",
-            "metrics": metric_values(scored, self.world.experiment.tests),
+            "metrics": (*metric_values(scored, self.world.experiment.tests), *frontier),
             "counts": stored_counts(scored),
             # Of several folds, how the one ended that came least below its tolerance.
             "convergence": max(convergences, key=lambda c: c.residual - c.tolerance, default=None),
@@ -263,34 +271,46 @@ def _answers(
     tests: Mapping[Test, TestRows],
     scorers: Mapping[Test, Scorer],
     tools: Tools,
-) -> tuple[dict[Test, Answers], Convergence | None]:
-    """Train and predict, and trust nothing: a plugin may have replaced the methods that check."""
+) -> tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedFold] | None]:
+    """Train and predict, and trust nothing: a plugin may have replaced the methods that check.
+
+    Last comes what says, when it is called, what a frontier is made from, if one is.
+    """
     predictor = technique.fit(train, tools)
+    said: dict[Test, Said] = {}
 
-    def ask(rows: TestRows, scorer: Scorer) -> Answers:
+    def predict(table: Table) -> NDArray[np.bool_]:
+        return checked_decision(technique, predictor.predict(table), len(table))
+
+    def predict_score(table: Table) -> NDArray[np.float64]:
+        assert predictor.predict_score is not None
+        return checked_score(technique, predictor.predict_score(table), len(table))
+
+    def ask(name: Test, rows: TestRows) -> Answers:
         test = rows.seen.twin()
-
-        def predict(table: Table) -> NDArray[np.bool_]:
-            return checked_decision(technique, predictor.predict(table), len(test))
-
-        def predict_score(table: Table) -> NDArray[np.float64]:
-            assert predictor.predict_score is not None
-            return checked_score(technique, predictor.predict_score(table), len(test))
-
         predicted = predict(test)
         # Scores are looked at even where no metric needs them: predictions may have been made from NaN.
         score = None if predictor.predict_score is None else predict_score(test)
-        return scorer.ask(test, predicted, score, predict if score is None else predict_score)
+        if score is not None:
+            said[name] = Said(predicted, score)
+        return scorers[name].ask(test, predicted, score, predict if score is None else predict_score)
+
+    def unconstrained() -> UnconstrainedFold:
+        rows = train.twin()
+        return train, Said(predict(rows), predict_score(rows)), tests, said
 
     answers: dict[Test, Answers] = {}
     for name, rows in tests.items():
         if rows.among is None:
-            answers[name] = ask(rows, scorers[name])
-        else:
-            answers[name] = answers[ORIGINAL].of(rows.among)
+            answers[name] = ask(name, rows)
+            continue
+        answers[name] = answers[ORIGINAL].of(rows.among)
+        if said:
+            said[name] = said[ORIGINAL].of(rows.among)
+    more = unconstrained if said and is_unconstrained(technique) else None
     reported = predictor.convergence
     if reported is None:
-        return answers, None
+        return answers, None, more
     figures = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
     finite = bool(np.isfinite([figures.residual, figures.tolerance]).all())
     if not (finite and 0 <= figures.steps < 2**63):  # what the store can keep
@@ -300,7 +320,7 @@ def _answers(
             got=str(figures),
             remedy="correct what the technique reports",
         )
-    return answers, figures
+    return answers, figures, more
 
 
 def _in_fold(number: int, n_folds: int | None) -> str:

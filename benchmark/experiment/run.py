@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from benchmark.columns import BIASED
 from benchmark.errors import ExperimentError, StoreError
+from benchmark.experiment import unprocessing
 from benchmark.experiment.counts import CellName, CountsOfCells
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
@@ -221,6 +222,7 @@ def _score_again(
                     lost.add(old.key)
                 else:
                     found = metric_values(scored, experiment.tests)
+                    found = (*found, *filter(unprocessing.is_of_frontier, old.metrics))
                     updated.append(replace(old, metrics=found, scoring=digest, rows=rows))
             store.write(updated)
     return lost
@@ -249,7 +251,7 @@ def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tupl
     experiment = world.experiment
     # The entries' names are part of what is stored, though no number depends on them.
     techniques = {
-        where: {"entry": where[1], **describe_technique(technique)}
+        where: {"entry": where[1], **describe_technique(technique), **unprocessing.described(technique)}
         for where, technique in configured_techniques(experiment).items()
     }
     classifiers = {e.name: {"entry": e.name, **describe_classifier(e)} for e in experiment.classifiers}

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchmark.columns import FOLDS_NAME, GROUPS_NAME, MANIFEST_NAME, TEST_ROWS_NAME
+from benchmark.columns import FOLDS_NAME, FRONTIER_NAME, GROUPS_NAME, MANIFEST_NAME, TEST_ROWS_NAME
 from benchmark.experiment.export import (
     convergence_frame,
     failures_frame,
     folds_frame,
+    frontier_frame,
     groups_frame,
     metrics_frame,
     results_frame,
@@ -110,6 +111,8 @@ def write_run_folder(
         more[TEST_ROWS_NAME] = deviations
     if len(groups := groups_frame(world, outcome.cells)):
         more[GROUPS_NAME] = groups
+    if len(frontier := frontier_frame(outcome.cells, description.tests)):
+        more[FRONTIER_NAME] = frontier
     if len(convergence := convergence_frame(outcome.cells)):
         more["convergence.csv"] = convergence
     written += [write_atomically(output / name, csv_text(frame)) for name, frame in more.items()]
