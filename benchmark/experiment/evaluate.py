@@ -255,7 +255,8 @@ class Evaluator:
         scored = {place: scorers[place].score(own) for place, own in answers.items()}
         return {
             "status": "ok",
-            "metrics": (*metric_values(scored, self.world.experiment.tests), *frontier),
+            "metrics": metric_values(scored, self.world.experiment.tests),
+            "frontier": frontier,
             "counts": stored_counts(scored),
             # Of several folds, how the one ended that came least below its tolerance.
             "convergence": max(convergences, key=lambda c: c.residual - c.tolerance, default=None),
@@ -296,8 +297,7 @@ def _answers(
         return scorers[name].ask(test, predicted, score, predict if score is None else predict_score)
 
     def unconstrained() -> UnconstrainedFold:
-        rows = train.twin()
-        return train, Said(predict(rows), predict_score(rows)), tests, said
+        return train, predict_score(train.twin()), tests, said
 
     answers: dict[Test, Answers] = {}
     for name, rows in tests.items():

@@ -222,7 +222,6 @@ def _score_again(
                     lost.add(old.key)
                 else:
                     found = metric_values(scored, experiment.tests)
-                    found = (*found, *filter(unprocessing.is_of_frontier, old.metrics))
                     updated.append(replace(old, metrics=found, scoring=digest, rows=rows))
             store.write(updated)
     return lost

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from benchmark.columns import BALANCED, ORIGINAL, Test
 from benchmark.data.table import Table
-from benchmark.experiment.store.cell import CellResult, MetricValue
+from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue
 from benchmark.experiment.versions import PACKAGE, code_digest
 from benchmark.metrics.groups import labeled_groups
 
@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 RELAXATIONS = tuple(round(1 - 0.1 * i, 1) for i in range(11))
 """Shares of the gap between the groups' acceptance rates that are left: from the model's own to parity."""
 
-ACCURACY, DISCRIMINATION = "unprocessing_accuracy", "unprocessing_discrimination"
+ACCURACY, DISCRIMINATION = f"{FRONTIER}accuracy", f"{FRONTIER}discrimination"
 """What the store calls the two coordinates of a point; its relaxation follows in brackets."""
 
 _DECIMALS = 12  # of scores: those of equal rows may differ by rounding
@@ -64,8 +64,8 @@ class Said:
         return Said(self.predicted[rows], self.score[rows])
 
 
-UnconstrainedFold: TypeAlias = "tuple[Table, Said, Mapping[Test, TestRows], Mapping[Test, Said]]"
-"""Training rows, what a model says of them, the rows of each test that has its own, what it says of those."""
+UnconstrainedFold: TypeAlias = "tuple[Table, Array, Mapping[Test, TestRows], Mapping[Test, Said]]"
+"""Training rows and their scores, the rows of each test that has its own, what the model says of those."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,16 +122,17 @@ class Thresholds:
     rates: Array
 
     @classmethod
-    def chosen(cls, train: Table, said: Said) -> Thresholds | None:
+    def chosen(cls, train: Table, score: Array) -> Thresholds | None:
         """Choose the most accurate rule of each gap on a training sample; None if it has one group only.
 
-        Of equally accurate ones, that which is nearest to the model's own rates is chosen.
+        The gap that is relaxed is that of scores above 1/2. Of equally accurate rules, that one is chosen
+        whose rates are nearest to theirs.
         """
         groups = [np.flatnonzero(train.deprived), np.flatnonzero(~train.deprived)]
         if not all(map(len, groups)):
             return None
-        curves = [_Curve.of(said.score[rows], train.y[rows]) for rows in groups]
-        own = [float(said.predicted[rows].mean()) for rows in groups]
+        curves = [_Curve.of(score[rows], train.y[rows]) for rows in groups]
+        own = [float((np.round(score[rows], _DECIMALS) > 0.5).mean()) for rows in groups]
         gaps = np.array(RELAXATIONS[1:])[:, None] * (own[1] - own[0])
         # The sum of two concave broken lines is greatest where one of them bends, or at an end.
         at = [own[0], *curves[0].rates]
@@ -177,7 +178,7 @@ def frontier_values(folds: Sequence[UnconstrainedFold], tests: Sequence[Test]) -
 
     There is none of no folds, and none if a fold's training rows are of one group.
     """
-    rules = [Thresholds.chosen(train, said) for train, said, _, _ in folds]
+    rules = [Thresholds.chosen(train, score) for train, score, _, _ in folds]
     found: list[MetricValue] = []
     for test in tests if rules and None not in rules else ():
         own: Test = ORIGINAL if test == BALANCED else test
@@ -196,7 +197,7 @@ def frontier_values(folds: Sequence[UnconstrainedFold], tests: Sequence[Test]) -
 
 def frontier_points(cell: CellResult, test: str) -> Iterator[tuple[float, float | None, float | None]]:
     """Yield relaxation, accuracy and discrimination of each point that is stored of a cell on a test."""
-    stored = {value.metric: value.value for value in cell.metrics if value.test == test}
+    stored = {value.metric: value.value for value in cell.frontier if value.test == test}
     for relaxation in RELAXATIONS:
         names = [_named(name, relaxation) for name in (ACCURACY, DISCRIMINATION)]
         if names[0] in stored:
@@ -205,8 +206,3 @@ def frontier_points(cell: CellResult, test: str) -> Iterator[tuple[float, float 
 
 def _named(name: str, relaxation: float) -> str:
     return f"{name}[{relaxation:g}]"
-
-
-def is_of_frontier(value: MetricValue) -> bool:
-    """Return whether a stored value is a coordinate of a frontier, and no metric."""
-    return value.metric.startswith((f"{ACCURACY}[", f"{DISCRIMINATION}["))
