@@ -117,7 +117,6 @@ TESTS = ["original", "biased", "balanced"]
 @pytest.fixture(scope="module")
 def computed() -> list[CellResult]:
     of = {
-        "train_rows": 300,
         "techniques": ["none", "massaging"],
         "classifiers": ["naive_bayes", "linear_svm"],
     }
