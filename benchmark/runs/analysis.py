@@ -17,6 +17,7 @@ from benchmark.runs.descriptions import Protocol
 from benchmark.runs.finished import (
     FinishedRun,
     read_folds,
+    read_frontier,
     read_groups,
     read_results,
     read_row_noise,
@@ -66,6 +67,13 @@ from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.robustness import LINE
 from benchmark.statistics.row_sampling import with_test_rows
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
+from benchmark.statistics.unprocessing import (
+    FRONTIER_GAP_COLUMNS,
+    best_frontiers,
+    frontier_gaps,
+    mean_frontiers,
+    with_frontier,
+)
 from benchmark.text.words import file_name
 
 N_POSTERIOR = 10_000
@@ -121,6 +129,11 @@ class RunStatistics:
         constant answer have, and are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons
         are left out where the baseline is mostly constant
         (:func:`~benchmark.statistics.answers.incomparable`).
+    frontier, frontier_gaps : DataFrame
+        The unprocessing frontiers that techniques are compared with, and the comparisons: of
+        :func:`~benchmark.statistics.unprocessing.mean_frontiers` and
+        :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where the run recorded none. Where it
+        did, the answers have the column ``frontier``.
     """
 
     run: FinishedRun
@@ -142,14 +155,18 @@ class RunStatistics:
     fairea: pd.DataFrame
     robustness: pd.DataFrame
     groups: pd.DataFrame
+    frontier: pd.DataFrame
+    frontier_gaps: pd.DataFrame
     resampling: Resampling | None = None
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
         names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs")
-        more = ("pareto", "hypervolume", "fairea", "robustness", *(["groups"] if len(self.groups) else []))
-        return {name: getattr(self, name) for name in (*names, *more)}
+        more = ("pareto", "hypervolume", "fairea", "robustness")
+        some = [name for name in ("groups", "frontier_gaps") if len(getattr(self, name))]
+        found = {name: getattr(self, name) for name in (*names, *more, *some)}
+        return found | {"answers": self.answers[list(ANSWER_COLUMNS)]}
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -252,6 +269,7 @@ def folder_statistics(
     run = read_run(folder)
     results = read_results(folder, run, metrics)
     more = {"row_noise": read_row_noise(folder), "folds": read_folds(folder), "groups": read_groups(folder)}
+    more["frontier"] = read_frontier(folder)
     if results["value"].isna().all():
         statuses = run.failures.groupby("status", sort=False).size()
         raise ReportError(
@@ -274,6 +292,7 @@ def run_statistics(
     row_noise: pd.DataFrame | None = None,
     folds: pd.DataFrame | None = None,
     groups: pd.DataFrame | None = None,
+    frontier: pd.DataFrame | None = None,
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute all statistics of a run.
@@ -300,6 +319,8 @@ def run_statistics(
         folds of the same rows.
     groups : DataFrame, optional
         From :func:`~benchmark.runs.finished.read_groups`, where several attributes' groups were told apart.
+    frontier : DataFrame, optional
+        From :func:`~benchmark.runs.finished.read_frontier`, where one was recorded.
     say : callable(str), optional
         Called with the name of each step before it is taken.
 
@@ -344,6 +365,11 @@ def run_statistics(
         for name, own in _datasets_of(baselines).items()
         if groups is not None
     ]
+    curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
+    if frontier is not None:
+        best = best_frontiers(frontier)
+        curves = mean_frontiers(best)
+        inside = frontier_gaps(everything, best, run.constant_answers, resampling)
     say("ranking techniques and comparing pairs of them")
     # A mean over some of the repetitions is not ranked beside means over all of them.
     whole = (useful.n == useful.n_expected)[:, None]
@@ -369,7 +395,7 @@ def run_statistics(
         rope=rope,
         standing=standing,
         judged=decided,
-        answers=_in_order([answers], run, ANSWER_COLUMNS),
+        answers=with_frontier(_in_order([answers], run, ANSWER_COLUMNS), inside),
         intervals=_with_test_rows(cell_intervals(cells), row_noise, run.protocol),
         comparisons=comparisons,
         recovery=_in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
@@ -380,6 +406,8 @@ def run_statistics(
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
         groups=_in_order(gaps, run, GAP_COLUMNS),
+        frontier=curves,
+        frontier_gaps=_in_order([inside], run, FRONTIER_GAP_COLUMNS),
     )
 
 

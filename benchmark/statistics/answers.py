@@ -100,6 +100,14 @@ class ConstantAnswer:
         return "accepting everybody" if self.accepts else "refusing everybody"
 
 
+def random_accuracy(constant: float) -> float:
+    """Return the accuracy that accepting by lot at the rate of favorable labels has in the mean.
+
+    ``constant`` is that of the best constant answer: the greater of this rate and its complement.
+    """
+    return constant**2 + (1 - constant) ** 2
+
+
 def constant_on(answer: ConstantAnswer | None, test: str) -> ConstantAnswer | None:
     """Return the best constant answer on a test, given that on the original test rows; None if unknown.
 

@@ -14,9 +14,24 @@ import pandas as pd
 
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario
-from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, ONE_GROUP, below_constant_words
-from benchmark.statistics.answers import CHEAP, EITHER_CONSTANT, LEAST, NEARLY_ALL, VERDICTS, is_constant
+from benchmark.runs.standing_marks import (
+    BELOW_CONSTANT,
+    DEGENERATE,
+    INSIDE_FRONTIER,
+    ONE_GROUP,
+    below_constant_words,
+)
+from benchmark.statistics.answers import (
+    CHEAP,
+    EITHER_CONSTANT,
+    LEAST,
+    NEARLY_ALL,
+    VERDICTS,
+    is_constant,
+    random_accuracy,
+)
 from benchmark.statistics.frames import SCENARIO, ScenarioKey
+from benchmark.statistics.unprocessing import INSIDE
 from benchmark.text.words import number, share
 
 SAME_ANSWER = "nearly everybody, or each group, the same in at least one sample"
@@ -41,6 +56,16 @@ LEVELS_DOWN = "↓"
 LEVELS_DOWN_NOTE = (
     f"{LEVELS_DOWN} accepts no more of the deprived group than the baseline: discrimination fell because "
     "fewer of the favored group are accepted."
+)
+"""What the sign means."""
+
+INSIDE_WORDS = "inside the unprocessing frontier"
+"""What a technique is that thresholds on the best unconstrained scores outdo."""
+
+INSIDE_NOTE = (
+    f"{INSIDE_FRONTIER} {INSIDE_WORDS}: at no more discrimination, thresholds by group on the scores of the "
+    "most accurate classifier without mitigation are more accurate (the 95 % interval of the difference lies "
+    "below 0)."
 )
 """What the sign means."""
 
@@ -92,8 +117,15 @@ def mark(row: Any) -> str:
 
 
 def signed_title(row: Any, titles: Mapping[str, str]) -> str:
-    """Return the title of an answer's technique with its signs: :func:`mark` and :data:`LEVELS_DOWN`."""
-    return " ".join(filter(None, [titles[row.technique], mark(row), LEVELS_DOWN if row.levels_down else ""]))
+    """Return the title of an answer's technique with its signs: :func:`mark` and two that may join it."""
+    more = {LEVELS_DOWN: row.levels_down, INSIDE_FRONTIER: is_inside(row)}
+    signs = [mark(row), *(sign for sign, applies in more.items() if applies)]
+    return " ".join(filter(None, [titles[row.technique], *signs]))
+
+
+def is_inside(row: Any) -> bool:
+    """Whether an answer's technique is inside the unprocessing frontier; not if there is none."""
+    return getattr(row, "frontier", "") == INSIDE
 
 
 def mark_notes(rows: pd.DataFrame) -> list[str]:
@@ -101,6 +133,8 @@ def mark_notes(rows: pd.DataFrame) -> list[str]:
     notes = []
     if "levels_down" in rows.columns and rows["levels_down"].any():
         notes.append(LEVELS_DOWN_NOTE)
+    if "frontier" in rows.columns and rows["frontier"].eq(INSIDE).any():
+        notes.append(INSIDE_NOTE)
     if (rows["n_degenerate"] > 0).any():
         notes.append(
             f"{DEGENERATE} answers {SAME_ANSWER} (accepts less than {100 - 100 * NEARLY_ALL:.0f} % or more "
@@ -262,6 +296,7 @@ def remarks(row: Any, titles: Mapping[str, str]) -> str:
         "shares accepted not recorded": own == "unknown",
         "not compared": own == "not_compared",
         one_group: bool(one_group),
+        INSIDE_WORDS: is_inside(row),
         "no significant difference" if row.tested else "no clear difference, untested": own == "no_less",
         "significantly more discrimination" if row.tested else "more discrimination": own == "worse",
     }
@@ -276,19 +311,25 @@ def constant_title(answer: str) -> str:
 def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None = None) -> list[list[str]]:
     """Return the rows of one level of bias, which are :func:`in_order`, as text: :data:`ANSWER_HEADINGS`.
 
-    The best constant answer comes after the techniques to choose and the baseline. Of more rows than ``most``
-    only so many are returned, but all techniques to choose and what they are measured by, the baseline and
-    the best constant answer.
+    The best constant answer, and the random one where a frontier is known, come after the techniques to
+    choose and the baseline. Of more rows than ``most`` only so many are returned, but all techniques to
+    choose and what they are measured by, the baseline and the constant and random answers.
     """
     found: list[Any] = list(rows.itertuples(index=False))
     known = [row for row in found if row.constant_answer]
     baseline = [row for row in found if row.verdict == "baseline"]
     chosen = [row for row in found if is_chosen(row)]
     rest = [row for row in found if not is_chosen(row) and row.verdict != "baseline"]
-    if most is not None and len(found) + bool(known) > most:
-        rest = rest[: max(0, most - len(baseline) - bool(known) - len(chosen))]
+    kinds = [_constant_row, *([_random_row] if "frontier" in rows.columns else [])]
+    yardsticks = [make(row) for row in known[:1] for make in kinds]
+    if most is not None and len(found) + len(yardsticks) > most:
+        rest = rest[: max(0, most - len(baseline) - len(yardsticks) - len(chosen))]
     first, last = ([_text_row(row, titles) for row in own] for own in (chosen + baseline, rest))
-    return [*first, *map(_constant_row, known[:1]), *last]
+    return [*first, *yardsticks, *last]
+
+
+RANDOM = "Accepting by lot"
+"""What the random answer is called in a table."""
 
 
 def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
@@ -301,6 +342,11 @@ def _constant_row(row: Any) -> list[str]:
     numbers = [number(0.0), "", number(row.constant_accuracy), ""]
     shares = accepts_text([float(row.constant_answer.startswith("accept"))] * 3)
     return [constant_title(row.constant_answer), *numbers, shares, "the best constant answer"]
+
+
+def _random_row(row: Any) -> list[str]:
+    numbers = [number(0.0), "", number(random_accuracy(row.constant_accuracy)), ""]
+    return [RANDOM, *numbers, "", "in the mean, at the test data's rate of favorable labels"]
 
 
 def answer_counts(rows: pd.DataFrame) -> str:
