@@ -44,9 +44,9 @@ def best_frontiers(frontier: pd.DataFrame) -> pd.DataFrame:
 
 
 def mean_frontiers(frontier: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over the repetitions of best frontiers: :data:`LEVEL`, relaxation, coordinates."""
-    where = [*LEVEL, "relaxation"]
-    found: pd.DataFrame = frontier.groupby(where, sort=False)[[ACCURACY, DISCRIMINATION]].mean().reset_index()
+    """Return means over the repetitions of best frontiers, down to parity: LEVEL, relaxation, coordinates."""
+    where, shown = [*LEVEL, "relaxation"], frontier[frontier["relaxation"] >= 0]
+    found: pd.DataFrame = shown.groupby(where, sort=False)[[ACCURACY, DISCRIMINATION]].mean().reset_index()
     return found
 
 
@@ -66,9 +66,10 @@ def frontier_gaps(
 ) -> pd.DataFrame:
     """Compare the accuracy of each technique with that of the frontier at the same discrimination.
 
-    In each repetition the frontier is walked from equal thresholds to parity, on straight lines, since two
-    rules can be mixed by lot, and from there to the best constant answer, which does not discriminate. The
-    first point with no more discrimination, of either sign, than the technique is compared with.
+    In each repetition the frontier is walked from equal thresholds to parity and beyond, on straight lines,
+    since two rules can be mixed by lot, and from there to the best constant answer, which does not
+    discriminate. The first point with no more discrimination, of either sign, than the technique is compared
+    with.
 
     Parameters
     ----------
