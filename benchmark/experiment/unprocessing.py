@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 RELAXATIONS = tuple(round(1 - 0.1 * i, 1) for i in range(14))
-"""Shares of the gap between the groups' acceptance rates that are left: from 1, the model's own, to 0, parity,
-and beyond, because parity on training rows leaves some gap on test rows."""
+"""Shares of the gap between the groups' acceptance rates that are left: from 1, the model's own, to 0,
+parity, and beyond, because parity on training rows leaves some gap on test rows."""
 
 ACCURACY, DISCRIMINATION = f"{FRONTIER}accuracy", f"{FRONTIER}discrimination"
 """What the store calls the two coordinates of a point; its relaxation follows in brackets."""

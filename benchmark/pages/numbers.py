@@ -17,15 +17,28 @@ from scipy.special import stdtrit
 
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario, distinguishing_names
-from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, ONE_GROUP
+from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, INSIDE_FRONTIER, ONE_GROUP
 from benchmark.statistics import paired_comparisons
-from benchmark.statistics.answers import ACCEPTANCE, CHEAP, LEAST, NEARLY_ALL
+from benchmark.statistics.answers import (
+    ACCEPTANCE,
+    ACCURACY,
+    CHEAP,
+    DISCRIMINATION,
+    LEAST,
+    NEARLY_ALL,
+    random_accuracy,
+)
 from benchmark.statistics.frames import to_cells
 from benchmark.statistics.intervals import CONFIDENCE
+from benchmark.statistics.unprocessing import INSIDE, curves_of
 from benchmark.tables.answers import (
     CANDIDATE,
+    INSIDE_NOTE,
+    INSIDE_WORDS,
     LEVELS_DOWN,
     LEVELS_DOWN_NOTE,
+    RANDOM,
+    RANDOM_REMARK,
     SAME_ANSWER,
     UNKNOWN_SHARES,
     choice_title,
@@ -83,6 +96,7 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
             "below": BELOW_CONSTANT,
             "oneGroup": ONE_GROUP,
             "levelsDown": LEVELS_DOWN,
+            "inside": INSIDE_FRONTIER,
         },
         "nearlyAll": NEARLY_ALL,
         "reading": reading(run),
@@ -92,6 +106,8 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
         "candidate": CANDIDATE,
         "choices": {name: choice_title(name, statistics.rope) for name in (LEAST, CHEAP)},
         "levelsDown": LEVELS_DOWN_NOTE,
+        "inside": {"words": INSIDE_WORDS, "note": INSIDE_NOTE},
+        "random": {"title": RANDOM, "remark": RANDOM_REMARK},
         # Of Student's distribution, by degrees of freedom from 1.
         "quantiles": [round(float(stdtrit(df, (1 + CONFIDENCE) / 2)), 6) for df in range(1, max(2, n_most))],
         "techniques": [
@@ -188,6 +204,7 @@ def _scenario(
             for baseline, found in scenario.rows(frame).groupby("baseline")
         },
         "constant": _constant(scenario),
+        "frontier": _frontier(statistics, scenario),
         **_standing(statistics, scenario, techniques),
         "reasons": _reasons(scenario.rows(run.failures), run.betas, techniques, metrics),
     }
@@ -196,7 +213,21 @@ def _scenario(
 def _constant(scenario: Scenario) -> dict[str, Any] | None:
     if (constant := scenario.best_constant) is None:
         return None
-    return {"accuracy": constant.accuracy, "words": constant.words}
+    lot = random_accuracy(constant.accuracy)
+    return {"accuracy": constant.accuracy, "words": constant.words, "random": lot}
+
+
+def _frontier(statistics: RunStatistics, scenario: Scenario) -> list[dict[str, Any]]:
+    """Return level of bias and coordinates of each unprocessing frontier that a scenario is compared with."""
+    curves = curves_of(statistics.frontier, scenario.key)
+    return [
+        {
+            "beta": float(str(beta)),
+            "x": own[DISCRIMINATION].round(6).tolist(),
+            "y": own[ACCURACY].round(6).tolist(),
+        }
+        for beta, own in (curves.groupby("beta") if len(curves) else ())
+    ]
 
 
 def _standing(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> dict[str, Any]:
@@ -205,9 +236,11 @@ def _standing(statistics: RunStatistics, scenario: Scenario, techniques: Sequenc
     cells = pd.MultiIndex.from_product([betas, techniques], names=_AXES[:2])
     standing = scenario.rows(statistics.standing).set_index(list(_AXES[:2])).reindex(cells)
     where = [f"{i},{j}" for i in range(len(betas)) for j in range(len(techniques))]
+    gaps = scenario.rows(statistics.frontier_gaps).set_index(list(_AXES[:2]))["standing"].reindex(cells)
     shares = scenario.rows(statistics.answers).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
     return {
         "accepted": _packed(shares),
+        "inside": [cell for cell, standing in zip(where, gaps, strict=True) if standing == INSIDE],
         "degenerate": {
             cell: [int(n), why]
             for cell, n, why in zip(where, standing["n_degenerate"], standing["degenerate"], strict=True)

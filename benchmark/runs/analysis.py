@@ -133,7 +133,7 @@ class RunStatistics:
         The unprocessing frontiers that techniques are compared with, and the comparisons: of
         :func:`~benchmark.statistics.unprocessing.mean_frontiers` and
         :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where the run recorded none. Where it
-        did, the answers have the column ``frontier``.
+        did, the answers have the column ``frontier``, and ``unscored`` are the classifiers without one.
     """
 
     run: FinishedRun
@@ -157,6 +157,7 @@ class RunStatistics:
     groups: pd.DataFrame
     frontier: pd.DataFrame
     frontier_gaps: pd.DataFrame
+    unscored: tuple[str, ...] = ()
     resampling: Resampling | None = None
 
     @property
@@ -366,7 +367,9 @@ def run_statistics(
         if groups is not None
     ]
     curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
+    unscored: tuple[str, ...] = ()
     if frontier is not None:
+        unscored = tuple(name for name in run.classifiers if name not in set(frontier["classifier"]))
         best = best_frontiers(frontier)
         curves = mean_frontiers(best)
         inside = frontier_gaps(everything, best, run.constant_answers, resampling)
@@ -407,6 +410,7 @@ def run_statistics(
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
         groups=_in_order(gaps, run, GAP_COLUMNS),
         frontier=curves,
+        unscored=unscored,
         frontier_gaps=_in_order([inside], run, FRONTIER_GAP_COLUMNS),
     )
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from benchmark.columns import FRONTIER_COLUMNS, ORIGINAL
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, EQUAL, ConstantAnswer, constant_on
-from benchmark.statistics.frames import WHERE, Array, Resampling, ScenarioKey, first_true, to_cells
+from benchmark.statistics.frames import SCENARIO, WHERE, Array, Resampling, ScenarioKey, first_true, to_cells
 from benchmark.statistics.intervals import cell_intervals
 
 INSIDE, ON, BEYOND = "inside", "on", "beyond"
@@ -119,6 +119,22 @@ def frontier_gaps(
     names = {"mean": "difference", "ci_low": "difference_low", "ci_high": "difference_high"}
     table = table.rename(columns=names).assign(standing=standing).merge(whose, on=list(LEVEL))
     return table[list(FRONTIER_GAP_COLUMNS)]
+
+
+def inside_shares(gaps: pd.DataFrame) -> pd.DataFrame:
+    """Return which share of the techniques of each scenario is inside the frontier, at each level of bias.
+
+    Of :func:`frontier_gaps`. Columns :data:`~benchmark.statistics.frames.SCENARIO`, ``beta``, ``n_techniques``,
+    those with a standing, ``n_inside`` and ``share_inside``, NaN where there are none. The technique that the
+    frontier is made from is not counted.
+    """
+    own = gaps[gaps["technique"] != gaps["best_technique"]]
+    flags = own.assign(n_techniques=own["standing"] != "", n_inside=own["standing"] == INSIDE)
+    counts = ["n_techniques", "n_inside"]
+    found: pd.DataFrame = flags.groupby([*SCENARIO, "beta"], sort=False)[counts].sum().reset_index()
+    return found.assign(
+        share_inside=found["n_inside"] / found["n_techniques"].where(found["n_techniques"] > 0)
+    )
 
 
 def with_frontier(answers: pd.DataFrame, gaps: pd.DataFrame) -> pd.DataFrame:

@@ -331,6 +331,9 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
 RANDOM = "Accepting by lot"
 """What the random answer is called in a table."""
 
+RANDOM_REMARK = "in the mean, at the test data's rate of favorable labels"
+"""What is said of it there."""
+
 
 def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
     gain, cost = ("", "") if row.verdict == "baseline" else _changes(row)
@@ -346,7 +349,7 @@ def _constant_row(row: Any) -> list[str]:
 
 def _random_row(row: Any) -> list[str]:
     numbers = [number(0.0), "", number(random_accuracy(row.constant_accuracy)), ""]
-    return [RANDOM, *numbers, "", "in the mean, at the test data's rate of favorable labels"]
+    return [RANDOM, *numbers, "", RANDOM_REMARK]
 
 
 def answer_counts(rows: pd.DataFrame) -> str:

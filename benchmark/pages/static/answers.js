@@ -85,7 +85,8 @@ function withChoices(rows) {
   );
 }
 
-const allSigns = (row) => [signOf(row), row.levelsDown ? run.signs.levelsDown : ""].filter(Boolean).join(" ");
+const allSigns = (row) =>
+  [signOf(row), row.levelsDown ? run.signs.levelsDown : "", row.inside ? run.signs.inside : ""].filter(Boolean).join(" ");
 
 const choicesOf = (rows) => ["least", "cheap"].map((name) => rows.find((row) => row.choice.split(" ").includes(name)));
 
@@ -163,6 +164,7 @@ function remarksOf(row) {
   if (row.verdict === "unknown") found.push("shares accepted not recorded");
   if (row.verdict === "not_compared") found.push("not compared");
   if (!row.degenerate && oneGroupWords(row)) found.push(oneGroupWords(row));
+  if (row.inside) found.push(run.inside.words);
   if (row.verdict === "no_less") found.push(row.tested ? "no significant difference" : "no clear difference, untested");
   if (row.verdict === "worse") found.push(row.tested ? "significantly more discrimination" : "more discrimination");
   return found.join("; ");
@@ -171,6 +173,7 @@ function remarksOf(row) {
 // What the signs beside techniques mean, each only where it occurs.
 function signNotes(rows) {
   const notes = rows.some((row) => row.levelsDown) ? [run.levelsDown] : [];
+  if (rows.some((row) => row.inside)) notes.push(run.inside.note);
   if (rows.some((row) => row.degenerate)) {
     const most = (100 * run.nearlyAll).toFixed(0);
     notes.push(

@@ -119,6 +119,26 @@ function tradeoffTraces(view, look) {
   });
 }
 
+// Unprocessing frontiers, one for each level of bias, and the answer by lot.
+function yardstickTraces(view, look) {
+  const { constant, frontier } = view.scenario;
+  if (view.x.name !== DISCRIMINATION || view.y.name !== ACCURACY || !frontier.length) return [];
+  const more = { hoverinfo: "skip", zorder: -1 };
+  const lines = frontier.map(({ x, y }, i) => ({
+    x,
+    y,
+    mode: "lines",
+    line: { color: look.soft, width: 1, dash: "dash" },
+    name: "unprocessing frontier, one for each β",
+    showlegend: i === 0,
+    ...more,
+  }));
+  if (!constant || !isNear(constant.random, view.y, view, CONSTANT_REACH)) return lines;
+  const marker = { symbol: "cross-thin", size: 9, line: { color: look.constant, width: 1.5 } };
+  const name = `${run.random.title.toLowerCase()}: accuracy ${number(constant.random)}`;
+  return [...lines, { x: [0], y: [constant.random], mode: "markers", marker, name, ...more }];
+}
+
 function curveTraces(view, look) {
   const bands = [];
   const lines = [];
@@ -230,7 +250,7 @@ function layoutOf(across, up, shapes, look) {
 
 const FIGURES = {
   tradeoff: (view, look) => ({
-    data: [...tradeoffTraces(view, look), ...hollowTrace(view, look)],
+    data: [...yardstickTraces(view, look), ...tradeoffTraces(view, look), ...hollowTrace(view, look)],
     layout: layoutOf(
       view.x.title,
       view.y.title,

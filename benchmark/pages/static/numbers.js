@@ -140,6 +140,7 @@ function rowsOf(scenario, baseline) {
   const [T, M] = [scenario.techniques.length, run.metrics.length];
   const own = scenario.techniques.findIndex((t) => run.techniques[t].name === baseline);
   const [below, mostlyConstant] = [new Set(scenario.below), new Set(scenario.mostlyConstant)];
+  const inside = new Set(scenario.inside);
   const rows = [...cells.mean.keys()].map((cell) => {
     const [b, t, m] = [Math.floor(cell / (T * M)), Math.floor(cell / M) % T, cell % M];
     const technique = run.techniques[scenario.techniques[t]];
@@ -171,6 +172,7 @@ function rowsOf(scenario, baseline) {
       degenerate: scenario.degenerate[`${b},${t}`]?.[1] ?? "",
       timesDegenerate: scenario.degenerate[`${b},${t}`]?.[0] ?? 0,
       below: below.has(`${b},${t}`) ? `less accurate than ${scenario.constant.words}` : "",
+      inside: inside.has(`${b},${t}`),
       mostlyConstant: mostlyConstant.has(`${b},${t}`),
       baselineDegenerate,
       reason: scenario.reasons[`${b},${t},${m}`] ?? scenario.reasons[`${b},${t}`] ?? "",

@@ -240,6 +240,7 @@ function signs(row) {
 }
 
 const levelsDown = (row) => (row.levelsDown ? [make("span", { class: "sign" }, ` ${run.signs.levelsDown}`)] : []);
+const insideSign = (row) => (row.inside ? [make("span", { class: "sign" }, ` ${run.signs.inside}`)] : []);
 const named = (row) => make("span", { class: "named" }, picker(row.technique), ...signs(row), ...levelsDown(row));
 
 const rowClass = (technique) => ({ class: state.highlight === technique.name ? "picked" : null });
@@ -361,7 +362,7 @@ function answerRow(row) {
   return make(
     "tr",
     { class: [state.highlight === row.technique.name ? "picked" : "", row.degenerate ? "useless" : ""].join(" ").trim() || null },
-    make("th", { scope: "row" }, named(row)),
+    make("th", { scope: "row" }, named(row), ...insideSign(row)),
     make("td", { title: `${row.metric.title}: ${range(row.low, row.high)}` }, number(row.value)),
     changed(row.change, row.changeLow, row.changeHigh, sign(row.better, row.worse)),
     make("td", { title: `Accuracy: ${range(row.accuracyLow, row.accuracyHigh)}` }, number(row.accuracy)),
@@ -373,18 +374,22 @@ function answerRow(row) {
 
 function constantRow(scenario, rows) {
   const { accuracy, words } = scenario.constant;
-  const baseline = rows.find((row) => row.isBaseline);
   const all = share(words === "accepting everybody" ? 1 : 0);
+  return yardstickRow(words[0].toUpperCase() + words.slice(1), accuracy, [all, all, all], "the best constant answer", rows);
+}
+
+function yardstickRow(title, accuracy, shares, remark, rows) {
+  const baseline = rows.find((row) => row.isBaseline);
   return make(
     "tr",
     { class: "useless constant" },
-    make("th", { scope: "row" }, words[0].toUpperCase() + words.slice(1)),
+    make("th", { scope: "row" }, title),
     make("td", {}, number(0)),
     make("td", {}, changeText(0 - (baseline?.value ?? NaN))),
     make("td", {}, number(accuracy)),
     make("td", {}, changeText(accuracy - (baseline?.accuracy ?? NaN))),
-    ...[all, all, all].map((text) => make("td", {}, text)),
-    make("td", { class: "word" }, "the best constant answer"),
+    ...shares.map((text) => make("td", {}, text)),
+    make("td", { class: "word" }, remark),
   );
 }
 
@@ -411,7 +416,12 @@ function drawAnswers(view) {
   const shown = rows.map(answerRow);
   // After the baseline, as far as the rows are in their own order.
   const last = state.by ? rows.findIndex(isLast) : rows.findIndex((row) => row.isBaseline) + 1;
-  if (view.scenario.constant) shown.splice(last < 0 ? rows.length : last, 0, constantRow(view.scenario, inOrder));
+  const { constant, frontier } = view.scenario;
+  const yardsticks = constant ? [constantRow(view.scenario, inOrder)] : [];
+  if (constant && frontier.length) {
+    yardsticks.push(yardstickRow(run.random.title, constant.random, ["", "", ""], run.random.remark, inOrder));
+  }
+  shown.splice(last < 0 ? rows.length : last, 0, ...yardsticks);
   $("answers").tBodies[0].replaceChildren(...shown);
 }
 
