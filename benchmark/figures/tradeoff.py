@@ -180,8 +180,9 @@ def draw_tradeoff_panel(
     if limits[1][0] <= constant <= limits[1][1]:
         axes.axhline(constant, **marks.CONSTANT_LINE)
     if curves is not None and len(curves):
-        for beta, points in curves.groupby("beta"):
-            axes.plot(*points[list(TRADEOFF)].to_numpy().T, color=BETA_COLORS(beta), **marks.FRONTIER_LINE)
+        for beta in curves["beta"].unique():
+            points = curves.loc[curves["beta"] == beta, list(TRADEOFF)].to_numpy()
+            axes.plot(*points.T, color=BETA_COLORS(beta), **marks.FRONTIER_LINE)
         axes.plot(0, random_accuracy(constant), **marks.RANDOM_MARK)
     axes.axvline(0, **style.DASHED_RULE)
     axes.set(xlim=limits[0], ylim=limits[1])

@@ -91,7 +91,9 @@ def frontier_gaps(
     """
     paths = best.pivot(index=[*LEVEL, "repetition"], columns="relaxation", values=[ACCURACY, DISCRIMINATION])
     found = results[results["metric"].isin((ACCURACY, DISCRIMINATION))]
-    found = found.pivot(index=[*WHERE, "repetition"], columns="metric", values="value").reset_index()
+    cell = [*WHERE, "repetition"]
+    values = found.pivot(index=cell, columns="metric", values="value").reset_index()
+    found = found[cell].drop_duplicates().merge(values)  # in the order of the results
     where = pd.MultiIndex.from_frame(found[[*LEVEL, "repetition"]])
     levels = pd.MultiIndex.from_frame(best[list(LEVEL)].drop_duplicates())
     known = pd.MultiIndex.from_frame(found[list(LEVEL)]).isin(levels)
@@ -124,9 +126,9 @@ def frontier_gaps(
 def inside_shares(gaps: pd.DataFrame) -> pd.DataFrame:
     """Return which share of the techniques of each scenario is inside the frontier, at each level of bias.
 
-    Of :func:`frontier_gaps`. Columns :data:`~benchmark.statistics.frames.SCENARIO`, ``beta``, ``n_techniques``,
-    those with a standing, ``n_inside`` and ``share_inside``, NaN where there are none. The technique that the
-    frontier is made from is not counted.
+    ``gaps`` are of :func:`frontier_gaps`. Columns :data:`~benchmark.statistics.frames.SCENARIO`, ``beta``,
+    ``n_techniques``, those with a standing, ``n_inside`` and ``share_inside``, NaN where there are none. The
+    technique that the frontier is made from is not counted.
     """
     own = gaps[gaps["technique"] != gaps["best_technique"]]
     flags = own.assign(n_techniques=own["standing"] != "", n_inside=own["standing"] == INSIDE)
@@ -144,8 +146,9 @@ def with_frontier(answers: pd.DataFrame, gaps: pd.DataFrame) -> pd.DataFrame:
     """
     if gaps.empty:
         return answers
-    standing = gaps.set_index(list(WHERE))["standing"].rename("frontier")
-    return answers.join(standing, on=list(WHERE)).fillna({"frontier": ""})
+    standing = gaps.set_index(list(WHERE))["standing"]
+    found = standing.reindex(pd.MultiIndex.from_frame(answers[list(WHERE)]), fill_value="")
+    return answers.assign(frontier=found.to_numpy())
 
 
 def accuracy_at(discrimination: Array, gaps: Array, accuracies: Array) -> Array:

@@ -310,10 +310,10 @@ def _cell(row: Sequence[Any], values: Iterable[MetricValue], **others: Any) -> C
     """Return a cell from its row in the table ``cells``, counts or none, and what other tables say of it."""
     *head, counts, seconds = row
     named = dict(zip(_HEAD, head, strict=True))
-    metrics, frontier = [], []
+    found: tuple[list[MetricValue], list[MetricValue]] = ([], [])
     for value in values:
-        (frontier if value.metric.startswith(FRONTIER) else metrics).append(value)
-    others |= {"metrics": tuple(metrics), "frontier": tuple(frontier)}
+        found[value.metric.startswith(FRONTIER)].append(value)
+    others |= dict(zip(("metrics", "frontier"), map(tuple, found), strict=True))
     return CellResult(**named, counts=json.loads(counts) if counts else (), seconds=seconds, **others)
 
 
