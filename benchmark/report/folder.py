@@ -100,7 +100,7 @@ def write_run_folder(
             output,
             *reported,
             description,
-            figures=figures,
+            figures=(world.experiment.figures or True) if figures else False,
             formats=formats,
             folds=folds,
             frontier=frontier,
