@@ -27,6 +27,7 @@ from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.first import MOST_ROWS, REPETITIONS, first_experiment
 from benchmark.experiment.foreseen import foreseen
+from benchmark.experiment.own import with_own_baselines
 from benchmark.experiment.plan import (
     WHOLE,
     Experiment,
@@ -177,6 +178,7 @@ def run(
     )
     with _naming_file(experiment):
         check_experiment(chosen)
+        chosen = with_own_baselines(chosen)
     for note in foreseen(chosen):
         say(f"Note: {note}")
     part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards

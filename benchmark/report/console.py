@@ -77,10 +77,9 @@ def _answers(
 ) -> pd.DataFrame:
     known = [name for name in ALWAYS_MEASURED if description.metric(name) is not None]
     whole = with_failed_cells(results[results["metric"].isin(known)], failures, known, description.tests)
-    baselines = {dataset.name: dataset.baseline for dataset in description.datasets}
     return results_answers(
         in_described_order(whole, description),
-        baselines,
+        description.baselines(whole),
         description.constant_answers,
         resampling=description.resampling(folds),
     )
