@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from benchmark.columns import GROUPS_NAME, OWN
+from benchmark.columns import OWN
 from benchmark.conformance import example_table
 from benchmark.errors import TechniqueError
 from benchmark.experiment.evaluate import _no_classifier
@@ -26,7 +26,7 @@ from benchmark.pages.numbers import page_numbers
 from benchmark.report.folder import write_run_folder
 from benchmark.report.statistics_text import statistics_page
 from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics
-from benchmark.runs.finished import read_results, read_run
+from benchmark.runs.finished import read_groups, read_results, read_run
 from benchmark.tables.answers import answer_sentences, spots
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
 from tests.experiment.test_merge import InProcess
@@ -174,7 +174,8 @@ def test_every_frame_names_ones_own_learner(folder: Path, statistics: RunStatist
     ):
         assert set(frame["classifier"]) == {OWN, "naive_bayes", "decision_tree"}
         assert (frame[column] == frame["technique"].map(BASELINE)).all()
-    gaps = pd.read_csv(folder / GROUPS_NAME, keep_default_na=False)
+    gaps = read_groups(folder)
+    assert gaps is not None
     gaps = gaps[(gaps["group"] == GAP) & (gaps["attribute"] == "sex") & (gaps["metric"] == "accepted")]
     means = gaps.groupby(["technique", "classifier", "beta"])["value"].mean()
     for row in statistics.groups.query("attribute == 'sex' and metric == 'accepted'").itertuples():
