@@ -46,7 +46,8 @@ from benchmark.experiment.world import build_world, load_plugins
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.first import first_lines
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
-from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics, results_answers
+from benchmark.runs.analysis import RunStatistics, folder_statistics, results_answers
+from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import FinishedRun, read_folds, read_results, read_run
 from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.frames import check_failures, check_results

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import ORIGINAL, OWN, OWN_TITLE, TEST_TITLES
-from benchmark.errors import ReportError, StatisticsError, UnknownNameError
+from benchmark.errors import ReportError, StatisticsError
 from benchmark.metrics import Metric, list_metrics
+from benchmark.runs.baselines import baselines_of
 from benchmark.runs.descriptions import Protocol
 from benchmark.runs.finished import (
     FinishedRun,
@@ -473,50 +474,6 @@ def _compare(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alph
 def _declared(name: str) -> Metric | Undeclared:
     base = name.partition("[")[0]
     return list_metrics().get(base) or Undeclared(base, base)
-
-
-def baselines_of(run: FinishedRun, results: pd.DataFrame, baseline: str | None) -> Baselines:
-    """Return what techniques are compared with on each dataset that has results or failures.
-
-    Parameters
-    ----------
-    run : FinishedRun
-        Which technique it declares to be each dataset's baseline.
-    results : DataFrame
-        Its values.
-    baseline : str or None
-        Technique to use instead, for all datasets on which it was run.
-
-    Raises
-    ------
-    UnknownNameError
-        If the results have no technique of that name.
-    ReportError
-        If a dataset's declared baseline was not run.
-    """
-    if baseline is not None:
-        known = results["technique"].unique()
-        if baseline not in known:
-            raise UnknownNameError("technique", baseline, known)
-    declared = run.baselines(results)
-    found: dict[tuple[str, str], Baseline] = {}
-    # Of one dataset, techniques and baseline differ only where some bring learners of their own.
-    for rows, own in declared.parts(results):
-        for dataset, part in results[rows].groupby("dataset", sort=False):
-            techniques = part["technique"].unique()
-            used = baseline if baseline is not None and baseline in techniques else own
-            names = [used] if isinstance(used, str) else baseline_of(used, pd.Series(techniques)).unique()
-            for name in names:
-                if name not in techniques:
-                    raise ReportError(
-                        f"The baseline {name!r} of {dataset} was not run",
-                        expected="one of " + ", ".join(techniques),
-                        got=repr(name),
-                        remedy="name one of these with --baseline, or run the experiment with the baseline "
-                        "as well",
-                    )
-            found |= {(str(dataset), classifier): used for classifier in part["classifier"].unique()}
-    return Baselines({place: found[place] for place in declared.by})
 
 
 def _joined(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:

@@ -25,7 +25,8 @@ from benchmark.metrics import GAP
 from benchmark.pages.numbers import page_numbers
 from benchmark.report.folder import write_run_folder
 from benchmark.report.statistics_text import statistics_page
-from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics
+from benchmark.runs.analysis import RunStatistics, folder_statistics
+from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import read_groups, read_results, read_run
 from benchmark.tables.answers import answer_sentences, spots
 from benchmark.techniques import Technique, Tools, get_technique, list_techniques
