@@ -8,13 +8,13 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
-from benchmark.columns import ORIGINAL, Test
+from benchmark.columns import ORIGINAL, OWN, Test
 from benchmark.data.table import Table
 from benchmark.errors import (
     BetabenchError,
@@ -51,7 +51,7 @@ from benchmark.experiment.world import Scene, World
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import Convergence, Technique, Tools, get_technique, list_techniques
 from benchmark.techniques._checks import checked_decision, checked_score
-from benchmark.techniques.base import unfit
+from benchmark.techniques.base import Estimator, unfit
 
 
 @dataclass(frozen=True)
@@ -187,9 +187,7 @@ class Evaluator:
         tools = [
             [
                 Tools(
-                    classifier=functools.partial(
-                        self.classifiers[cell.classifier].build, seed=classifier_seed
-                    ),
+                    classifier=self._builder(cell.classifier, classifier_seed),
                     ranker=ranker,
                     # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
                     rng=generator(
@@ -209,6 +207,11 @@ class Evaluator:
             content = self._cell(block, cell, technique, folds, own_tools, scorers)
             yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
+    def _builder(self, classifier: str, seed: int) -> Callable[[NDArray[np.int64]], Estimator]:
+        if classifier not in self.classifiers:
+            return _no_classifier
+        return functools.partial(self.classifiers[classifier].build, seed=seed)
+
     def _cell(
         self,
         block: Block,
@@ -220,7 +223,8 @@ class Evaluator:
     ) -> dict[str, Any]:
         """Return the fields of a cell's result; the seconds are those before scoring."""
         started = time.perf_counter()
-        mismatch = classifier_mismatch(technique, self.classifiers[cell.classifier])
+        factory = self.classifiers.get(cell.classifier)
+        mismatch = None if factory is None else classifier_mismatch(technique, factory)
         answers: dict[Place, Answers] = {}
         convergences, unconstrained = [], []
         begin = ""
@@ -264,6 +268,14 @@ class Evaluator:
             "scoring": self.scoring[block.dataset],
             "seconds": seconds,
         }
+
+
+def _no_classifier(_cardinalities: NDArray[np.int64]) -> NoReturn:
+    raise TechniqueError(
+        "A technique that declares a learner of its own asks for a classifier",
+        expected=f"no use of tools.classifier where the classifier is {OWN!r}",
+        remedy="correct the technique, or take 'unconstrained' out of it",
+    )
 
 
 def _answers(

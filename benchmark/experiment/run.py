@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.columns import BIASED
+from benchmark.columns import BIASED, OWN
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
 from benchmark.experiment.counts import CellName, CountsOfCells
@@ -254,6 +254,7 @@ def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tupl
         for where, technique in configured_techniques(experiment).items()
     }
     classifiers = {e.name: {"entry": e.name, **describe_classifier(e)} for e in experiment.classifiers}
+    classifiers.setdefault(OWN, {"entry": OWN})
 
     def cell(block: Block, technique: str, classifier: str) -> Cell:
         described = techniques[block.dataset, technique], classifiers[classifier]
