@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
 from benchmark.columns import ORIGINAL, Test
+from benchmark.data.numbers import Numbers
 from benchmark.data.table import Table
 from benchmark.errors import (
     BetabenchError,
@@ -214,7 +215,8 @@ class Evaluator:
     ) -> dict[str, Any]:
         """Return the fields of a cell's result; the seconds are those before scoring."""
         started = time.perf_counter()
-        mismatch = classifier_mismatch(technique, self.classifiers[cell.classifier])
+        factory = self.classifiers[cell.classifier]
+        mismatch, numbers = classifier_mismatch(technique, factory), factory.encoding == "numbers"
         answers: dict[Place, Answers] = {}
         convergences = []
         begin = ""
@@ -222,7 +224,7 @@ class Evaluator:
             for number, (fold, own_tools) in enumerate(zip(folds, tools, strict=True)):
                 begin = "" if mismatch else _in_fold(number, len(folds))
                 # Tables of its own for each: what a table derives from its codes can be written to.
-                train = fold.train.twin()
+                train = fold.train.twin(numbers=numbers)
                 with np.errstate():  # what a technique sets is not for the next one
                     declined = mismatch if mismatch is not None else unfit(technique, train)
                     if declined is None:
@@ -233,7 +235,8 @@ class Evaluator:
                             return {"status": "failed", "reason": reason}
                         return {"status": "skipped", "reason": begin + storable(declined)}
                     own_scorers = {test: scorers[number, test] for test in fold.tests}
-                    found, convergence = _answers(technique, train, fold.tests, own_scorers, own_tools)
+                    asked = technique, train, fold.tests, own_scorers, own_tools
+                    found, convergence = _answers(*asked, numbers)
                 answers |= {(number, test): own for test, own in found.items()}
                 convergences += [convergence] if convergence is not None else []
         except NotConvergedError as error:
@@ -263,12 +266,13 @@ def _answers(
     tests: Mapping[Test, TestRows],
     scorers: Mapping[Test, Scorer],
     tools: Tools,
+    numbers: bool,
 ) -> tuple[dict[Test, Answers], Convergence | None]:
     """Train and predict, and trust nothing: a plugin may have replaced the methods that check."""
     predictor = technique.fit(train, tools)
 
     def ask(rows: TestRows, scorer: Scorer) -> Answers:
-        test = rows.seen.twin()
+        test = rows.seen.twin(numbers=numbers)
 
         def predict(table: Table) -> NDArray[np.bool_]:
             return checked_decision(technique, predictor.predict(table), len(test))
@@ -317,7 +321,8 @@ def _sealed(table: Table) -> Table:
     """Return a copy of a table with codes that cannot be made writeable again."""
     for schema in (table.schema, table.feature_schema):
         schema.cardinalities.flags.writeable = False
-    return Table(table.schema, _read_only(table.codes))
+    kept = table.numbers and Numbers(table.numbers.columns, _read_only(table.numbers.values))
+    return Table(table.schema, _read_only(table.codes), kept)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

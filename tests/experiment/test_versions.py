@@ -152,7 +152,8 @@ from benchmark.techniques import get_technique, list_techniques
 print(json.dumps({
     "harness": versions.harness_digest(),
     **{name: describe_technique(get_technique(name)) for name in list_techniques()},
-    **{name: describe_classifier(ClassifierEntry(classifier=name)) for name in list_classifiers()},
+    **{name: describe_classifier(ClassifierEntry(classifier=name))
+       for name, entry in list_classifiers().items() if not entry.extra},
     **{name: describe_bias(make_bias(name)) for name in list_bias_kinds()},
 }))
 """
