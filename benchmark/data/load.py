@@ -8,7 +8,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,8 +49,8 @@ class Dataset:
     score : Score, optional
         The number behind the label, where the card names one.
     numbers : Numbers, optional
-        The numbers of the features whose bins the card keeps them beside. ``replace(table, numbers=numbers)``
-        is a table with them.
+        The numbers of the features beside whose bins the card keeps them, where they were asked for:
+        ``replace(table, numbers=numbers)`` is a table with them.
     """
 
     card: Card
@@ -90,7 +90,7 @@ class Dataset:
         return frame
 
 
-def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE) -> Dataset:
+def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, numbers: bool = False) -> Dataset:
     """Find, verify, read and code a dataset.
 
     Parameters
@@ -99,6 +99,8 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE) -> Datase
         The card, the name of a shipped one, or the path of a TOML file.
     sources : Sources, optional
         Where its files may come from: :class:`benchmark.data.source.Sources`.
+    numbers : bool, default False
+        Whether to keep the numbers beside their bins where the card says so.
 
     Raises
     ------
@@ -114,15 +116,16 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE) -> Datase
     if not isinstance(card, Card):
         card = load_card(card)
     files = read_sources(card, sources)
-    codes, unknown, unused, scores, numbers = [], [], [], [], []
+    codes, unknown, unused, scores, kept = [], [], [], [], []
+    columns = card.numbered if numbers else {}
     for file, source in zip(card.source.files, files, strict=True):
         records = read_records(card, file, source)
-        found, strange = _code(card, records, source.location)
-        codes.append(found)
+        coded, strange = _code(card, records, source.location)
+        codes.append(coded)
         unknown += strange
         unused += records.unused
         scores += read_numbers(card, records, source.location)
-        numbers.append(_numbers(card, records))
+        kept.append(_numbers(columns, card.source.decimal, records))
     if unknown:
         raise _unknown_values(card, unknown)
     table = Table(card.schema(), np.concatenate(codes))
@@ -130,8 +133,8 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE) -> Datase
     groups = itertools.groupby(files, key=lambda file: file.kind)
     places = (f"{kind}: {', '.join(file.location for file in group)}" for kind, group in groups)
     score = score_of(card, table, scores)
-    kept = Numbers(tuple(card.numbered), np.vstack(numbers)) if card.numbered else None
-    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)), score, kept)
+    found = Numbers(tuple(columns), np.asfortranarray(np.vstack(kept))) if columns else None
+    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)), score, found)
 
 
 def group_notes(table: Table) -> tuple[str, ...]:
@@ -198,11 +201,11 @@ def _code(card: Card, records: Records, location: str) -> tuple[NDArray[np.int16
     return codes, unknown
 
 
-def _numbers(card: Card, records: Records) -> NDArray[np.float64]:
-    """Return the numbers of a file that the card keeps, shape (n_rows, n_columns)."""
-    kept = np.empty((len(records.lines), len(card.numbered)), order="F")
-    for i, (name, spec) in enumerate(card.numbered.items()):
-        coder, values = Coder(spec, card.source.decimal), records.columns[spec.source or name]
+def _numbers(columns: Mapping[str, NumericColumn], decimal: str, records: Records) -> NDArray[np.float64]:
+    """Return the numbers of some columns of a file, shape (n_rows, n_columns)."""
+    kept = np.empty((len(records.lines), len(columns)), order="F")
+    for i, (name, spec) in enumerate(columns.items()):
+        coder, values = Coder(spec, decimal), records.columns[spec.source or name]
         number = {raw: coder.number(raw.strip()) for raw in dict.fromkeys(values)}
         kept[:, i] = [number[raw] for raw in values]
     kept[np.isinf(kept)] = np.nan  # no learner takes them

@@ -251,7 +251,7 @@ def _build_scene(
     learning = Learning(merge_settings(card.network, changes), required, forbidden)
     relearn = learning != Learning(card.network, card.required_edges, card.forbidden_edges)
     rng = generator(experiment.seed, purpose="test", dataset=entry.name)
-    found = find_rows(card, sources, rng, require_real_data)
+    found = find_rows(card, sources, rng, require_real_data, numbers=experiment.takes_numbers)
     test, network = found.table, found.network
     if network is None:
         network = learning.of(test)
@@ -275,17 +275,15 @@ def _build_scene(
             got=entry.strata,
             remedy="correct 'strata' in the experiment file",
         )
-    numbers = found.numbers
-    if not experiment.takes_numbers:
-        numbers = None
-    elif card.numbered and found.network is not None:
+    if experiment.takes_numbers and card.numbered and found.network is not None:
         raise ExperimentError(
             f"A classifier is to have the numbers of {card.name!r}, and an embedded network has none",
             expected="the source files",
             got=found.missing,
             remedy='get the data (--data-dir), or leave out encoding = "numbers"',
         )
-    elif numbers is None and any(isinstance(spec, NumericColumn) for spec in card.columns.values()):
+    binned = any(isinstance(spec, NumericColumn) for spec in card.columns.values())
+    if experiment.takes_numbers and found.numbers is None and binned:
         say(f"Note, {entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins.")
     scene = Scene(
         name=entry.name + (SUFFIX if found.network else ""),
@@ -298,7 +296,7 @@ def _build_scene(
         learning=learning,
         train=experiment.train,
         score=found.score if experiment.train == "data" else None,
-        numbers=numbers,
+        numbers=found.numbers,
         folds=entry.folds or experiment.folds,
         strata=entry.strata,
         attributes=card.attributes,
@@ -348,7 +346,12 @@ class FoundRows:
 
 
 def find_rows(
-    card: Card, sources: Sources, rng: np.random.Generator, require_real_data: bool = False
+    card: Card,
+    sources: Sources,
+    rng: np.random.Generator,
+    require_real_data: bool = False,
+    *,
+    numbers: bool = False,
 ) -> FoundRows:
     """Return a dataset's real rows or, where they cannot be had, as many of its embedded network.
 
@@ -356,7 +359,7 @@ def find_rows(
     no embedded network either.
     """
     try:
-        dataset = load_dataset(card, sources)
+        dataset = load_dataset(card, sources, numbers=numbers)
     except DataNotFoundError as missing:
         if require_real_data:
             raise
@@ -368,8 +371,8 @@ def find_rows(
         table = sample(network, card.rows, rng)
         source = f"a sample of the embedded network {path.name}"
         return FoundRows(table, source, group_notes(table), network, missing.what)
-    score, numbers = dataset.score, dataset.numbers
-    return FoundRows(dataset.table, dataset.source, dataset.notes, score=score, numbers=numbers)
+    kept = dataset.numbers
+    return FoundRows(dataset.table, dataset.source, dataset.notes, score=dataset.score, numbers=kept)
 
 
 def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, int | None, str]:

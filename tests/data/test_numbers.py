@@ -61,14 +61,15 @@ def card(tmp_path: Path) -> Card:
 
 
 def test_numbers_are_read_beside_their_bins_where_the_card_says_so(card: Card) -> None:
-    found = load_dataset(card)
+    found = load_dataset(card, numbers=True)
     assert found.numbers is not None
     # Neither the label's nor the sensitive feature's; what is missing, no number or infinite has none.
     assert found.numbers.columns == ("income",)
     np.testing.assert_array_equal(found.numbers.values[:, 0], [1.5, np.nan, np.nan, np.nan])
     assert found.table.numbers is None
     plain = card.with_columns({"income": {"numbers": False}})
-    assert load_dataset(plain).numbers is None
+    assert load_dataset(plain, numbers=True).numbers is None
+    assert load_dataset(card).numbers is None
     assert (plain.digest, plain.rows_digest) == (card.digest, card.rows_digest)
     assert load_dataset(plain).digest == found.digest
 
