@@ -157,7 +157,7 @@ class ClassifierEntry(_Strict):
     classifier: str
     name: Identifier = ""
     parameters: Parameters = {}
-    encoding: Literal["one_hot", "ordinal"] = "one_hot"  # how it gets states, if it reads numbers
+    encoding: Literal["one_hot", "ordinal", "numbers"] = "one_hot"  # how it gets states, if it reads numbers
 
     @model_validator(mode="before")
     @classmethod

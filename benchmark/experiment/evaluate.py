@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
 from benchmark.columns import ORIGINAL, OWN, Test
+from benchmark.data.numbers import Numbers
 from benchmark.data.table import Table
 from benchmark.errors import (
     BetabenchError,
@@ -225,6 +226,7 @@ class Evaluator:
         started = time.perf_counter()
         factory = self.classifiers.get(cell.classifier)
         mismatch = None if factory is None else classifier_mismatch(technique, factory)
+        numbers = factory is not None and factory.encoding == "numbers"
         answers: dict[Place, Answers] = {}
         convergences, unconstrained = [], []
         begin = ""
@@ -232,7 +234,7 @@ class Evaluator:
             for number, (fold, own_tools) in enumerate(zip(folds, tools, strict=True)):
                 begin = "" if mismatch else _in_fold(number, len(folds))
                 # Tables of its own for each: what a table derives from its codes can be written to.
-                train = fold.train.twin()
+                train = fold.train.twin(numbers=numbers)
                 with np.errstate():  # what a technique sets is not for the next one
                     declined = mismatch if mismatch is not None else unfit(technique, train)
                     if declined is None:
@@ -243,7 +245,8 @@ class Evaluator:
                             return {"status": "failed", "reason": reason}
                         return {"status": "skipped", "reason": begin + storable(declined)}
                     own_scorers = {test: scorers[number, test] for test in fold.tests}
-                    found, convergence, said = _answers(technique, train, fold.tests, own_scorers, own_tools)
+                    asked = technique, train, fold.tests, own_scorers, own_tools
+                    found, convergence, said = _answers(*asked, numbers)
                 answers |= {(number, test): own for test, own in found.items()}
                 convergences += [convergence] if convergence is not None else []
                 unconstrained += [said] if said is not None else []
@@ -284,6 +287,7 @@ def _answers(
     tests: Mapping[Test, TestRows],
     scorers: Mapping[Test, Scorer],
     tools: Tools,
+    numbers: bool,
 ) -> tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedFold] | None]:
     """Train and predict, and trust nothing: a plugin may have replaced the methods that check.
 
@@ -300,7 +304,7 @@ def _answers(
         return checked_score(technique, predictor.predict_score(table), len(table))
 
     def ask(name: Test, rows: TestRows) -> Answers:
-        test = rows.seen.twin()
+        test = rows.seen.twin(numbers=numbers)
         predicted = predict(test)
         # Scores are looked at even where no metric needs them: predictions may have been made from NaN.
         score = None if predictor.predict_score is None else predict_score(test)
@@ -309,7 +313,7 @@ def _answers(
         return scorers[name].ask(test, predicted, score, predict if score is None else predict_score)
 
     def unconstrained() -> UnconstrainedFold:
-        return train, predict_score(train.twin()), tests, said
+        return train, predict_score(train.twin(numbers=numbers)), tests, said
 
     answers: dict[Test, Answers] = {}
     for name, rows in tests.items():
@@ -349,7 +353,8 @@ def _sealed(table: Table) -> Table:
     """Return a copy of a table with codes that cannot be made writeable again."""
     for schema in (table.schema, table.feature_schema):
         schema.cardinalities.flags.writeable = False
-    return Table(table.schema, _read_only(table.codes))
+    kept = table.numbers and Numbers(table.numbers.columns, _read_only(table.numbers.values))
+    return Table(table.schema, _read_only(table.codes), kept)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

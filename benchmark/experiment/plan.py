@@ -261,6 +261,11 @@ class Experiment(BaseModel):
         return self.holdout is not None or self.folds is not None
 
     @property
+    def takes_numbers(self) -> bool:
+        """Whether a classifier is to have the numbers behind bins."""
+        return any(classifier.encoding == "numbers" for classifier in self.classifiers)
+
+    @property
     def measured(self) -> tuple[str, ...]:
         """Names of all metrics and families that cells are scored by: its own and those that always are."""
         return tuple(dict.fromkeys((*self.metrics, *ALWAYS_MEASURED)))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.classifiers import make_classifier
 from benchmark.columns import BIASED, OWN
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
@@ -177,7 +178,8 @@ def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
 
 
 def _software(world: World, techniques: Mapping[Any, Technique]) -> dict[str, str]:
-    return software(world.plugins, {name for t in techniques.values() for name in t.packages})
+    extras = {make_classifier(c.classifier).entry.extra for c in world.experiment.classifiers} - {""}
+    return software(world.plugins, extras.union(*(t.packages for t in techniques.values())))
 
 
 def _is_missing(stored: Stored | None, again: set[str], time_limit: float) -> bool:
