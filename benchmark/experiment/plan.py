@@ -39,6 +39,7 @@ from benchmark.experiment.entries import (
     BiasEntry,
     ClassifierEntry,
     DatasetEntry,
+    FigureKind,
     Folds,
     Parameters,
     PublishedEntry,
@@ -127,6 +128,8 @@ class Experiment(BaseModel):
     headline : tuple of str
         Which of them tables and figures show; the paper's four unless given, or all where none of these is
         computed. All others are in ``metrics.csv`` and in the summary.
+    figures : tuple of str
+        Kinds of figures that a run draws, named as the folders that they are in; all unless given.
     plugins : tuple of str
         Python files that register techniques, metrics, classifiers or kinds of bias; relative to the
         experiment file.
@@ -158,6 +161,7 @@ class Experiment(BaseModel):
     classifiers: tuple[ClassifierEntry, ...] = Field(
         default=(ClassifierEntry(classifier="c45"),), min_length=1
     )
+    figures: tuple[FigureKind, ...] = ()
     plugins: tuple[str, ...] = ()
     published: PublishedEntry | None = None
 

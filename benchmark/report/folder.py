@@ -97,7 +97,7 @@ def write_run_folder(
             output,
             *reported,
             description,
-            figures=figures,
+            figures=(world.experiment.figures or True) if figures else False,
             formats=formats,
             folds=folds,
             more_figures=world_figures(world, description),

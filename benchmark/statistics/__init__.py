@@ -18,6 +18,7 @@ from benchmark.statistics.across import (
     rank_groups,
     rankings,
 )
+from benchmark.statistics.agreement import classifier_agreement
 from benchmark.statistics.fairea import fairea_regions
 from benchmark.statistics.frames import Goal, distance
 from benchmark.statistics.intervals import cell_intervals
@@ -31,6 +32,7 @@ __all__ = [
     "average_ranks",
     "bayesian_comparisons",
     "cell_intervals",
+    "classifier_agreement",
     "distance",
     "fairea_regions",
     "friedman_tests",
