@@ -204,6 +204,7 @@ def _scenario(
             for baseline, found in scenario.rows(frame).groupby("baseline")
         },
         "constant": _constant(scenario),
+        "random": random_accuracy(scenario.constant_accuracy) if scenario.best_constant else None,
         "frontier": _frontier(statistics, scenario),
         **_standing(statistics, scenario, techniques),
         "reasons": _reasons(scenario.rows(run.failures), run.betas, techniques, metrics),
@@ -213,8 +214,7 @@ def _scenario(
 def _constant(scenario: Scenario) -> dict[str, Any] | None:
     if (constant := scenario.best_constant) is None:
         return None
-    lot = random_accuracy(constant.accuracy)
-    return {"accuracy": constant.accuracy, "words": constant.words, "random": lot}
+    return {"accuracy": constant.accuracy, "words": constant.words}
 
 
 def _frontier(statistics: RunStatistics, scenario: Scenario) -> list[dict[str, Any]]:
