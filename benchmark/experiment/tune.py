@@ -24,7 +24,7 @@ from benchmark.bias import Rows
 from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, DeclinedError, NotConvergedError
-from benchmark.experiment.draws import Fold, TestRows, draw_folds, n_held_out, split
+from benchmark.experiment.draws import Fold, TestRows, _numbering, draw_folds, n_held_out, split
 from benchmark.experiment.entries import TechniqueEntry, TunedOn
 from benchmark.experiment.evaluate import (
     Cell,
@@ -217,15 +217,17 @@ class TuningEvaluator(Evaluator):
 
     def _try(self, cell: Cell, technique: Technique, stage: _Stage) -> _Tried:
         tools = self._tools(cell, technique, stage.train, stage.fold, "trial")
-        train, tests, scorers = stage.train.twin(), stage.rows, stage.validation
+        factory = self.classifiers.get(cell.classifier)
+        numbers = factory is not None and factory.encoding == "numbers"
+        train, tests, scorers = stage.train.twin(numbers=numbers), stage.rows, stage.validation
         try:
             with np.errstate():
-                declined = classifier_mismatch(technique, self.classifiers[cell.classifier])
+                declined = None if factory is None else classifier_mismatch(technique, factory)
                 declined = declined or unfit(technique, train) or technique.skip(train)
                 if declined is not None:
                     return _Tried(technique, {}, "skipped", str(declined))
                 asked: tuple[Any, Any] = (tests, scorers)  # by other names than those of tests
-                answers, _ = _answers(technique, train, *asked, tools)
+                answers = _answers(technique, train, *asked, tools, numbers)[0]
             found: dict[Any, Any] = answers
             values = {on: scorers[on].score(own).results.values for on, own in found.items()}
             return _Tried(
@@ -244,7 +246,7 @@ class TuningEvaluator(Evaluator):
         named = json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
         classifier_seed = axis_seed(seed, purpose="classifier", **fold.axes)
         return Tools(
-            classifier=partial(self.classifiers[cell.classifier].build, seed=classifier_seed),
+            classifier=self._builder(cell.classifier, classifier_seed),
             ranker=_Ranker(train),
             rng=generator(seed, purpose=purpose, technique=named, **fold.axes),
         )
@@ -261,11 +263,12 @@ def clean_rows(
     rng = partial(generator, experiment.seed, **fold.axes)
     bias = scene.biases[block.bias]
     if experiment.train == "network":
-        network = scene.network
+        network, known = scene.network, None
         if experiment.splits:
-            ((train_rows, _),) = split(scene, experiment, fold.axes)
-            network = scene.network_of(train_rows)
+            ((known, _),) = split(scene, experiment, fold.axes)
+            network = scene.network_of(known)
         drawn = bias.plant_unchecked(network, 0.0).draw(int(held_out.sum()), rng(purpose="clean"))
+        drawn = _numbering(scene, experiment, fold.axes, known)(drawn, None, "clean")
         return TestRows(drawn.hide_label(), drawn)
     # Drawn once more as :func:`benchmark.experiment.draws.draw_folds` draws them.
     ((train_rows, _),) = split(scene, experiment, fold.axes)
@@ -275,10 +278,9 @@ def clean_rows(
     planted = bias.plant_in_rows(Rows.of(scene.test, scene.score).take(train_rows), block.beta, lots)
     if not np.array_equal(planted.table.codes, fold.train.codes):
         raise BetabenchError("The rows of the training sample could not be found again")
-    own = planted.take(held_out)
-    before = planted.before.take(own.kept)
-    label = before.schema.label
-    recorded = own.table.with_column(label, before.codes[:, before.schema.label_index])
+    before = planted.before.take(planted.kept[held_out])
+    labels = before.codes[:, before.schema.label_index]
+    recorded = fold.train.take(held_out).with_column(before.schema.label, labels)
     return TestRows(recorded.hide_label(), recorded)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FormatStrFormatter, PercentFormatter
@@ -32,6 +33,8 @@ def draw_regret(statistics: RunStatistics) -> Figure:
     columns = len(parts)
     handles = [Line2D([], [], **line_style(i), label=choice_title(on)) for i, on in enumerate(names)]
     oracle = line_style(len(names))
+    ends = [own[["regret_low", "regret_high"]].to_numpy(dtype=float) for _, own in parts]
+    limits = style.padded([0.0, *(end for own in ends for end in own[np.isfinite(own)])], 0.05, 0.002)
     with style.styled():
         page = Page(
             2 * columns,
@@ -52,7 +55,7 @@ def draw_regret(statistics: RunStatistics) -> Figure:
             above.axhline(0, **style.RULE)
             for position, on in enumerate(names):
                 rows = own[own["chosen_on"] == on].sort_values("beta")
-                _line(above, rows, position)
+                _line(above, rows, position, (position - (len(names) - 1) / 2) * 0.02 * np.ptp(own["beta"]))
                 below.plot(rows["beta"], rows["breaks"], mec="white", mew=0.4, **line_style(position))
             rows = own.drop_duplicates("beta").sort_values("beta")
             below.plot(rows["beta"], rows["breaks_against"], mec="white", mew=0.4, **oracle)
@@ -60,7 +63,8 @@ def draw_regret(statistics: RunStatistics) -> Figure:
                 axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(statistics.run.betas)))
                 axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
                 axes.set_xlim(*style.padded(sorted(own["beta"].unique()), 0.06, 0.02))
-            above.tick_params(labelbottom=False)
+            above.tick_params(labelbottom=False, labelleft=i == 0)
+            above.set_ylim(*limits)
             below.set_xlabel("planted bias β")
             below.set_ylim(-0.04, 1.04)
             below.yaxis.set_major_formatter(PercentFormatter(1.0))
@@ -81,9 +85,8 @@ def draw_regret(statistics: RunStatistics) -> Figure:
     return page.figure
 
 
-def _line(axes: Axes, rows: pd.DataFrame, position: int) -> None:
-    look = line_style(position)
-    axes.vlines(
-        rows["beta"], rows["regret_low"], rows["regret_high"], colors=look["color"], lw=1.0, alpha=0.6
-    )
-    axes.plot(rows["beta"], rows["regret"], mec="white", mew=0.4, zorder=3, **look)
+def _line(axes: Axes, rows: pd.DataFrame, position: int, aside: float) -> None:
+    """Draw means and intervals, a little aside, so that those of several choices can be told apart."""
+    look, beta = line_style(position), rows["beta"] + aside
+    axes.vlines(beta, rows["regret_low"], rows["regret_high"], colors=look["color"], lw=1.0, alpha=0.6)
+    axes.plot(beta, rows["regret"], mec="white", mew=0.4, zorder=3, **look)

@@ -28,6 +28,7 @@ def write_report(
     figures: bool | Sequence[str] = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
     folds: pd.DataFrame | None = None,
+    frontier: pd.DataFrame | None = None,
     more_figures: Iterable[Drawing] = (),
 ) -> list[Path]:
     """Write summary, tables and figures.
@@ -52,6 +53,8 @@ def write_report(
         Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
     folds : DataFrame, optional
         Columns :data:`benchmark.columns.FOLD_COLUMNS`: the values of single folds, for intervals.
+    frontier : DataFrame, optional
+        Columns :data:`benchmark.columns.FRONTIER_COLUMNS`: unprocessing frontiers, for figures.
     more_figures : iterable of (str, callable), optional
         Names and drawing functions of figures to be drawn as well.
 
@@ -76,7 +79,7 @@ def write_report(
         # matplotlib is loaded only when something is drawn.
         from benchmark.figures.files import write_figures
 
-        drawings = [*run_figures(summary, results, failures, description), *more_figures]
+        drawings = [*run_figures(summary, results, failures, description, frontier), *more_figures]
         if figures is not True:
             drawings = [(name, draw) for name, draw in drawings if name.partition("/")[0] in figures]
         # Other processes begin to draw, and this one writes tables meanwhile.

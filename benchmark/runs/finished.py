@@ -16,6 +16,8 @@ from benchmark.columns import (
     FAILURE_COLUMNS,
     FOLD_COLUMNS,
     FOLDS_NAME,
+    FRONTIER_COLUMNS,
+    FRONTIER_NAME,
     GROUP_COLUMNS,
     GROUPS_NAME,
     MANIFEST_NAME,
@@ -214,6 +216,11 @@ def read_groups(folder: Path) -> pd.DataFrame | None:
 def read_tuning(folder: Path) -> pd.DataFrame | None:
     """Read what tuning chose, or None where the run tuned no technique."""
     return _read_if_there(folder / TUNING_NAME, TUNING_COLUMNS)
+
+
+def read_frontier(folder: Path) -> pd.DataFrame | None:
+    """Read the unprocessing frontiers of a run, or None where it recorded none."""
+    return _read_if_there(folder / FRONTIER_NAME, FRONTIER_COLUMNS)
 
 
 def _read_if_there(path: Path, columns: Sequence[str]) -> pd.DataFrame | None:

@@ -26,17 +26,21 @@ from benchmark.statistics.paired import paired_comparisons
 from benchmark.statistics.recovery import recoveries
 from benchmark.statistics.robustness import slopes_and_areas, stopping_points
 from benchmark.statistics.tradeoff import hypervolumes, pareto_fronts
+from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, inside_shares
 
 __all__ = [
     "Goal",
     "average_ranks",
     "bayesian_comparisons",
+    "best_frontiers",
     "cell_intervals",
     "classifier_agreement",
     "distance",
     "fairea_regions",
     "friedman_tests",
+    "frontier_gaps",
     "hypervolumes",
+    "inside_shares",
     "paired_comparisons",
     "pairwise_tests",
     "pareto_fronts",

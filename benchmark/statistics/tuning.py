@@ -34,8 +34,8 @@ def regrets(tuning: pd.DataFrame, rule: str) -> pd.DataFrame:
     with the setting ``against`` which it is compared, on the same training sample, and ``more_excess`` by how
     much farther it is beyond the constraint; both are means over repetitions with Student's intervals.
     ``breaks`` is the share of fits beyond the constraint. A row without a technique is the mean over
-    ``n_techniques`` that have a value in every repetition of every level of bias, and one without a dataset
-    the mean over these on all datasets.
+    ``n_techniques`` that have a value with every choice in every repetition, and one without a dataset the
+    mean over these on all datasets.
 
     ``tuning`` has columns :data:`~benchmark.columns.TUNING_COLUMNS`; the objective is to be great if the
     ``rule`` begins with "max".
@@ -45,6 +45,10 @@ def regrets(tuning: pd.DataFrame, rule: str) -> pd.DataFrame:
     wide = tuning.pivot_table(
         index=[*keys, "repetition"], columns="chosen_on", values=["objective", "excess"], sort=False
     )
+    # No mean is over other techniques than the next one, whatever it compares at whatever level of bias.
+    sizes = wide.dropna().groupby(["dataset", "bias", "classifier", "of"], sort=False).size()
+    times = tuning["beta"].nunique() * tuning["repetition"].nunique()
+    complete = sizes.index[sizes == times]
     rows: list[tuple[object, ...]] = []
     for against, others in _AGAINST.items():
         for on in others:
@@ -60,20 +64,19 @@ def regrets(tuning: pd.DataFrame, rule: str) -> pd.DataFrame:
                     "objective_against": wide["objective", against],
                 }
             ).dropna()
-            for where, technique, n_techniques, own in _parts(pairs.reset_index()):
+            for where, technique, n_techniques, own in _parts(pairs.reset_index(), complete):
                 rows.append((*where, technique, on, against, n_techniques, *_summary(own)))
     found = pd.DataFrame(rows, columns=list(REGRET_COLUMNS))
     return found.astype({"beta": float, "n": int, "n_techniques": int})
 
 
-def _parts(pairs: pd.DataFrame) -> Iterator[tuple[tuple[object, ...], str, int, pd.DataFrame]]:
+def _parts(
+    pairs: pd.DataFrame, complete: pd.Index
+) -> Iterator[tuple[tuple[object, ...], str, int, pd.DataFrame]]:
     """Yield what regrets are of, the number of techniques on datasets, and the pairs."""
     for key, own in pairs.groupby([*WHERE_TUNED, "of"], sort=False):
         yield key[:-1], str(key[-1]), 1, own
-    n_betas, n_repetitions = pairs["beta"].nunique(), pairs["repetition"].nunique()
-    # So that no level of bias is a mean over other techniques than the next one.
-    whole = pairs.groupby(["dataset", "bias", "classifier", "of"], sort=False)["regret"].transform("size")
-    kept = pairs[whole == n_betas * n_repetitions]
+    kept = pairs[pairs.set_index(["dataset", "bias", "classifier", "of"]).index.isin(complete)]
     for key, own in kept.groupby(list(WHERE_TUNED), sort=False):
         yield key, "", own["of"].nunique(), own
     if kept["dataset"].nunique() > 1:

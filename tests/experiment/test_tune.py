@@ -27,7 +27,7 @@ from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.tune import TuningEvaluator, clean_rows, settings
 from benchmark.experiment.world import World, build_world
 from benchmark.report.folder import write_run_folder
-from benchmark.runs.analysis import results_answers
+from benchmark.runs.analysis import baselines_of, results_answers
 from benchmark.runs.finished import read_results, read_run, read_tuning
 from benchmark.techniques import Search, get_technique, list_techniques
 from benchmark.techniques._search import search_space, space_flaws, space_of
@@ -403,9 +403,8 @@ def test_oracles_are_no_choice(folder: Path) -> None:
     assert run.oracles == {"reject_option_oracle", "repair_oracle"}
     results = read_results(folder, run)
     assert run.oracles <= set(results["technique"])
-    compared = results_answers(
-        run.without_oracles(results), {"compas:embedded": "none"}, run.constant_answers
-    )
+    others = run.without_oracles(results)
+    compared = results_answers(others, baselines_of(run, others, None), run.constant_answers)
     assert not run.oracles & set(compared["technique"])
     assert not run.oracles & set(run.of_choices.titles)
     assert run.tuned_by == "max accuracy subject to |discrimination| <= 0.05"
