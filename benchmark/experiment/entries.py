@@ -15,6 +15,7 @@ from benchmark.models import STRICT, Identifier
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Folds = Annotated[StrictInt, Field(ge=2)]
 Parameters = dict[str, bool | int | float | str]
+FigureKind = Literal["auc", "fidelity", "label", "network", "over_beta", "tradeoff"]  # folders of figures/
 
 
 class _Strict(BaseModel):
@@ -102,9 +103,8 @@ class DatasetEntry(_Strict):
     card: str  # a shipped name, or the path of a TOML file, relative to the experiment file
     name: Identifier = ""  # in results; that of the card unless given
     bias: tuple[BiasEntry, ...] = Field(min_length=1)
-    baseline: Identifier = (
-        "none"  # the technique that counts as doing nothing, for the paper's Tables 2 and 5
-    )
+    # The technique that counts as doing nothing, for the paper's Tables 2 and 5; or "own".
+    baseline: Identifier = "none"
     train_rows: TrainRows | None = None  # where it is not that of the experiment
     folds: Folds | None = None  # where they are not those of the experiment
     network: NetworkEntry = NetworkEntry()

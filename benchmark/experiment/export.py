@@ -15,6 +15,7 @@ from benchmark.columns import (
     CROSSED,
     FAILURE_COLUMNS,
     FOLD_COLUMNS,
+    FRONTIER_COLUMNS,
     GROUP_COLUMNS,
     METRIC_COLUMNS,
     ORIGINAL,
@@ -23,6 +24,7 @@ from benchmark.columns import (
 from benchmark.experiment.counts import CellName
 from benchmark.experiment.score import joint_counts
 from benchmark.experiment.store import CellResult, MetricValue
+from benchmark.experiment.unprocessing import frontier_points
 from benchmark.experiment.world import Scene, World
 from benchmark.metrics import GroupCounts, OneValueEach, measure_by_group, metrics_by_group
 from benchmark.statistics.row_sampling import ROW_COLUMNS, row_deviations
@@ -167,6 +169,21 @@ def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
     """
     rows = [(*_where(c), *astuple(c.convergence)) for c in cells if c.convergence is not None]
     return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
+
+
+def frontier_frame(cells: Iterable[CellResult], tests: Sequence[str]) -> pd.DataFrame:
+    """Return the points of the unprocessing frontier of each finished cell that has one.
+
+    Columns :data:`~benchmark.columns.FRONTIER_COLUMNS`; see :mod:`benchmark.experiment.unprocessing`.
+    """
+    rows = [
+        (*_where(cell), test, *point)
+        for cell in cells
+        for test in tests
+        for point in frontier_points(cell, test)
+    ]
+    numbers = ("beta", *FRONTIER_COLUMNS[-3:])
+    return pd.DataFrame(rows, columns=list(FRONTIER_COLUMNS)).astype(dict.fromkeys(numbers, float))
 
 
 def _in_order(

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import make_classifier
-from benchmark.columns import BIASED
+from benchmark.columns import BIASED, OWN
 from benchmark.errors import ExperimentError, StoreError
+from benchmark.experiment import unprocessing
 from benchmark.experiment.counts import CellName, CountsOfCells
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
@@ -251,10 +252,11 @@ def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tupl
     experiment = world.experiment
     # The entries' names are part of what is stored, though no number depends on them.
     techniques = {
-        where: {"entry": where[1], **describe_technique(technique)}
+        where: {"entry": where[1], **describe_technique(technique), **unprocessing.described(technique)}
         for where, technique in configured_techniques(experiment).items()
     }
     classifiers = {e.name: {"entry": e.name, **describe_classifier(e)} for e in experiment.classifiers}
+    classifiers.setdefault(OWN, {"entry": OWN})
 
     def cell(block: Block, technique: str, classifier: str) -> Cell:
         described = techniques[block.dataset, technique], classifiers[classifier]

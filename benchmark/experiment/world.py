@@ -28,6 +28,7 @@ from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.draws import draw_folds, n_held_out
 from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.main_script import leave_if_imported_by_a_worker
+from benchmark.experiment.own import with_own_baselines
 from benchmark.experiment.plan import Block, Experiment, Train
 from benchmark.experiment.versions import PACKAGE, code_digest, harness_digest, source_digest
 from benchmark.network.bif import read_bif
@@ -217,6 +218,7 @@ def build_world(
     """
     leave_if_imported_by_a_worker()
     plugins = load_plugins(experiment, plugins)
+    experiment = with_own_baselines(experiment)
     sources = replace(sources, progress=_announce(say))
     scenes = {
         entry.name: _build_scene(experiment, entry, sources, require_real_data, say)

@@ -19,7 +19,8 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import in_sentence
 from benchmark.runs.frames import Scenario
 from benchmark.statistics import distance
-from benchmark.statistics.answers import ACCURACY
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, random_accuracy
+from benchmark.statistics.unprocessing import curves_of
 from benchmark.tables.significance import data_notes
 
 if TYPE_CHECKING:
@@ -68,6 +69,9 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
     constant = scenario.best_constant
     drawn = constant is not None and any(marks.is_near(constant.accuracy, own["y"]) for _, own, *_ in panels)
     line = "" if constant is None else f" {marks.constant_text(constant, drawn=drawn)}"
+    curves = curves_of(statistics.frontier, scenario.key)
+    if len(curves):
+        line += f" {marks.frontier_text(constant, one_each='')}"
     # Room for the longest name: a single panel is narrower than that.
     needed = style.widest(listed) + 0.6 - _LEFT - _RIGHT
     size = max(_PANEL[0], (needed - (len(betas) - 1) * _GAP) / len(betas)), _PANEL[1]
@@ -97,6 +101,10 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
             level = constant.accuracy if constant and marks.is_near(constant.accuracy, own["y"]) else np.nan
             marked = {n: key + marks.BELOW_CONSTANT * ((n, beta) in below) for n, key in keys.items()}
             _draw_panel(axes, own, marked, size, level)
+            if len(curves) and metric == DISCRIMINATION:
+                here = curves[curves["beta"] == beta]
+                axes.plot(here[DISCRIMINATION].abs(), here[ACCURACY], color=GREY, **marks.FRONTIER_LINE)
+                axes.plot(0, random_accuracy(scenario.constant_accuracy), **marks.RANDOM_MARK)
             (low_x, high_x), (low_y, high_y) = axes.get_xlim(), axes.get_ylim()
             seen = useless[useless["x"].between(low_x, high_x) & useless["y"].between(low_y, high_y)]
             axes.plot(seen["x"], seen["y"], "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")

@@ -16,6 +16,7 @@ from benchmark.runs.standing_marks import BELOW_CONSTANT
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, of_use
 from benchmark.statistics.frames import SCENARIO, WHERE, ScenarioKey
 from benchmark.statistics.paired import FAMILY
+from benchmark.statistics.unprocessing import inside_shares
 from benchmark.tables.answers import (
     ANSWER_HEADINGS,
     SAME_ANSWER,
@@ -60,6 +61,7 @@ FILES = {
     "fairea": "in which of Fairea's regions the techniques end",
     "robustness": "slope and area of each metric over β, and the β at which a technique stops beating the "
     "baseline",
+    "frontier_gaps": "which techniques thresholds by group on the best unconstrained scores outdo",
     "groups": "largest gap between the groups of each attribute, and what each technique changes of it",
 }
 """What each CSV file holds."""
@@ -75,6 +77,7 @@ _FIGURES = {
 _HOLDS_UP = "Which technique holds up at which level of bias"
 _RECOVERED = "How much of the planted bias is taken back"
 _GROUPS = "What happens to other groups"
+_INSIDE = "Which techniques thresholds outdo"
 _CERTAINTY = "How sure that is"
 _NUMBERS = "Where the numbers are"
 _MOST_RANKED = 3
@@ -141,12 +144,12 @@ def left_out_notes(statistics: RunStatistics) -> list[str]:
     degenerate = degenerate[~repeated_levels(statistics.run, degenerate)]
     counts, baselines = [], []
     for scenario in statistics.scenarios:
-        baseline = statistics.baselines[scenario.dataset.name]
+        compared = statistics.baseline_titles(statistics.baseline_of(scenario))
         own = scenario.rows(degenerate)
-        for beta, rows in own[own["technique"] != baseline].groupby("beta"):
+        for beta, rows in own[~own["technique"].isin(compared)].groupby("beta"):
             several = "s" * (len(rows) > 1)
             counts.append(f"{len(rows)} technique{several} on {scenario.heading} at β = {beta:g}")
-        notes = baseline_notes(own[own["technique"] == baseline], statistics.run.titles[baseline])
+        notes = baseline_notes(own, compared)
         baselines += [f"{scenario.heading}: {note}" for note in notes]
     unknown = [UNKNOWN_SHARES] if statistics.answers["accepted"].isna().all() else []
     left = [f"Left out, because they answer {SAME_ANSWER}: {'; '.join(counts)}."] if counts else []
@@ -167,6 +170,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
         f"## {_HOLDS_UP}": _survivors_section(statistics),
         f"## {_RECOVERED}": _recovery_section(statistics),
         **({f"## {_GROUPS}": _groups_section(statistics)} if len(statistics.groups) else {}),
+        **({f"## {_INSIDE}": _inside_section(statistics)} if len(statistics.frontier_gaps) else {}),
         f"## {_CERTAINTY}": _certainty_section(statistics),
         **({"## Figures": _figures_section(figures)} if figures else {}),
         f"## {_NUMBERS}": _files_section(statistics, tables),
@@ -177,7 +181,8 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
 def _links(statistics: RunStatistics) -> Iterator[str]:
     names = [scenario.heading for scenario in statistics.scenarios] if len(statistics.answers) else []
     groups = [_GROUPS] if len(statistics.groups) else []
-    for name in (*names, _HOLDS_UP, _RECOVERED, *groups, _CERTAINTY, _NUMBERS):
+    inside = [_INSIDE] if len(statistics.frontier_gaps) else []
+    for name in (*names, _HOLDS_UP, _RECOVERED, *groups, *inside, _CERTAINTY, _NUMBERS):
         # As GitHub makes anchors of headings.
         anchor = re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
         yield f"[{markdown.plain(name)}](#{anchor})"
@@ -437,6 +442,27 @@ def _best_ranks(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:
     if not named:
         return "; ".join(marked)
     return "; ".join(named) + (f". Among them would rank: {'; '.join(marked)}" if marked else "")
+
+
+def _inside_section(statistics: RunStatistics) -> Iterator[str]:
+    """Yield how many techniques are inside the unprocessing frontier, at each level of bias."""
+    run, gaps = statistics.run, statistics.frontier_gaps
+    yield (
+        "How many techniques are inside the unprocessing frontier: at no more discrimination, thresholds by "
+        "group on the scores of the most accurate classifier without mitigation, chosen on the training "
+        "sample, are more accurate there, and the 95 % interval of the difference on the same samples lies "
+        "below 0. Intervals do not allow for how many techniques there are."
+    )
+    if statistics.unscored:
+        yield f"No scores, and so no frontier: {', '.join(statistics.unscored)}."
+    yield ""
+    shares = inside_shares(gaps)
+    rows = []
+    for scenario in statistics.scenarios:
+        counts = scenario.rows(shares).set_index("beta")[["n_inside", "n_techniques"]]
+        cells = ["{} of {}".format(*counts.loc[beta]) if beta in counts.index else "–" for beta in run.betas]
+        rows.append([scenario.heading, *cells])
+    yield _plain_table(["", *(f"β = {beta:g}" for beta in run.betas)], rows)
 
 
 # Files are named, not linked: in betabench's own repository only the pictures that the page shows are kept.

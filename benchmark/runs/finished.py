@@ -15,6 +15,8 @@ from benchmark.columns import (
     FAILURE_COLUMNS,
     FOLD_COLUMNS,
     FOLDS_NAME,
+    FRONTIER_COLUMNS,
+    FRONTIER_NAME,
     GROUP_COLUMNS,
     GROUPS_NAME,
     MANIFEST_NAME,
@@ -189,6 +191,11 @@ def read_row_noise(folder: Path) -> pd.DataFrame | None:
 def read_groups(folder: Path) -> pd.DataFrame | None:
     """Read metrics by group of several attributes, or None where the run told no such groups apart."""
     return _read_if_there(folder / GROUPS_NAME, GROUP_COLUMNS)
+
+
+def read_frontier(folder: Path) -> pd.DataFrame | None:
+    """Read the unprocessing frontiers of a run, or None where it recorded none."""
+    return _read_if_there(folder / FRONTIER_NAME, FRONTIER_COLUMNS)
 
 
 def _read_if_there(path: Path, columns: Sequence[str]) -> pd.DataFrame | None:

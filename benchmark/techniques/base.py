@@ -5,7 +5,7 @@ and cannot skip the checks. It never sees a test label, never runs itself and ne
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, dataclass_transform
 
@@ -196,6 +196,10 @@ class Technique(ABC):
     may_lose_to_constant : str, default ""
         Why it may be right no more often than the better one of the two constant answers even where one
         feature tells the label; empty if it may not.
+    unconstrained : mapping of str to parameter value, optional
+        Of a technique that trains a learner of its own and never asks for ``Tools.classifier``: parameters at
+        which it is that learner without mitigation, those that make no difference then at their defaults
+        among them. With ``baseline = "own"`` it is compared with that, and not with a classifier.
     packages : tuple of str, default ()
         Packages that it computes with besides NumPy, SciPy, scikit-learn and numba. Their versions, or their
         absence, are part of what identifies its results.
@@ -220,6 +224,7 @@ class Technique(ABC):
     produces_scores: ClassVar[bool] = True
     needs_two_groups: ClassVar[str] = ""
     may_lose_to_constant: ClassVar[str] = ""
+    unconstrained: ClassVar[Mapping[str, Value] | None] = None
     packages: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

@@ -62,6 +62,7 @@ NOT_HARNESS = {
     "experiment/main_script.py": "says which script starts them",
     "experiment/store": "keeps numbers as they are",
     "experiment/score.py": "computes metrics from predictions; its digest is stored with them",
+    "experiment/unprocessing.py": "its digest is in the keys of the cells to which it adds numbers",
     "metrics": "the same",
     "text": "words of messages; the suffix of an embedded dataset is in the keys, as its name",
     "experiment/versions.py": "makes the keys",
