@@ -245,7 +245,8 @@ class Evaluator:
                             return {"status": "failed", "reason": reason}
                         return {"status": "skipped", "reason": begin + storable(declined)}
                     own_scorers = {test: scorers[number, test] for test in fold.tests}
-                    found, convergence, said = _answers(technique, train, fold.tests, own_scorers, own_tools)
+                    asked = technique, train, fold.tests, own_scorers, own_tools
+                    found, convergence, said = _answers(*asked, numbers)
                 answers |= {(number, test): own for test, own in found.items()}
                 convergences += [convergence] if convergence is not None else []
                 unconstrained += [said] if said is not None else []
@@ -286,6 +287,7 @@ def _answers(
     tests: Mapping[Test, TestRows],
     scorers: Mapping[Test, Scorer],
     tools: Tools,
+    numbers: bool,
 ) -> tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedFold] | None]:
     """Train and predict, and trust nothing: a plugin may have replaced the methods that check.
 
@@ -302,7 +304,7 @@ def _answers(
         return checked_score(technique, predictor.predict_score(table), len(table))
 
     def ask(name: Test, rows: TestRows) -> Answers:
-        test = rows.seen.twin(numbers=train.numbers is not None)
+        test = rows.seen.twin(numbers=numbers)
         predicted = predict(test)
         # Scores are looked at even where no metric needs them: predictions may have been made from NaN.
         score = None if predictor.predict_score is None else predict_score(test)
@@ -311,7 +313,7 @@ def _answers(
         return scorers[name].ask(test, predicted, score, predict if score is None else predict_score)
 
     def unconstrained() -> UnconstrainedFold:
-        return train, predict_score(train.twin(numbers=True)), tests, said
+        return train, predict_score(train.twin(numbers=numbers)), tests, said
 
     answers: dict[Test, Answers] = {}
     for name, rows in tests.items():

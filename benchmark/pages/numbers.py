@@ -206,6 +206,7 @@ def _scenario(
             for name, found in _by_baseline(scenario.rows(frame), baseline)
         },
         "constant": _constant(scenario),
+        "random": random_accuracy(scenario.constant_accuracy) if scenario.best_constant else None,
         "frontier": _frontier(statistics, scenario),
         **_standing(statistics, scenario, techniques),
         "reasons": _reasons(scenario.rows(run.failures), run.betas, techniques, metrics),
@@ -221,8 +222,7 @@ def _by_baseline(rows: pd.DataFrame, baseline: Baseline) -> Iterable[tuple[str, 
 def _constant(scenario: Scenario) -> dict[str, Any] | None:
     if (constant := scenario.best_constant) is None:
         return None
-    lot = random_accuracy(constant.accuracy)
-    return {"accuracy": constant.accuracy, "words": constant.words, "random": lot}
+    return {"accuracy": constant.accuracy, "words": constant.words}
 
 
 def _frontier(statistics: RunStatistics, scenario: Scenario) -> list[dict[str, Any]]:

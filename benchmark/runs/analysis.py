@@ -384,7 +384,7 @@ def run_statistics(
     curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
     unscored: tuple[str, ...] = ()
     if frontier is not None:
-        unscored = tuple(name for name in run.classifiers if name not in set(frontier["classifier"]))
+        unscored = tuple(c for c in run.classifiers if c not in {*frontier["classifier"], OWN})
         best = best_frontiers(frontier)
         curves = mean_frontiers(best)
         inside = frontier_gaps(everything, best, run.constant_answers, resampling)

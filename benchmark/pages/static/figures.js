@@ -121,7 +121,7 @@ function tradeoffTraces(view, look) {
 
 // Unprocessing frontiers, one for each level of bias, and the answer by lot.
 function yardstickTraces(view, look) {
-  const { constant, frontier } = view.scenario;
+  const { random, frontier } = view.scenario;
   if (view.x.name !== DISCRIMINATION || view.y.name !== ACCURACY || !frontier.length) return [];
   const more = { hoverinfo: "skip", zorder: -1 };
   const lines = frontier.map(({ x, y }, i) => ({
@@ -133,10 +133,10 @@ function yardstickTraces(view, look) {
     showlegend: i === 0,
     ...more,
   }));
-  if (!constant || !isNear(constant.random, view.y, view, CONSTANT_REACH)) return lines;
+  if (random === null || !isNear(random, view.y, view, CONSTANT_REACH)) return lines;
   const marker = { symbol: "cross-thin", size: 9, line: { color: look.constant, width: 1.5 } };
-  const name = `${run.random.title.toLowerCase()}: accuracy ${number(constant.random)}`;
-  return [...lines, { x: [0], y: [constant.random], mode: "markers", marker, name, ...more }];
+  const name = `${run.random.title.toLowerCase()}: accuracy ${number(random)}`;
+  return [...lines, { x: [0], y: [random], mode: "markers", marker, name, ...more }];
 }
 
 function curveTraces(view, look) {

@@ -420,10 +420,10 @@ function drawAnswers(view) {
   const shown = rows.map(answerRow);
   // After the baseline, as far as the rows are in their own order.
   const last = state.by ? rows.findIndex(isLast) : rows.findLastIndex((row) => row.isBaseline) + 1;
-  const { constant, frontier } = view.scenario;
+  const { constant, random, frontier } = view.scenario;
   const yardsticks = constant ? [constantRow(view.scenario, inOrder)] : [];
   if (constant && frontier.length) {
-    yardsticks.push(yardstickRow(run.random.title, constant.random, ["", "", ""], run.random.remark, inOrder));
+    yardsticks.push(yardstickRow(run.random.title, random, ["", "", ""], run.random.remark, inOrder));
   }
   shown.splice(last < 0 ? rows.length : last, 0, ...yardsticks);
   $("answers").tBodies[0].replaceChildren(...shown);
