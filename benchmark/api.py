@@ -27,6 +27,7 @@ from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.first import MOST_ROWS, REPETITIONS, first_experiment
 from benchmark.experiment.foreseen import foreseen
+from benchmark.experiment.own import with_own_baselines
 from benchmark.experiment.plan import (
     WHOLE,
     Experiment,
@@ -45,7 +46,8 @@ from benchmark.experiment.world import build_world, load_plugins
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.first import first_lines
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
-from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics, results_answers
+from benchmark.runs.analysis import RunStatistics, folder_statistics, results_answers
+from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import FinishedRun, read_folds, read_results, read_run
 from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.frames import check_failures, check_results
@@ -177,6 +179,7 @@ def run(
     )
     with _naming_file(experiment):
         check_experiment(chosen)
+        chosen = with_own_baselines(chosen)
     for note in foreseen(chosen):
         say(f"Note: {note}")
     part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards

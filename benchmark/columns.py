@@ -22,6 +22,19 @@ FOLD_COLUMNS = (*RESULT_COLUMNS[:-2], "fold", *RESULT_COLUMNS[-2:])
 FRONTIER_COLUMNS = (*CELL_COLUMNS, "test", "relaxation", "accuracy", "discrimination")
 GROUP_COLUMNS = (*CELL_COLUMNS, "test", "attribute", "group", "n", "metric", "value", "note")
 
+OWN = "own"
+"""As the baseline of a dataset: each technique is compared with the learner that it trains, without
+mitigation. In the column ``classifier`` there: the learner is the technique's own."""
+
+OWN_TITLE = "own learners"
+"""What that classifier is called in headings."""
+
+EACH_OWN = "each technique's own learner, unconstrained"
+"""What the baseline there is called."""
+
+UNTREATED = "none"
+"""The technique that does nothing."""
+
 CROSSED = " × "
 """Between the attributes, and between the states, of an intersection."""
 

@@ -103,9 +103,8 @@ class DatasetEntry(_Strict):
     card: str  # a shipped name, or the path of a TOML file, relative to the experiment file
     name: Identifier = ""  # in results; that of the card unless given
     bias: tuple[BiasEntry, ...] = Field(min_length=1)
-    baseline: Identifier = (
-        "none"  # the technique that counts as doing nothing, for the paper's Tables 2 and 5
-    )
+    # The technique that counts as doing nothing, for the paper's Tables 2 and 5; or "own".
+    baseline: Identifier = "none"
     train_rows: TrainRows | None = None  # where it is not that of the experiment
     folds: Folds | None = None  # where they are not those of the experiment
     network: NetworkEntry = NetworkEntry()
@@ -158,7 +157,7 @@ class ClassifierEntry(_Strict):
     classifier: str
     name: Identifier = ""
     parameters: Parameters = {}
-    encoding: Literal["one_hot", "ordinal"] = "one_hot"  # how it gets states, if it reads numbers
+    encoding: Literal["one_hot", "ordinal", "numbers"] = "one_hot"  # how it gets states, if it reads numbers
 
     @model_validator(mode="before")
     @classmethod

@@ -24,7 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from benchmark.bias import Bias, make_bias
 from benchmark.bias.edits import BiasEdit, deprived_edits
-from benchmark.columns import ORIGINAL, TEST_TITLES, Test
+from benchmark.columns import ORIGINAL, OWN, TEST_TITLES, UNTREATED, Test
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import (
     broken_rules,
@@ -46,6 +46,7 @@ from benchmark.experiment.entries import (
     TechniqueEntry,
     TrainRows,
 )
+from benchmark.experiment.own import cells_on, is_unconstrained, unconstrained
 from benchmark.models import STRICT, Identifier
 
 
@@ -76,9 +77,9 @@ fair gives nearly all rows the same answer."""
 class Experiment(BaseModel):
     """The content of an experiment file, or an experiment made in Python.
 
-    Names stand for entries without parameters, and ``bias`` is shared by the datasets that have none of their
-    own: by default the network's probabilities of the label are edited for the card's deprived group, or as
-    the paper does it.
+    Names stand for entries without parameters, and ``bias`` and ``baseline`` are shared by the datasets that
+    have none of their own: by default the network's probabilities of the label are edited for the card's
+    deprived group, or as the paper does it, and techniques are compared with ``"none"``.
 
     >>> made = Experiment(datasets=["compas"], techniques=["none", "massaging"], betas=[0, 0.5])
     >>> made.datasets[0].bias[0].to_bias().edits[0].group
@@ -170,13 +171,18 @@ class Experiment(BaseModel):
         if not isinstance(data, dict):
             return data
         data = {"title": title_of(str(data.get("name", "experiment"))), **data}
-        shared = data.pop("bias", None)
+        shared, baseline = data.pop("bias", None), data.pop("baseline", None)
         for field, key in (("datasets", "card"), ("techniques", "technique"), ("classifiers", "classifier")):
             entries = data.get(field)
             if isinstance(entries, list | tuple):
                 data[field] = [{key: entry} if isinstance(entry, str) else entry for entry in entries]
         if isinstance(data.get("datasets"), list):
             data["datasets"] = [_with_bias(entry, shared) for entry in data["datasets"]]
+            if baseline is not None:
+                data["datasets"] = [
+                    {"baseline": baseline, **entry} if isinstance(entry, dict) else entry
+                    for entry in data["datasets"]
+                ]
         return data
 
     @field_validator("betas")
@@ -219,9 +225,23 @@ class Experiment(BaseModel):
                     absent = f"{dataset.name!r} asks for {name!r}, which is not among the techniques"
                     yield f"datasets: {absent}: {', '.join(names)}"
             own = dataset.techniques or names
-            if dataset.baseline not in own:
+            if dataset.baseline == OWN:
+                yield from self._not_own(dataset, own)
+            elif dataset.baseline not in own:
                 absent = f"the baseline {dataset.baseline!r} of {dataset.name!r} is not among the techniques"
                 yield f"datasets: {absent}: {', '.join(own)}"
+
+    def _not_own(self, dataset: DatasetEntry, techniques: Sequence[str]) -> Iterator[str]:
+        asked = f"{dataset.name!r} compares each technique with its own learner (baseline = {OWN!r})"
+        if UNTREATED not in techniques:
+            yield (
+                f"datasets: {asked}, and those that take a classifier with {UNTREATED!r}, which is not among "
+                f"the techniques: {', '.join(techniques)}"
+            )
+        classifiers = [classifier.name for classifier in self.classifiers]
+        for what, names in (("techniques", techniques), ("classifiers", classifiers)):
+            if OWN in names:
+                yield f"{what}: {asked}, so that nothing else may have the name {OWN!r}; give it another one"
 
     def _wrong_splits(self) -> Iterator[str]:
         if self.holdout and self.folds:
@@ -241,13 +261,21 @@ class Experiment(BaseModel):
         return self.holdout is not None or self.folds is not None
 
     @property
+    def takes_numbers(self) -> bool:
+        """Whether a classifier is to have the numbers behind bins."""
+        return any(classifier.encoding == "numbers" for classifier in self.classifiers)
+
+    @property
     def measured(self) -> tuple[str, ...]:
         """Names of all metrics and families that cells are scored by: its own and those that always are."""
         return tuple(dict.fromkeys((*self.metrics, *ALWAYS_MEASURED)))
 
     def technique_parameters(self, dataset: DatasetEntry, technique: TechniqueEntry) -> Parameters:
         """Return a technique's parameters on a dataset."""
-        return {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
+        own = {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
+        # What techniques are compared with stays without mitigation whatever a dataset asks of these.
+        free = dataset.baseline == OWN and is_unconstrained(technique)
+        return {**own, **(unconstrained(technique.technique) or {})} if free else own
 
 
 class _ExperimentFile(Experiment):
@@ -528,12 +556,7 @@ def _not_in_experiment(name: str, experiment: Experiment) -> UnknownNameError:
 def plan_blocks(experiment: Experiment) -> Iterator[Block]:
     """Yield the experiment's blocks in the order of its result table."""
     for dataset in experiment.datasets:
-        cells = tuple(
-            (t.name, c.name)
-            for t in experiment.techniques
-            if not dataset.techniques or t.name in dataset.techniques
-            for c in experiment.classifiers
-        )
+        cells = cells_on(experiment, dataset)
         for bias in dataset.bias:
             for beta in experiment.betas:
                 for repetition in range(experiment.repetitions):

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.columns import BIASED
+from benchmark.classifiers import make_classifier
+from benchmark.columns import BIASED, OWN
 from benchmark.errors import ExperimentError, StoreError
 from benchmark.experiment import unprocessing
 from benchmark.experiment.counts import CellName, CountsOfCells
@@ -177,7 +178,8 @@ def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
 
 
 def _software(world: World, techniques: Mapping[Any, Technique]) -> dict[str, str]:
-    return software(world.plugins, {name for t in techniques.values() for name in t.packages})
+    extras = {make_classifier(c.classifier).entry.extra for c in world.experiment.classifiers} - {""}
+    return software(world.plugins, extras.union(*(t.packages for t in techniques.values())))
 
 
 def _is_missing(stored: Stored | None, again: set[str], time_limit: float) -> bool:
@@ -254,6 +256,7 @@ def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tupl
         for where, technique in configured_techniques(experiment).items()
     }
     classifiers = {e.name: {"entry": e.name, **describe_classifier(e)} for e in experiment.classifiers}
+    classifiers.setdefault(OWN, {"entry": OWN})
 
     def cell(block: Block, technique: str, classifier: str) -> Cell:
         described = techniques[block.dataset, technique], classifiers[classifier]

@@ -119,9 +119,8 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
 def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> str:
     protocol = statistics.run.protocol
     what = ", corrected for overlapping splits" if protocol.overlaps else " over training samples"
-    datasets = {scenario.dataset.name for scenario in scenarios}
     titles = dict.fromkeys(
-        statistics.run.titles[name] for dataset, name in statistics.baselines.items() if dataset in datasets
+        statistics.run.baseline_text(statistics.baseline_of(scenario)) for scenario in scenarios
     )
     return (
         "1 (dashed): as if the bias had never been planted; above, it is over-corrected. 0: what the "

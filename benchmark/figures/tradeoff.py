@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from benchmark.columns import EACH_OWN
 from benchmark.figures import style
 from benchmark.figures.style import BETA_COLORS, BETA_LOOK, FAINT, GREY, Look, Page
 from benchmark.runs import standing_marks as marks
@@ -17,6 +18,7 @@ from benchmark.runs.descriptions import RunDescription, TechniqueDescription, li
 from benchmark.runs.frames import Scenario
 from benchmark.runs.reasons import explain
 from benchmark.statistics.answers import random_accuracy
+from benchmark.statistics.frames import baseline_of
 from benchmark.statistics.unprocessing import curves_of
 
 if TYPE_CHECKING:
@@ -80,10 +82,11 @@ def draw_tradeoff(
     single = len(techniques) == 1
     columns = len(techniques) if len(techniques) <= 3 else math.ceil(math.sqrt(len(techniques)))
     panel = (2.3, 1.8) if len(techniques) <= _MOST_LARGE else (1.65, 1.3)
-    name = scenario.dataset.baseline
-    baseline = points[points["technique"] == name]
-    shown_as = description.titles.get(name, name)
-    compared = "" if baseline.empty else f" Grey line: the baseline ({shown_as})."
+    names = baseline_of(scenario.baseline, pd.Series([t.name for t in techniques]))
+    baselines = [points[points["technique"] == name] for name in names]
+    shown_as = EACH_OWN if scenario.own else description.baseline_text(scenario.baseline)
+    known = any(len(own) for own in baselines)
+    compared = f" Grey line: the baseline ({shown_as})." if known else ""
     missing = {
         technique.name: _missing_betas(points, technique.name, description) for technique in techniques
     }
@@ -124,7 +127,7 @@ def draw_tradeoff(
             draw_tradeoff_panel(
                 axes,
                 own,
-                baseline if technique.name != name else baseline.iloc[:0],
+                baselines[i] if technique.name != names[i] else baselines[i].iloc[:0],
                 limits,
                 constant,
                 hollow,

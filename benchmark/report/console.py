@@ -83,10 +83,9 @@ def _answers(
 ) -> pd.DataFrame:
     known = [name for name in ALWAYS_MEASURED if description.metric(name) is not None]
     whole = with_failed_cells(results[results["metric"].isin(known)], failures, known, description.tests)
-    baselines = {dataset.name: dataset.baseline for dataset in description.datasets}
     whole, constants = in_described_order(whole, description), description.constant_answers
     resampling = description.resampling(folds)
-    answers = results_answers(whole, baselines, constants, resampling=resampling)
+    answers = results_answers(whole, description.baselines(whole), constants, resampling=resampling)
     if frontier is None or frontier.empty or answers.empty:
         return answers
     return with_frontier(answers, frontier_gaps(whole, best_frontiers(frontier), constants, resampling))

@@ -144,12 +144,12 @@ def left_out_notes(statistics: RunStatistics) -> list[str]:
     degenerate = degenerate[~repeated_levels(statistics.run, degenerate)]
     counts, baselines = [], []
     for scenario in statistics.scenarios:
-        baseline = statistics.baselines[scenario.dataset.name]
+        compared = statistics.baseline_titles(statistics.baseline_of(scenario))
         own = scenario.rows(degenerate)
-        for beta, rows in own[own["technique"] != baseline].groupby("beta"):
+        for beta, rows in own[~own["technique"].isin(compared)].groupby("beta"):
             several = "s" * (len(rows) > 1)
             counts.append(f"{len(rows)} technique{several} on {scenario.heading} at β = {beta:g}")
-        notes = baseline_notes(own[own["technique"] == baseline], statistics.run.titles[baseline])
+        notes = baseline_notes(own, compared)
         baselines += [f"{scenario.heading}: {note}" for note in notes]
     unknown = [UNKNOWN_SHARES] if statistics.answers["accepted"].isna().all() else []
     left = [f"Left out, because they answer {SAME_ANSWER}: {'; '.join(counts)}."] if counts else []

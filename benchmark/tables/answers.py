@@ -154,20 +154,22 @@ def mark_notes(rows: pd.DataFrame) -> list[str]:
     return notes
 
 
-def baseline_notes(standing: pd.DataFrame, title: str) -> list[str]:
+def baseline_notes(standing: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
     """Say where nothing is compared with a baseline, and where it is degenerate nevertheless, and why.
 
-    ``standing`` are its own rows of :func:`~benchmark.statistics.answers.standings`, of one scenario.
+    ``standing`` are rows of :func:`~benchmark.statistics.answers.standings`, of one scenario, and ``titles``
+    those of its baselines.
     """
     notes = []
-    own = standing[standing["n_degenerate"] > 0].sort_values("beta")
-    for (constant, words), rows in own.groupby(["mostly_constant", "degenerate"], sort=False):
-        betas = f"β = {', '.join(f'{beta:g}' for beta in rows['beta'])}"
-        notes.append(
-            f"At {betas} nothing is compared with the baseline, {title}: it {words}."
-            if constant
-            else f"{DEGENERATE} The baseline, {title}, {words} at {betas}; {_NEVERTHELESS}."
-        )
+    for name, title in titles.items():
+        own = standing[(standing["technique"] == name) & (standing["n_degenerate"] > 0)].sort_values("beta")
+        for (constant, words), rows in own.groupby(["mostly_constant", "degenerate"], sort=False):
+            betas = f"β = {', '.join(f'{beta:g}' for beta in rows['beta'])}"
+            notes.append(
+                f"At {betas} nothing is compared with the baseline, {title}: it {words}."
+                if constant
+                else f"{DEGENERATE} The baseline, {title}, {words} at {betas}; {_NEVERTHELESS}."
+            )
     return notes
 
 
@@ -244,7 +246,7 @@ def choice_headings(rope: float) -> tuple[str, ...]:
 def choice_row(beta: float, rows: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
     """Return the baseline and the choices at one level of bias as text; ``rows`` are :func:`in_order`."""
     found: list[Any] = list(rows.itertuples(index=False))
-    baseline = next((choice_text(row, titles) for row in found if row.verdict == "baseline"), "not run")
+    baseline = "; ".join(choice_text(row, titles) for row in found if row.verdict == "baseline") or "not run"
     picked = choices(found)
     if not picked:
         return [f"{beta:g}", baseline, "none recommended", ""]
@@ -279,12 +281,16 @@ def accepts_text(shares: Iterable[float]) -> str:
     return " / ".join(map(share, shares))
 
 
-def remarks(row: Any, titles: Mapping[str, str]) -> str:
-    """Say in a few words what a technique is, why it is not recommended, and what its mean hides."""
+def remarks(row: Any, titles: Mapping[str, str], *, of_several: bool = False) -> str:
+    """Say in a few words what a technique is, why it is not recommended, and what its mean hides.
+
+    ``of_several`` is whether there are several baselines, so that its own has to be named.
+    """
     own, samples = row.verdict, row.n + row.missing
     one_group = "" if row.n_degenerate else one_group_words(row)
     found = {
         "baseline": own == "baseline",
+        f"compared with {titles.get(row.baseline)}": of_several and own != "baseline",
         "; ".join(row.choice.split()): bool(row.choice),
         f"candidate: {CANDIDATE}": own == "candidate",
         f"outdone by {titles.get(row.outdone_by)}": own == "outdone",
@@ -316,6 +322,7 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
     choose and what they are measured by, the baseline and the constant and random answers.
     """
     found: list[Any] = list(rows.itertuples(index=False))
+    several = rows["baseline"].nunique() > 1
     known = [row for row in found if row.constant_answer]
     baseline = [row for row in found if row.verdict == "baseline"]
     chosen = [row for row in found if is_chosen(row)]
@@ -324,7 +331,7 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
     yardsticks = [make(row) for row in known[:1] for make in kinds]
     if most is not None and len(found) + len(yardsticks) > most:
         rest = rest[: max(0, most - len(baseline) - len(yardsticks) - len(chosen))]
-    first, last = ([_text_row(row, titles) for row in own] for own in (chosen + baseline, rest))
+    first, last = ([_text_row(row, titles, several) for row in own] for own in (chosen + baseline, rest))
     return [*first, *yardsticks, *last]
 
 
@@ -335,10 +342,11 @@ RANDOM_REMARK = "in the mean, at the test data's rate of favorable labels"
 """What is said of it there."""
 
 
-def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
+def _text_row(row: Any, titles: Mapping[str, str], of_several: bool) -> list[str]:
     gain, cost = ("", "") if row.verdict == "baseline" else _changes(row)
     numbers = [number(row.value), gain, number(row.accuracy), cost]
-    return [signed_title(row, titles), *numbers, accepts(row), remarks(row, titles)]
+    said = remarks(row, titles, of_several=of_several)
+    return [signed_title(row, titles), *numbers, accepts(row), said]
 
 
 def _constant_row(row: Any) -> list[str]:
@@ -355,18 +363,19 @@ def _random_row(row: Any) -> list[str]:
 def answer_counts(rows: pd.DataFrame) -> str:
     """Count the techniques of one level of bias by verdict, in one line."""
     found: list[Any] = list(rows.itertuples(index=False))
-    baseline = next((row for row in found if row.verdict == "baseline"), None)
-    counts = Counter(row.verdict for row in found if row is not baseline)
+    baselines = [row for row in found if row.verdict == "baseline"]
+    counts = Counter(row.verdict for row in found if row.verdict != "baseline")
     text = f"{counts['recommended'] or 'none'} of {_techniques(counts.total())} recommended"
     if counts["candidate"]:
         several = "s" * (counts["candidate"] > 1)
         text += f"; {counts['candidate']} candidate{several} ({CANDIDATE})"
-    if baseline is None:
+    if not baselines:
         text += ", because the baseline was not run"
-    elif math.isnan(baseline.value):
+    # Of several, the rows that are not compared say so.
+    elif len(baselines) == 1 and math.isnan(baselines[0].value):
         text += ", because the baseline has no value to compare with"
-    elif baseline.baseline_degenerate:
-        text += f", because the baseline {DEGENERATE} {baseline.degenerate}"
+    elif len(baselines) == 1 and baselines[0].baseline_degenerate:
+        text += f", because the baseline {DEGENERATE} {baselines[0].degenerate}"
     verdicts = {
         "without a record of the shares accepted": "unknown",
         "outdone": "outdone",
@@ -391,17 +400,23 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     difference up to which two techniques are practically equivalent.
     """
     found: list[Any] = list(rows.itertuples(index=False))
-    baseline = next((row for row in found if row.verdict == "baseline"), None)
-    others = [row for row in found if row is not baseline]
-    if baseline is None:
+    baselines = [row for row in found if row.verdict == "baseline"]
+    others = [row for row in found if row.verdict != "baseline"]
+    if not baselines:
         return ["The baseline was not run: nothing is compared with it, and no technique is recommended."]
-    sentences = [_of_baseline(baseline, titles[baseline.technique])]
-    if baseline.baseline_degenerate:
-        sentences.append(
-            f"It {baseline.degenerate}: no technique is compared with it here, and none is recommended."
-        )
-    elif baseline.n_degenerate > 0:
-        sentences.append(f"{DEGENERATE} It {baseline.degenerate}; {_NEVERTHELESS}.")
+    sentences = []
+    for baseline in baselines:
+        own = [titles[row.technique] for row in others if row.baseline == baseline.technique]
+        of = f" of {' and '.join(own)}" if len(baselines) > 1 else ""
+        sentences.append(_of_baseline(baseline, titles[baseline.technique], of))
+        if baseline.baseline_degenerate:
+            sentences.append(
+                f"It {baseline.degenerate}: no technique is compared with it here, and none is recommended."
+                if not of
+                else f"It {baseline.degenerate}: nothing is compared with it here."
+            )
+        elif baseline.n_degenerate > 0:
+            sentences.append(f"{DEGENERATE} It {baseline.degenerate}; {_NEVERTHELESS}.")
     if not others:
         return [*sentences, "No other technique was run."]
     if all(math.isnan(row.accepted) for row in found):
@@ -410,7 +425,7 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     chosen = [row for row in others if is_chosen(row)]
     rest = _of_the_rest([row for row in others if not is_chosen(row)], titles, nor)
     if not chosen:
-        if not baseline.baseline_degenerate and not math.isnan(baseline.value):
+        if not all(row.baseline_degenerate or math.isnan(row.value) for row in baselines):
             sentences.append("No technique is recommended.")
         return [*sentences, *rest]
     sentences += _of_the_chosen(chosen, len(others), titles, less, rope)
@@ -446,12 +461,12 @@ def _of_the_chosen(
         yield "What a constant answer would score is not recorded."
 
 
-def _of_baseline(row: Any, name: str) -> str:
+def _of_baseline(row: Any, name: str, of: str = "") -> str:
     if math.isnan(row.value):
-        return f"The baseline, {name}, has no value here: nothing is compared with it."
+        return f"The baseline{of}, {name}, has no value here: nothing is compared with it."
     better = " (the deprived group is better off)" if number(row.value).startswith("-") else ""
     hidden = f" (of either sign, on average {number(row.distance)} from 0)" if changes_sign(row) else ""
-    sentence = f"The baseline, {name}, leaves a discrimination of {number(row.value)}{hidden}{better}"
+    sentence = f"The baseline{of}, {name}, leaves a discrimination of {number(row.value)}{hidden}{better}"
     if not math.isnan(row.accuracy):
         sentence += f" at accuracy {number(row.accuracy)}"
     if row.below_constant:

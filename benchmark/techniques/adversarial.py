@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,8 @@ class Adversarial(Technique):
 
     Parameters
     ----------
-    constraint : {"demographic_parity", "equalized_odds"}, default "demographic_parity"
-        Whether the adversary guesses from the score alone or from score and label.
+    constraint : {"demographic_parity", "equalized_odds", "none"}, default "demographic_parity"
+        Whether the adversary guesses from the score alone or from score and label, or there is none.
     strength : float in [0, 1000], default 1.0
         The adversary's weight alpha.
     hidden : int in [0, 1024], default 0
@@ -71,8 +71,9 @@ class Adversarial(Technique):
     intersections = True
     randomised = True
     packages = ("torch",)
+    unconstrained: ClassVar = {"constraint": "none", "strength": 1.0}
 
-    constraint: Literal["demographic_parity", "equalized_odds"] = "demographic_parity"
+    constraint: Literal["demographic_parity", "equalized_odds", "none"] = "demographic_parity"
     strength: Annotated[float, Interval(0, 1000)] = 1.0
     hidden: Annotated[int, Interval(0, 1024)] = 0
     epochs: Annotated[int, Interval(1, 1000)] = 20
@@ -126,6 +127,11 @@ class Adversarial(Technique):
             for _ in range(self.epochs):
                 for rows in torch.randperm(len(X), generator=generator).split(self.batch_size):
                     score = _log_odds(X[rows], layers)
+                    if self.constraint == "none":
+                        own = torch.autograd.grad(loss(score, y[rows]), W)
+                        _set_gradients(W, own, [torch.zeros(())] * len(W), 0.0)
+                        optimizer.step()
+                        continue
                     s = torch.sigmoid((1 + sharpness.abs()) * score)
                     # The label by itself too: else s would answer for what the label says of the group.
                     shown = y[rows] if self.constraint == "equalized_odds" else torch.zeros_like(s)

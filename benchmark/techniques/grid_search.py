@@ -51,7 +51,7 @@ class GridSearch(Reduction):
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from fairlearn import reductions
 
-        fitted = self._reduce(
+        fitted, features = self._reduce(
             train,
             tools,
             lambda estimator, moment: reductions.GridSearch(
@@ -64,4 +64,4 @@ class GridSearch(Reduction):
         )
 
         best = fitted.predictors_[fitted.best_idx_]
-        return Predictor(lambda test: np.asarray(best.predict(self._features(test, [best])) == 1))
+        return Predictor(lambda test: np.asarray(best.predict(self._checked(features(test), [best])) == 1))

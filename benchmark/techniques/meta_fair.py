@@ -69,12 +69,12 @@ class MetaFair(Technique):
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from sklearn.isotonic import IsotonicRegression
 
-        classifier = tools.classifier(train.feature_schema.cardinalities)
-        classifier.fit(train.features, train.y.astype(np.int64))
+        classifier, features = tools.learner(train)
+        classifier.fit(features(train), train.y.astype(np.int64))
         score = scorer_of(classifier, self.name)
 
         def scores(table: Table) -> Array:
-            return score(table.features)
+            return score(features(table))
 
         raw, members = scores(train), (~train.deprived, train.deprived)
         calibrations = [

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,7 @@ class PrejudiceRemover(Technique):
     needs_two_groups = "nothing depends on the group"
     version = "2"
     intersections = True
+    unconstrained: ClassVar = {"eta": 0.0}
 
     eta: Annotated[float, Interval(0, 1000)] = 1.0
     treatment: Treatment = "categorical"

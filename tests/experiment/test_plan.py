@@ -104,10 +104,11 @@ def test_blocks_come_in_the_order_of_the_result_table(tmp_path: Path) -> None:
         ("seed = 7", "seed = true", "seed"),
         ("seed = 7", "seed = 7\ntime_limit = inf", "time_limit"),
         ("seed = 7", 'seed = 7\nmetrics = ["accuracy", "accuracy"]', "metrics: the name 'accuracy' is used"),
+        ("seed = 7", 'seed = 7\nbaseline = "nun"', "baseline 'nun' of 'adult'"),
         (
             "seed = 7",
-            'seed = 7\nbaseline = "none"',
-            r"baseline: is not .*'none' .did you mean 'datasets\.baseline'",
+            'seed = 7\nstrata = "age"',
+            r"strata: is not .*'age' .did you mean 'datasets\.strata'",
         ),
         ('name = "repair_0.5"', "seed = 8", r"techniques\[1\]\.seed: .*'seed' at the top of the file, above"),
         (

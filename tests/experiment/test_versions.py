@@ -52,7 +52,7 @@ NOT_HARNESS = {
     "registry.py": "finds classes; their code is in the keys",
     "bias": "each kind's own closure is in its cells' keys",
     "classifiers": "each classifier's own closure is in its cells' keys; classifiers/factories.py is harness",
-    "data": "loads the test table, whose digest is in the keys; data/table.py is harness",
+    "data": "loads the test table, whose digest is in the keys; data/table.py, data/numbers.py are harness",
     "network": "learns and biases the network, whose digest is in the keys; the rest is harness",
     "techniques": "each technique's own closure is in its cells' keys",
     "experiment/entries.py": "the entries of plan.py",
@@ -153,7 +153,8 @@ from benchmark.techniques import get_technique, list_techniques
 print(json.dumps({
     "harness": versions.harness_digest(),
     **{name: describe_technique(get_technique(name)) for name in list_techniques()},
-    **{name: describe_classifier(ClassifierEntry(classifier=name)) for name in list_classifiers()},
+    **{name: describe_classifier(ClassifierEntry(classifier=name))
+       for name, entry in list_classifiers().items() if not entry.extra},
     **{name: describe_bias(make_bias(name)) for name in list_bias_kinds()},
 }))
 """

@@ -39,7 +39,7 @@ function faded(color, opacity) {
 }
 
 // What is known of a cell, in lines.
-function linesOf(row, baseline) {
+function linesOf(row) {
   const lines = [
     `${row.technique.title}, β = ${row.beta}`,
     `${row.metric.title}: ${fixed(row.mean)} (${range(row.low, row.high)})`,
@@ -51,13 +51,13 @@ function linesOf(row, baseline) {
   }
   if (signOf(row)) lines.push(`${signOf(row)} ${row.degenerate || row.below}`);
   if (!row.isBaseline) {
-    lines.push(`against ${baseline}: ${fixed(row.difference)}, p = ${pText(row.p)} ${row.verdict}`);
+    lines.push(`against ${row.baseline.title}: ${fixed(row.difference)}, p = ${pText(row.p)} ${row.verdict}`);
   }
   return lines;
 }
 
-function hover(rows, baseline) {
-  const [first, ...lines] = [...linesOf(rows[0], baseline), ...rows.slice(1).flatMap((row) => linesOf(row, baseline).slice(1))];
+function hover(rows) {
+  const [first, ...lines] = [...linesOf(rows[0]), ...rows.slice(1).flatMap((row) => linesOf(row).slice(1))];
   return [`<b>${plain(first)}</b>`, ...lines.map(plain)].join("<br>");
 }
 
@@ -114,7 +114,7 @@ function tradeoffTraces(view, look) {
       opacity,
       zorder: own ? 1 : 0,
       hoverinfo: "text",
-      hovertext: across.map((row, i) => hover([...new Set([row, up[i]])], view.baselineTitle)),
+      hovertext: across.map((row, i) => hover([...new Set([row, up[i]])])),
     };
   });
 }
@@ -176,7 +176,7 @@ function curveTraces(view, look) {
       opacity,
       zorder: own ? 1 : 0,
       hoverinfo: "text",
-      hovertext: rows.map((row) => hover([row], view.baselineTitle)),
+      hovertext: rows.map((row) => hover([row])),
     });
   }
   return [...bands, ...lines];

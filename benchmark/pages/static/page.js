@@ -66,7 +66,7 @@ function defaults(scenario) {
   return {
     tab: TABS[0],
     scenario: run.scenarios.indexOf(scenario),
-    baseline: techniques.includes(scenario.baseline) ? scenario.baseline : techniques[0],
+    baseline: scenario.own || techniques.includes(scenario.baseline) ? scenario.baseline : techniques[0],
     x,
     y,
     over: x,
@@ -123,7 +123,7 @@ function fromFragment(fragment) {
   const metrics = run.metrics.map((metric) => metric.name);
   const allowed = {
     tab: TABS,
-    baseline: found.techniques,
+    baseline: [...found.techniques, ...(scenario.own ? [OWN] : [])],
     highlight: found.techniques,
     x: metrics,
     y: metrics,
@@ -166,7 +166,10 @@ function currentView() {
     title: `${run.name}: ${scenario.title}${scenario.embedded ? ", not real data" : ""}`,
     file: scenario.file,
     techniques: run.techniques.filter((technique) => techniques.has(technique.name)),
-    baselineTitle: run.techniques.find((technique) => technique.name === state.baseline).title,
+    baselineTitle:
+      scenario.own && state.baseline === OWN
+        ? run.ownTitle
+        : run.techniques.find((technique) => technique.name === state.baseline).title,
     x: metric(state.x),
     y: metric(state.y),
     over: metric(state.over),
@@ -318,9 +321,9 @@ function drawHolding(view) {
   if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy, at worst"));
   $("holding").tBodies[0].replaceChildren(
     ...found.techniques.map(({ technique, cells, upTo, notAt, lessAccurateAt, costliest }) => {
-      const own = technique.name === state.baseline;
+      const own = cells[0].row.isBaseline;
       const means = cells.map(({ row, mark: which }) => {
-        const cell = make("td", { class: which === "better" && !isOfUse(row) ? "" : which, title: linesOf(row, view.baselineTitle).join("\n") }, fixed(row.mean));
+        const cell = make("td", { class: which === "better" && !isOfUse(row) ? "" : which, title: linesOf(row).join("\n") }, fixed(row.mean));
         if (row.degenerate) cell.className = "useless";
         const [sign, word] = MARKED[which] ?? ["", ""];
         if (sign && !(which === "better" && !isOfUse(row))) {
@@ -379,7 +382,8 @@ function constantRow(scenario, rows) {
 }
 
 function yardstickRow(title, accuracy, shares, remark, rows) {
-  const baseline = rows.find((row) => row.isBaseline);
+  const baselines = rows.filter((row) => row.isBaseline);
+  const baseline = baselines.length === 1 ? baselines[0] : null;
   return make(
     "tr",
     { class: "useless constant" },
@@ -415,7 +419,7 @@ function drawAnswers(view) {
   $("answers").tHead.rows[0].replaceChildren(...headings(ANSWER_COLUMNS, "by"));
   const shown = rows.map(answerRow);
   // After the baseline, as far as the rows are in their own order.
-  const last = state.by ? rows.findIndex(isLast) : rows.findIndex((row) => row.isBaseline) + 1;
+  const last = state.by ? rows.findIndex(isLast) : rows.findLastIndex((row) => row.isBaseline) + 1;
   const { constant, random, frontier } = view.scenario;
   const yardsticks = constant ? [constantRow(view.scenario, inOrder)] : [];
   if (constant && frontier.length) {
@@ -492,7 +496,8 @@ function drawControls() {
   const metrics = run.metrics.map(({ name, title }) => [name, title]);
   const scenarios = run.scenarios.map(({ title }, i) => [String(i), title]);
   fillSelect("scenario", scenarios, String(state.scenario));
-  fillSelect("baseline", techniques.map(({ name, title }) => [name, title]), state.baseline);
+  const baselines = techniques.map(({ name, title }) => [name, title]);
+  fillSelect("baseline", scenario.own ? [[OWN, run.ownTitle], ...baselines] : baselines, state.baseline);
   for (const id of ["x", "y", "over"]) fillSelect(id, metrics, state[id]);
   fillBoxes($("betas"), "betas", scenario.betas.map((beta) => [String(beta), String(beta)]), state.betas);
   fillBoxes($("metrics"), "metrics", metrics, state.metrics);
@@ -576,7 +581,7 @@ function answersCsv() {
     "constant_answer,n_degenerate,degenerate,mostly_constant,below_constant,one_group,baseline_degenerate," +
     "verdict,outdone_by,choice,levels_down";
   const lines = shownAnswers(view, answersHere(view)).map((row) => [
-    ...[dataset, bias, classifier, test, String(row.beta), row.technique.name, state.baseline, String(row.n)],
+    ...[dataset, bias, classifier, test, String(row.beta), row.technique.name, row.baseline.name, String(row.n)],
     ...[String(row.missing), String(row.isBaseline ? row.n : row.pairs), row.metric.name],
     ...[row.value, row.low, row.high, row.distance, row.change, row.changeLow, row.changeHigh].map(digits),
     ...[row.tested, row.better, row.worse].map(truth),
@@ -600,7 +605,7 @@ function csv() {
     "difference,difference_low,difference_high,p_holm,accepted,accepted_deprived," +
     "accepted_favored,degenerate,below_constant";
   const lines = shownRows(view).map((row) => {
-    const texts = [row.isBaseline ? "" : state.baseline, row.isBaseline ? "" : String(row.pairs)];
+    const texts = [row.isBaseline ? "" : row.baseline.name, row.isBaseline ? "" : String(row.pairs)];
     return [
       ...[dataset, bias, String(row.beta), row.technique.name, classifier, test, row.metric.name],
       ...[row.n, row.missing].map(String),
