@@ -45,7 +45,7 @@ from benchmark.experiment.unprocessing import (
     Said,
     UnconstrainedFold,
     frontier_values,
-    is_unconstrained,
+    has_frontier,
 )
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.experiment.world import Scene, World
@@ -323,7 +323,7 @@ def _answers(
         answers[name] = answers[ORIGINAL].of(rows.among)
         if said:
             said[name] = said[ORIGINAL].of(rows.among)
-    more = unconstrained if said and is_unconstrained(technique) else None
+    more = unconstrained if said and has_frontier(technique) else None
     reported = predictor.convergence
     if reported is None:
         return answers, None, more

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.columns import BALANCED, ORIGINAL, Test
+from benchmark.columns import BALANCED, ORIGINAL, UNTREATED, Test
 from benchmark.data.table import Table
 from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue
 from benchmark.experiment.versions import PACKAGE, code_digest
@@ -42,15 +42,17 @@ _DECIMALS = 12  # of scores: those of equal rows may differ by rounding
 _EQUAL = 1e-9  # of rows: what two outcomes may differ by and count as equally accurate
 
 
-def is_unconstrained(technique: Technique) -> bool:
+def has_frontier(technique: Technique) -> bool:
     """Return whether a frontier is made from the scores of a technique."""
-    return technique.name == "none"
+    if (own := technique.unconstrained) is not None:
+        return technique.parameters == {**technique.parameters, **own}
+    return technique.name == UNTREATED
 
 
 def described(technique: Technique) -> dict[str, Any]:
     """Return what the keys of a technique's cells say of this file: nothing where they have no frontier."""
     own = PACKAGE / "experiment" / "unprocessing.py"
-    return {"unprocessing": code_digest([own])} if is_unconstrained(technique) else {}
+    return {"unprocessing": code_digest([own])} if has_frontier(technique) else {}
 
 
 @dataclass(frozen=True, eq=False)

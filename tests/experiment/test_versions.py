@@ -56,6 +56,7 @@ NOT_HARNESS = {
     "network": "learns and biases the network, whose digest is in the keys; the rest is harness",
     "techniques": "each technique's own closure is in its cells' keys",
     "experiment/entries.py": "the entries of plan.py",
+    "experiment/own.py": "says which learners are rows of a run; what they are is in their keys",
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
     "experiment/rule.py": "says what tuned cells choose by; its digest is in their keys",
     "experiment/sweep.py": "makes entries of names",
