@@ -387,7 +387,7 @@ def _agreed_section(statistics: RunStatistics) -> Iterator[str]:
     yield (
         "Kendall's τ of techniques' mean distances to the ideal between two classifiers on the same rows: "
         "mean over datasets and levels of bias, and in brackets what noise leaves to reach: τ of one "
-        "classifier between halves of its own repetitions. Shown: changes to the baseline whose 95 % interval "
+        "classifier between halves of its own repetitions. Shown are changes whose 95 % interval "
         "lies off 0, with the first classifier, and how many of them are shown with the second as well, or "
         "shown to be the opposite. agreement.csv has each."
     )
