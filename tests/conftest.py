@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import pandas as pd
 import pytest
 
 from benchmark import registry
@@ -16,6 +17,9 @@ from benchmark import registry
 # On a busy machine anything can take long: no test is about time.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
+
+# As where pyarrow, an extra, is missing; small frames take a quarter less time. Commands have what there is.
+pd.set_option("mode.string_storage", "python")
 
 
 # The built documentation site, and a browser: what they take is taken by any test that uses them.
