@@ -74,6 +74,15 @@ def plugins_are_forgotten() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute without worker processes, where it is not about them: each start imports all libraries."""
+    from benchmark.experiment import engine
+    from tests.experiment.test_merge import InProcess
+
+    monkeypatch.setattr(engine, "LocalEngine", InProcess)
+
+
 def _folder(variable: str) -> Path:
     value = os.environ.get(variable)
     if not value:
