@@ -397,9 +397,8 @@ def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
     assert "8 cells, 3 of them computed now" in again.stdout
 
 
-def test_two_runs_on_one_store_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("in_this_process")
+def test_two_runs_on_one_store_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Store(tmp_path / "results.sqlite"):
         code = main(["run", "--experiment", "smoke", "--output", str(tmp_path), "--offline"])
     assert code == 2
