@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -112,6 +113,10 @@ class Undeclared:
     direction: str = "none"
 
 
+def _empty(columns: Sequence[str]) -> Any:
+    return field(default_factory=lambda: pd.DataFrame(columns=list(columns)))
+
+
 @dataclass(frozen=True, eq=False)
 class RunStatistics:
     """Statistics of a run; ``results/README.md`` says what the columns hold.
@@ -169,11 +174,11 @@ class RunStatistics:
     fairea: pd.DataFrame
     robustness: pd.DataFrame
     groups: pd.DataFrame
-    frontier: pd.DataFrame
-    frontier_gaps: pd.DataFrame
-    regret: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(REGRET_COLUMNS)))
+    frontier: pd.DataFrame = _empty(())
+    frontier_gaps: pd.DataFrame = _empty(FRONTIER_GAP_COLUMNS)
+    regret: pd.DataFrame = _empty(REGRET_COLUMNS)
     tuning: pd.DataFrame | None = None
-    agreement: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(AGREEMENT_COLUMNS)))
+    agreement: pd.DataFrame = _empty(AGREEMENT_COLUMNS)
     unscored: tuple[str, ...] = ()
     resampling: Resampling | None = None
 
