@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -113,10 +112,6 @@ class Undeclared:
     direction: str = "none"
 
 
-def _empty(columns: Sequence[str]) -> Any:
-    return field(default_factory=lambda: pd.DataFrame(columns=list(columns)))
-
-
 @dataclass(frozen=True, eq=False)
 class RunStatistics:
     """Statistics of a run; ``results/README.md`` says what the columns hold.
@@ -174,11 +169,13 @@ class RunStatistics:
     fairea: pd.DataFrame
     robustness: pd.DataFrame
     groups: pd.DataFrame
-    frontier: pd.DataFrame = _empty(())
-    frontier_gaps: pd.DataFrame = _empty(FRONTIER_GAP_COLUMNS)
-    regret: pd.DataFrame = _empty(REGRET_COLUMNS)
+    frontier: pd.DataFrame = field(default_factory=pd.DataFrame)
+    frontier_gaps: pd.DataFrame = field(
+        default_factory=partial(pd.DataFrame, columns=list(FRONTIER_GAP_COLUMNS))
+    )
+    regret: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(REGRET_COLUMNS)))
     tuning: pd.DataFrame | None = None
-    agreement: pd.DataFrame = _empty(AGREEMENT_COLUMNS)
+    agreement: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(AGREEMENT_COLUMNS)))
     unscored: tuple[str, ...] = ()
     resampling: Resampling | None = None
 
