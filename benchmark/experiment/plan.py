@@ -45,7 +45,7 @@ from benchmark.experiment.entries import (
     TechniqueEntry,
     TrainRows,
 )
-from benchmark.models import STRICT, Identifier
+from benchmark.models import STRICT, Identifier, entry_name
 
 
 def _require_level(beta: float) -> float:
@@ -426,9 +426,9 @@ def narrow(
     """Return the experiment with parts chosen on the command line, in the experiment's order.
 
     A technique that the file does not list but the registry knows is added with its default parameters; so is
-    a classifier, by its name or the path of its class. An UnknownNameError says that a dataset is not in the
-    experiment or a technique is known nowhere, an ExperimentError that a level or the number of repetitions
-    is out of range.
+    another library's, by its name, and a classifier, by its name or the path of its class. An
+    UnknownNameError says that a dataset is not in the experiment or a technique is known nowhere, an
+    ExperimentError that a level or the number of repetitions is out of range.
     """
     changes: dict[str, Any] = {}
     kept = experiment.datasets
@@ -441,14 +441,13 @@ def narrow(
     if techniques is not None:
         listed = [t.name for t in experiment.techniques]
         for name in techniques:
-            if name not in listed and name not in known_techniques:
+            if name not in listed and name not in known_techniques and ":" not in name:
                 with naming_plugins():
                     raise UnknownNameError("technique", name, {*listed, *known_techniques})
-        added = [n for n in dict.fromkeys(techniques) if n not in listed]
-        changes["techniques"] = (
-            *(t for t in experiment.techniques if t.name in techniques),
-            *(TechniqueEntry(technique=n) for n in added),
-        )
+        asked = {*techniques, *map(entry_name, techniques)}  # another library's names, too, in both forms
+        new = [TechniqueEntry(technique=n) for n in dict.fromkeys(techniques) if entry_name(n) not in listed]
+        changes["techniques"] = (*(t for t in experiment.techniques if t.name in asked), *new)
+        added = [t.name for t in new]
         # A technique that the file does not list is wanted on every dataset.
         kept = tuple(
             d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d for d in kept
