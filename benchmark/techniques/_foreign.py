@@ -139,15 +139,16 @@ BASES: Mapping[Stage, type[Technique]] = {"pre": ForeignPre, "in": ForeignIn, "p
 def enclosed(seed: int = 0) -> Iterator[None]:
     """Let a library use global generators, print and start processes, and leave no trace of it.
 
-    The global generators of NumPy and Python begin with the seed, 0 to 2**32 - 1, and are as before afterwards.
-    Processes find this Python as ``python``, and use one thread.
+    The global generators of NumPy and Python begin with the seed, 0 to 2**32 - 1, and afterwards are as they
+    were. Processes find this Python as ``python``, and use one thread.
     """
-    numpys, pythons, level = np.random.get_state(), random.getstate(), logging.root.manager.disable
+    numpys = np.random.get_state()  # noqa: NPY002
+    pythons, level = random.getstate(), logging.root.manager.disable
     variables = {"PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))}
     variables |= dict.fromkeys(_ONE_THREAD, "1") | {"PYTHONWARNINGS": "ignore"}
     before = {name: os.environ.get(name) for name in variables}
     try:
-        np.random.seed(seed)
+        np.random.seed(seed)  # noqa: NPY002
         random.seed(seed)
         logging.disable(logging.WARNING)
         os.environ |= variables
@@ -160,7 +161,7 @@ def enclosed(seed: int = 0) -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     finally:
-        np.random.set_state(numpys)
+        np.random.set_state(numpys)  # noqa: NPY002
         random.setstate(pythons)
         logging.disable(level)
         for name, value in before.items():

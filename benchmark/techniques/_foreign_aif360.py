@@ -49,7 +49,7 @@ def dataset(
     """Return rows as AIF360 takes them: numbers, the group as the last feature, 1 the favorable label.
 
     ``features`` have shape (n_rows, n_features). Without ``y`` all labels are 0, as of rows to predict. The
-    group's column is left out of the features unless ``group_shown``; who belongs to it is known all the same.
+    group's column is left out of the features unless ``group_shown``; who belongs to it is known anyway.
     """
     import pandas as pd
 
@@ -552,20 +552,20 @@ DESCRIPTIONS: dict[str, Description] = {
 UNREACHABLE: dict[str, str] = {
     **dict.fromkeys(
         ["AdversarialDebiasing", "sklearn.AdversarialDebiasing"],
-        "needs TensorFlow and its sessions of version 1; fairlearn:AdversarialFairnessClassifier does the same "
-        "with PyTorch",
+        "needs TensorFlow and its sessions of version 1; fairlearn:AdversarialFairnessClassifier does the "
+        "same with PyTorch",
     ),
-    "ARTClassifier": "mitigates nothing: it runs a classifier of the Adversarial Robustness Toolbox, and hands "
-    "its predict arguments that scikit-learn's classifiers refuse",
-    "DeterministicReranking": "ranks candidates for a list of given length; the benchmark's techniques predict "
-    "a label for each row",
+    "ARTClassifier": "mitigates nothing: it runs a classifier of the Adversarial Robustness Toolbox, and "
+    "hands its predict arguments that scikit-learn's classifiers refuse",
+    "DeterministicReranking": "ranks candidates for a list of given length; the benchmark's techniques "
+    "predict a label for each row",
     "sklearn.FairAdapt": "needs R with the package fairadapt, and the causal graph of the columns",
     **dict.fromkeys(
         ["sklearn.SenSeI", "sklearn.SenSR"],
         "needs inFairness and skorch, and a network, a loss and a distance between persons of one's own",
     ),
-    "sklearn.PostProcessingMeta": "calls _get_tags, which scikit-learn's estimators have no more; holding out "
-    "rows to post-process is what the benchmark does for all techniques of that stage",
+    "sklearn.PostProcessingMeta": "calls _get_tags, which scikit-learn's estimators have no more; holding "
+    "out rows to post-process is what the benchmark does for all techniques of that stage",
     "sklearn.ReweighingMeta": "is aif360:sklearn.Reweighing and the classifier in one; the benchmark trains "
     "the experiment's classifier",
 }

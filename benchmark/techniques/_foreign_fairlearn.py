@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -94,7 +95,7 @@ def _threshold_optimizer(technique: Any, held_out: Scored, tools: Tools) -> Adju
 def _adversarial(technique: Any, train: Table, tools: Tools) -> Predictor:
     from benchmark.techniques.adversarial import _one_thread
 
-    torch: Any = library("torch.Tensor") and __import__("torch")
+    torch: Any = import_module("torch")
     encoding, seed, options = (
         visible(train, technique, use_sensitive=True),
         new_seed(tools),

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
-from benchmark.techniques._checks import Value, checked_value
+from benchmark.techniques._checks import checked_value
 from benchmark.techniques._foreign import STATES, ForeignPre, enclosed, encoded, new_seed, recoded
 from benchmark.techniques.base import Prepared, Technique, Tools
 from benchmark.techniques.encoding import Treatment
@@ -112,7 +112,7 @@ def technique_of(name: str, path: str) -> type[Technique]:
         and p.name != "random_state"
         and (p.default is p.empty or isinstance(p.default, _PLAIN))
     }
-    defaults: dict[str, Value | None] = {name: default for name, (_, default) in _ADAPTERS.items()}
+    defaults: dict[str, Any] = {name: default for name, (_, default) in _ADAPTERS.items()}
     defaults |= {name: None if p.default is p.empty else p.default for name, p in own.items()}
     package, module = _source(found)
     summary = (inspect.getdoc(found) or path).partition("\n")[0].rstrip(".")
@@ -162,7 +162,7 @@ def _imported(path: str) -> type[Any]:
 
 
 def _source(found: type[Any]) -> tuple[str, str]:
-    """Return the installed package that a class comes from, or "", and the module that it counts as part of."""
+    """Return the installed package that a class comes from, or "", and the module whose code it counts as."""
     root = found.__module__.partition(".")[0]
     file = getattr(inspect.getmodule(found), "__file__", None)
     if file is not None and not {"site-packages", "dist-packages"} & {*Path(file).parts}:

@@ -1,4 +1,4 @@
-"""Techniques of other libraries by name: ``aif360:Reweighing``, ``fairlearn:...``, ``sklearn:dotted.Path``."""
+"""Techniques of other libraries by name: ``aif360:...``, ``fairlearn:...``, ``sklearn:dotted.path``."""
 
 from __future__ import annotations
 
