@@ -27,6 +27,7 @@ from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.first import MOST_ROWS, REPETITIONS, first_experiment
 from benchmark.experiment.foreseen import foreseen
+from benchmark.experiment.own import with_own_baselines
 from benchmark.experiment.plan import (
     WHOLE,
     Experiment,
@@ -38,6 +39,7 @@ from benchmark.experiment.plan import (
     plan_blocks,
 )
 from benchmark.experiment.plan import lite as small
+from benchmark.experiment.rule import with_tuned
 from benchmark.experiment.run import STORE_NAME, Outcome, compute
 from benchmark.experiment.sample_files import Origin, draw_sample, parse_edit
 from benchmark.experiment.store import Store
@@ -45,7 +47,8 @@ from benchmark.experiment.world import build_world, load_plugins
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.first import first_lines
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
-from benchmark.runs.analysis import RunStatistics, baselines_of, folder_statistics, results_answers
+from benchmark.runs.analysis import RunStatistics, folder_statistics, results_answers
+from benchmark.runs.baselines import baselines_of
 from benchmark.runs.finished import FinishedRun, read_folds, read_results, read_run
 from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.frames import check_failures, check_results
@@ -177,6 +180,8 @@ def run(
     )
     with _naming_file(experiment):
         check_experiment(chosen)
+        chosen = with_tuned(chosen)
+        chosen = with_own_baselines(chosen)
     for note in foreseen(chosen):
         say(f"Note: {note}")
     part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards
@@ -414,7 +419,7 @@ class Run:
         """
         baselines = baselines_of(self.finished, self.results, baseline)
         return results_answers(
-            self.results,
+            self.finished.without_oracles(self.results),
             baselines,
             self.finished.constant_answers,
             resampling=self.finished.resampling(read_folds(self.folder)),

@@ -7,6 +7,8 @@ MANIFEST_NAME = "manifest.json"
 FOLDS_NAME = "folds.csv"
 TEST_ROWS_NAME = "test_rows.csv"
 GROUPS_NAME = "groups.csv"
+TUNING_NAME = "tuning.csv"
+FRONTIER_NAME = "frontier.csv"
 
 # Columns of results.csv, failures.csv, metrics.csv and convergence.csv; results/README.md explains them.
 RESULT_COLUMNS = (
@@ -18,7 +20,27 @@ METRIC_COLUMNS = (*RESULT_COLUMNS, "reason")
 CELL_COLUMNS = RESULT_COLUMNS[:6]  # of one fitted model, whatever it is tested on
 CONVERGENCE_COLUMNS = (*CELL_COLUMNS, "steps", "residual", "tolerance")
 FOLD_COLUMNS = (*RESULT_COLUMNS[:-2], "fold", *RESULT_COLUMNS[-2:])
+FRONTIER_COLUMNS = (*CELL_COLUMNS, "test", "relaxation", "accuracy", "discrimination")
 GROUP_COLUMNS = (*CELL_COLUMNS, "test", "attribute", "group", "n", "metric", "value", "note")
+
+TUNED = "tuned"
+"""Beside tests in stored counts: which setting was chosen, and how (:mod:`benchmark.experiment.tune`)."""
+TUNING_COLUMNS = (
+    *(*CELL_COLUMNS, "of", "chosen_on", "parameters", "settings", "unscored"),
+    *("validation_objective", "validation_excess", "objective", "excess", "discrimination", "accuracy"),
+)
+OWN = "own"
+"""As the baseline of a dataset: each technique is compared with the learner that it trains, without
+mitigation. In the column ``classifier`` there: the learner is the technique's own."""
+
+OWN_TITLE = "own learners"
+"""What that classifier is called in headings."""
+
+EACH_OWN = "each technique's own learner, unconstrained"
+"""What the baseline there is called."""
+
+UNTREATED = "none"
+"""The technique that does nothing."""
 
 CROSSED = " × "
 """Between the attributes, and between the states, of an intersection."""

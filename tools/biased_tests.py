@@ -20,13 +20,14 @@ from benchmark.experiment.plan import load_experiment
 from benchmark.figures import style
 from benchmark.figures.style import Page, line_style
 from benchmark.metrics import list_metrics
+from benchmark.statistics.agreement import ceiling, tau_interval
 from benchmark.statistics.frames import Cells, distance, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.techniques import get_technique
 from benchmark.text.files import plain_or_packed, write_atomically
 from tools.pages import with_part
 
-__all__ = ["PAGES", "TABLES", "claims", "corrected", "draw", "mitigation", "tau_of", "with_tables"]
+__all__ = ["PAGES", "TABLES", "claims", "corrected", "draw", "mitigation", "with_tables"]
 
 Array = NDArray[np.float64]
 Estimate = tuple[float, float, float]
@@ -51,7 +52,6 @@ RELABELLED = ("massaging", "reweighing", "preferential_sampling")
 """Techniques whose effect on samples of a network was found to be understated."""
 
 _HOLDOUT = 0.3
-_RESAMPLES = 1000
 _BEGIN, _END = "<!-- {}: python -m tools.biased_tests -->", "<!-- {} ends -->"
 
 
@@ -190,30 +190,6 @@ def claims() -> list[tuple[str, str, list[str], int, str]]:
 
 
 # Whether networks serve as well as real rows
-
-
-def tau_of(first: Array, second: Array) -> Array:
-    """Return Kendall's tau-b of numbers of techniques, the last axis of both."""
-    one, other = np.triu_indices(first.shape[-1], 1)
-    signs = [np.sign((own[..., one] - own[..., other]).round(12)) for own in (first, second)]
-    both = (signs[0] * signs[1]).sum(axis=-1)
-    return np.asarray(both / np.sqrt(np.prod([(own**2).sum(axis=-1) for own in signs], axis=0)))
-
-
-def tau_interval(first: Array, second: Array) -> Estimate:
-    """Return tau of mean distances with its percentile interval over repetitions, drawn for both together."""
-    n = first.shape[1]
-    drawn = np.random.default_rng(0).integers(0, n, (_RESAMPLES, n))
-    taus = tau_of(*(own[:, drawn].mean(axis=-1).T for own in (first, second)))
-    low, high = np.percentile(taus, [2.5, 97.5])
-    return float(tau_of(first.mean(axis=1), second.mean(axis=1))), float(low), float(high)
-
-
-def ceiling(own: Array) -> float:
-    """Return the mean tau between one half of the repetitions and the other, over all ways of halving."""
-    n = own.shape[1]
-    halves = [np.isin(np.arange(n), half) for half in itertools.combinations(range(n), n // 2) if 0 in half]
-    return float(np.mean([tau_of(own[:, half].mean(axis=1), own[:, ~half].mean(axis=1)) for half in halves]))
 
 
 def distances(run: str, dataset: str, bias: str, beta: float, metric: str) -> Array:

@@ -1,6 +1,7 @@
 """The classifiers that have a short name. What is declared of one is in its cells' keys, and in no others."""
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -18,12 +19,18 @@ class ClassifierDeclaration:
     cardinality_parameter : str, optional
         The class's parameter for the numbers of states, shape (n_features,), if it reads codes as
         categories; otherwise codes are one-hot encoded.
+    settings : tuple of (str, value), default ()
+        Parameters that are not left at the class's defaults.
+    extra : str, default ""
+        The optional part of this package that brings the class, if one does.
     """
 
     name: str
     path: str
     summary: str
     cardinality_parameter: str | None = None
+    settings: tuple[tuple[str, Any], ...] = ()
+    extra: str = ""
 
 
 BUILT_IN = (
@@ -54,6 +61,14 @@ BUILT_IN = (
         "gradient_boosting",
         "sklearn.ensemble.HistGradientBoostingClassifier",
         "Histogram gradient boosting on one-hot columns",
+    ),
+    ClassifierDeclaration(
+        "lightgbm",
+        "lightgbm.LGBMClassifier",
+        "Gradient boosting of LightGBM on one-hot columns (pip install 'betabench[lightgbm]')",
+        # The same trees on every machine, whatever its number of cores, and no messages.
+        settings=(("deterministic", True), ("force_row_wise", True), ("n_jobs", 1), ("verbose", -1)),
+        extra="lightgbm",
     ),
 )
 """Those of this package, in the order in which they are registered."""

@@ -3,6 +3,7 @@
 A classifier is named by a short name (``c45``) or by the dotted path of any scikit-learn compatible class
 (``sklearn.linear_model.LogisticRegression``). Either way it takes integer codes: classes that read codes
 as categories get them as they are, all others get them one-hot encoded over the known states, or as numbers.
+Some take the numbers that bins were cut from beside them.
 """
 
 import importlib
@@ -19,8 +20,14 @@ from benchmark.data.table import Table
 from benchmark.errors import ClassifierError, unknown_parameter
 from benchmark.registry import Registry
 
-Encoding: TypeAlias = Literal["one_hot", "ordinal"]
-"""How classes of numbers get codes: a column for each state, or the code itself as the one number."""
+Encoding: TypeAlias = Literal["one_hot", "ordinal", "numbers"]
+"""How classes of numbers get codes: a column for each state, the code itself as the one number, or, where
+there are any, the numbers from which bins were cut."""
+
+_Features: TypeAlias = NDArray[np.int16] | NDArray[np.float64]
+
+# By which parameter, of the class or of its fit, a class is told which columns are categories.
+_CATEGORICAL = ("categorical_features", "categorical_feature")
 
 _REGISTRY: Registry[ClassifierDeclaration] = Registry(
     "classifier", ClassifierError, entry_points="betabench.classifiers"
@@ -50,16 +57,17 @@ class OneHotClassifier:
             categories=[np.arange(k) for k in cardinalities],
             sparse_output=bool(get_tags(estimator).input_tags.sparse),
         )
+        self._more: dict[str, Any] = {}  # for the estimator's fit
 
     def fit(
-        self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: NDArray[np.float64] | None = None
+        self, X: _Features, y: NDArray[np.int64], sample_weight: NDArray[np.float64] | None = None
     ) -> Self:
         """Train on codes; raises :class:`ClassifierError` if the estimator cannot use weights."""
         encoded = self._encoder.fit_transform(X)
         if sample_weight is None:
-            self.estimator.fit(encoded, y)
+            self.estimator.fit(encoded, y, **self._more)
         elif _takes_weights(self.estimator):
-            self.estimator.fit(encoded, y, sample_weight=sample_weight)
+            self.estimator.fit(encoded, y, sample_weight=sample_weight, **self._more)
         else:
             raise ClassifierError(
                 f"{type(self.estimator).__name__} cannot train on weighted rows",
@@ -68,7 +76,7 @@ class OneHotClassifier:
             )
         return self
 
-    def predict(self, X: NDArray[np.int16]) -> NDArray[np.int64]:
+    def predict(self, X: _Features) -> NDArray[np.int64]:
         """Return the predicted class of each row, shape (n_rows,)."""
         return np.asarray(self.estimator.predict(self._encoder.transform(X)))
 
@@ -77,6 +85,46 @@ class OneHotClassifier:
         """Class probabilities, shape (n_rows, 2); the attribute is absent if the estimator has none."""
         probabilities = self.estimator.predict_proba  # AttributeError is the answer to hasattr
         return lambda X: probabilities(self._encoder.transform(X))
+
+
+class NumbersClassifier(OneHotClassifier):
+    """A scikit-learn classifier for codes beside numbers, which are the features of 0 states.
+
+    A class that can be told which columns are categories gets all columns as they are; one of more states
+    than it can tell apart counts as a number. For others codes are one-hot encoded, and numbers passed on as
+    they are where the class takes NaN, as trees do. Where it does not, each is scaled to mean 0 and variance
+    1 over the training rows, and of a column that lacks values there another column says where; their number
+    is the mean.
+    """
+
+    def __init__(self, estimator: Any, cardinalities: NDArray[np.int64]) -> None:
+        from sklearn.compose import ColumnTransformer
+        from sklearn.impute import SimpleImputer
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import FunctionTransformer, StandardScaler
+        from sklearn.utils import get_tags
+
+        states, numbers = np.flatnonzero(cardinalities), np.flatnonzero(cardinalities == 0)
+        super().__init__(estimator, cardinalities[states])
+        own = [name for name in _CATEGORICAL if name in inspect.signature(type(estimator)).parameters]
+        of_fit = [name for name in _CATEGORICAL if name in inspect.signature(estimator.fit).parameters]
+        if own or of_fit:
+            few = cardinalities[states] <= getattr(estimator, "max_bins", np.inf)
+            told = {name: states[few].tolist() for name in (*own, *of_fit)}
+            self._encoder = FunctionTransformer()
+            if own:
+                estimator.set_params(**told)
+            else:
+                self._more = told
+            return
+        tags = get_tags(estimator).input_tags
+        imputer = SimpleImputer(add_indicator=True, keep_empty_features=True)
+        scaled = "passthrough" if tags.allow_nan else make_pipeline(imputer, StandardScaler())
+        self._encoder = ColumnTransformer(
+            [("states", self._encoder, states), ("numbers", scaled, numbers)],
+            # Trees take NaN in dense features only.
+            sparse_threshold=float(tags.sparse and not tags.allow_nan),
+        )
 
 
 @dataclass(frozen=True)
@@ -89,7 +137,7 @@ class ClassifierFactory:
         What is built.
     parameters : dict
         Its parameters that differ from their defaults, sorted by name.
-    encoding : {"one_hot", "ordinal"}, default "one_hot"
+    encoding : {"one_hot", "ordinal", "numbers"}, default "one_hot"
         How it gets codes, unless it reads them as categories.
     """
 
@@ -120,8 +168,9 @@ class ClassifierFactory:
         """Return an untrained estimator for features of these numbers of states, shape (n_features,).
 
         It has ``fit(X, y, sample_weight=None)`` and ``predict(X)``, and ``predict_proba(X)`` where the
-        classifier has it; ``X`` holds codes, ``y`` 0 and 1. The seed, 0 or more, is used modulo 2**32 where
-        the estimator is randomised.
+        classifier has it; ``X`` holds codes, with the encoding ``"numbers"`` also numbers, which have 0
+        states; ``y`` holds 0 and 1. The seed, 0 or more, is used modulo 2**32 where the estimator is
+        randomised.
         """
         given = dict(self.parameters)
         if self._randomised:
@@ -131,7 +180,8 @@ class ClassifierFactory:
             return self.estimator_class(**given)
         if self.encoding == "ordinal":
             return self.estimator_class(**given)
-        return OneHotClassifier(self.estimator_class(**given), cardinalities)
+        wrapper = NumbersClassifier if self.encoding == "numbers" else OneHotClassifier
+        return wrapper(self.estimator_class(**given), cardinalities)
 
     def describe(self) -> dict[str, Any]:
         """Return what identifies the classifier in a store: class, version and parameters, as plain values.
@@ -168,9 +218,9 @@ def make_classifier(
         A short name, or the dotted path of a scikit-learn compatible class.
     parameters : dict, optional
         Parameters of the class.
-    encoding : {"one_hot", "ordinal"}, default "one_hot"
-        Whether a class of numbers gets a column for each state, or the code of the state as a number: for
-        trees, which cut ordered states where it is best.
+    encoding : {"one_hot", "ordinal", "numbers"}, default "one_hot"
+        Whether a class of numbers gets a column for each state; the code of the state as a number: for
+        trees, which cut ordered states where it is best; or numbers as :class:`NumbersClassifier` says.
 
     Raises
     ------
@@ -185,24 +235,24 @@ def make_classifier(
         entry = by_path.get(name) or ClassifierDeclaration(name.rpartition(".")[2].lower(), name, "")
     else:
         entry = _REGISTRY.get(name)
-    defaults = _defaults(_import_class(entry.path))
+    defaults = _defaults(_import_class(entry.path, entry.extra))
     ours = {"random_state", entry.cardinality_parameter}
     known = sorted(set(defaults) - ours)
-    given = parameters or {}
-    for parameter in given:
+    given = dict(entry.settings) | (parameters or {})
+    for parameter in parameters or {}:
         if parameter not in known:
             what = f"The classifier {name!r} has no parameter {parameter!r}"
             if parameter in ours:
                 what = f"The parameter {parameter!r} of {name!r} is set by the benchmark"
             raise unknown_parameter(ClassifierError, what, parameter, given[parameter], known)
-    if encoding == "ordinal" and entry.cardinality_parameter is not None:
+    if encoding != "one_hot" and entry.cardinality_parameter is not None:
         raise ClassifierError(
             f"The classifier {name!r} reads states as categories, not as numbers",
             expected="no 'encoding'",
             got=f"encoding = {encoding!r}",
             remedy="leave it out, or choose a classifier of numbers, such as 'random_forest'",
         )
-    changed = {p: given[p] for p in sorted(given) if not _same(given[p], defaults[p])}
+    changed = {p: given[p] for p in sorted(given) if p not in defaults or not _same(given[p], defaults[p])}
     return ClassifierFactory(entry, changed, encoding)
 
 
@@ -231,7 +281,7 @@ def naive_bayes_ranker(table: Table) -> NDArray[np.float64]:
         return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
 
 
-def _import_class(path: str) -> type[Any]:
+def _import_class(path: str, extra: str = "") -> type[Any]:
     module, _, attribute = path.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), attribute)
@@ -240,7 +290,9 @@ def _import_class(path: str) -> type[Any]:
             f"The classifier {path!r} cannot be imported",
             expected="the dotted path of a class, such as sklearn.linear_model.LogisticRegression",
             got=f"{type(problem).__name__}: {problem}",
-            remedy="correct the path, or install the package",
+            remedy=f"pip install 'betabench[{extra}]'"
+            if extra
+            else "correct the path, or install the package",
         ) from problem
     from sklearn.base import ClassifierMixin
 

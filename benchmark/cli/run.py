@@ -95,6 +95,7 @@ def _run(options: argparse.Namespace) -> int:
             made.failures,
             made.description,
             folds=made.folds,
+            frontier=made.frontier,
             output_dir=finished.folder,
             written=[finished.folder / STORE_NAME, *made.written],
         )

@@ -54,6 +54,17 @@ class Bench:
     def predict(self, train: Table, test: Table) -> NDArray[np.bool_]:
         return self.fit(train).predict(test)
 
+    def asks_for_classifier(self) -> bool:
+        """Fit on the example table, and return whether a classifier was asked for."""
+        asked: list[NDArray[np.int64]] = []
+
+        def noted(cardinalities: NDArray[np.int64]) -> Estimator:
+            asked.append(cardinalities)
+            return self.classifier(cardinalities)
+
+        replace(self, classifier=noted).fit(example_table())
+        return bool(asked)
+
     @cached_property
     def trial(self) -> _Trial:
         """A fit on the example table that several checks share, and what was noticed meanwhile."""

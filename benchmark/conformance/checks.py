@@ -48,6 +48,7 @@ from benchmark.conformance._example import (
     told_by_skill,
     train_and_test,
 )
+from benchmark.conformance.space_checks import valid_search_space
 from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, DeclinedError, TechniqueError, where
 from benchmark.techniques.base import Convergence, Estimator, Predictor, PreProcessing, Technique
@@ -530,6 +531,29 @@ def _group_without_positives(bench: Bench) -> None:
             _demand(bool(problem.what.strip()), "The technique fails without a reason")
 
 
+def _learner_declared(bench: Bench) -> None:
+    """Demand that who asks for no classifier says what its own learner is without mitigation."""
+    own, technique = bench.technique.unconstrained, bench.technique
+    if own is None:
+        if not bench.asks_for_classifier():
+            raise _CautionError(
+                "It never asks for tools.classifier, and is compared with one nevertheless",
+                expected="unconstrained, the parameters at which its own learner does nothing for fairness",
+                remedy='declare it, so that baseline = "own" compares it with that learner, if there are any',
+            )
+        return
+    try:
+        free = type(technique)(**{**technique.parameters, **own})
+    except (TechniqueError, TypeError) as problem:
+        raise NonconformityError("unconstrained holds no parameters of it", got=str(problem)) from None
+    for tried in (bench, replace(bench, technique=free)):
+        _demand(
+            not tried.asks_for_classifier(),
+            "It asks for tools.classifier, and declares a learner of its own",
+            remedy="take 'unconstrained' out of it, or train without tools.classifier",
+        )
+
+
 CHECKS: dict[str, Callable[[Bench], None]] = {
     "trains on the example": _trains,
     "deterministic under a seed": _deterministic,
@@ -547,6 +571,7 @@ CHECKS: dict[str, Callable[[Bench], None]] = {
         bench, "needs_scores", "estimate probabilities", _Scoreless, "that estimates no probabilities"
     ),
     "scores declared": _scores_declared,
+    "learner declared": _learner_declared,
     "test labels unseen": _labels_unseen,
     "label column unused": _label_column_unused,
     "better than a constant": _better_than_constant,
@@ -557,6 +582,7 @@ CHECKS: dict[str, Callable[[Bench], None]] = {
     "coding irrelevant": _coding_irrelevant,
     "groups declared": _groups_declared,
     "a group without positives": _group_without_positives,
+    "search space valid": valid_search_space,
 }
 """All checks by name, in the order in which they run."""
 

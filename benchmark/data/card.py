@@ -246,6 +246,9 @@ class NumericColumn(_Declaration):
     others : str, optional
         The state of every value that the card does not name, where such values may be: states that few rows
         have need not be listed, and stay unnamed.
+    numbers : bool, default False
+        Whether the numbers are kept beside the bins, for classifiers with ``encoding = "numbers"``. Nothing
+        of them is written to a file. The label and the sensitive columns have none, whatever this says.
     source : str, optional
         The column's name in the file, where it differs.
     description : str, default ""
@@ -257,6 +260,7 @@ class NumericColumn(_Declaration):
     states: States
     values: Values = {}
     others: Others = None
+    numbers: bool = False
     source: Text | None = None
     description: str = ""
 
@@ -515,6 +519,13 @@ class Card(_Declaration):
         crossed = [name for name, _ in self._members] if len(self._members) > 1 else []
         return tuple(dict.fromkeys((*self.sensitive, *crossed)))
 
+    @property
+    def numbered(self) -> dict[str, NumericColumn]:
+        """The features whose numbers are kept, by name."""
+        roles = {self.label, self.sensitive_feature, *(name for name, _ in self._members)}
+        kept = {name: spec for name, spec in self.columns.items() if getattr(spec, "numbers", False)}
+        return {n: c for n, c in kept.items() if n not in roles and isinstance(c, NumericColumn)}
+
     def schema(self) -> Schema:  # type: ignore[override]  # hides a pydantic method that is deprecated
         """Return columns and roles; no data are needed."""
         columns = tuple(Column(name, spec.states, spec.ordered) for name, spec in self.columns.items())
@@ -585,7 +596,7 @@ class Card(_Declaration):
         """SHA-256, 64 hexadecimal digits, of everything in the card that can change a number.
 
         Prose, addresses and places of files are not among it; ``missing`` is, as the states and values of its
-        columns.
+        columns. Nor is which numbers are kept: what reads them names them itself.
         """
         return self._digest()
 
@@ -775,6 +786,7 @@ class Card(_Declaration):
 
 def _facts(spec: CategoricalColumn | NumericColumn, without: set[str]) -> dict[str, Any]:
     """Return the fields of a column that can change a number: ``others``, which is new, where it is set."""
+    without = {*without, "numbers"}
     return spec.model_dump(exclude=without if spec.others is not None else {*without, "others"})
 
 

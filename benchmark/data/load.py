@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.card import MISSING_VALUES, Card, CategoricalColumn, NumericColumn, load_card
+from benchmark.data.numbers import Numbers
 from benchmark.data.raw import Records, read_records
 from benchmark.data.score import Score, contrary_labels, read_numbers, score_of
 from benchmark.data.source import ANYWHERE, Sources, read_sources
@@ -46,6 +48,9 @@ class Dataset:
         Columns of the files that the card does not mention, neither as kept nor as dropped.
     score : Score, optional
         The number behind the label, where the card names one.
+    numbers : Numbers, optional
+        The numbers of the features beside whose bins the card keeps them, where they were asked for:
+        ``replace(table, numbers=numbers)`` is a table with them.
     """
 
     card: Card
@@ -53,6 +58,7 @@ class Dataset:
     source: str
     unused: tuple[str, ...] = ()
     score: Score | None = None
+    numbers: Numbers | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -84,7 +90,7 @@ class Dataset:
         return frame
 
 
-def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE) -> Dataset:
+def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE, *, numbers: bool = False) -> Dataset:
     """Find, verify, read and code a dataset.
 
     Parameters
@@ -93,6 +99,8 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE) -> Datase
         The card, the name of a shipped one, or the path of a TOML file.
     sources : Sources, optional
         Where its files may come from: :class:`benchmark.data.source.Sources`.
+    numbers : bool, default False
+        Whether to keep the numbers beside their bins where the card says so.
 
     Raises
     ------
@@ -108,22 +116,25 @@ def load_dataset(card: Card | str | Path, sources: Sources = ANYWHERE) -> Datase
     if not isinstance(card, Card):
         card = load_card(card)
     files = read_sources(card, sources)
-    codes, unknown, unused, numbers = [], [], [], []
+    codes, unknown, unused, scores, kept = [], [], [], [], []
+    columns = card.numbered if numbers else {}
     for file, source in zip(card.source.files, files, strict=True):
         records = read_records(card, file, source)
-        found, strange = _code(card, records, source.location)
-        codes.append(found)
+        coded, strange = _code(card, records, source.location)
+        codes.append(coded)
         unknown += strange
         unused += records.unused
-        numbers += read_numbers(card, records, source.location)
+        scores += read_numbers(card, records, source.location)
+        kept.append(_numbers(columns, card.source.decimal, records))
     if unknown:
         raise _unknown_values(card, unknown)
     table = Table(card.schema(), np.concatenate(codes))
     _check_rows(card, table)
     groups = itertools.groupby(files, key=lambda file: file.kind)
     places = (f"{kind}: {', '.join(file.location for file in group)}" for kind, group in groups)
-    score = score_of(card, table, numbers)
-    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)), score)
+    score = score_of(card, table, scores)
+    found = Numbers(tuple(columns), np.asfortranarray(np.vstack(kept))) if columns else None
+    return Dataset(card, table, "; ".join(places), tuple(dict.fromkeys(unused)), score, found)
 
 
 def group_notes(table: Table) -> tuple[str, ...]:
@@ -190,6 +201,17 @@ def _code(card: Card, records: Records, location: str) -> tuple[NDArray[np.int16
     return codes, unknown
 
 
+def _numbers(columns: Mapping[str, NumericColumn], decimal: str, records: Records) -> NDArray[np.float64]:
+    """Return the numbers of some columns of a file, shape (n_rows, n_columns)."""
+    kept = np.empty((len(records.lines), len(columns)), order="F")
+    for i, (name, spec) in enumerate(columns.items()):
+        coder, values = Coder(spec, decimal), records.columns[spec.source or name]
+        number = {raw: coder.number(raw.strip()) for raw in dict.fromkeys(values)}
+        kept[:, i] = [number[raw] for raw in values]
+    kept[np.isinf(kept)] = np.nan  # no learner takes them
+    return kept
+
+
 class Coder(dict[str, int]):
     """Raw value -> code, worked out once for each distinct value; -1 if the column has no state for it."""
 
@@ -211,13 +233,17 @@ class Coder(dict[str, int]):
         unlisted = -1 if spec.others is None else self.code_of[spec.others]
         if isinstance(spec, CategoricalColumn):
             return self.code_of.get(value, unlisted)
-        try:
-            number = float(value.translate(self.marks))
-        except ValueError:
-            return unlisted
+        number = self.number(value)
         if not spec.bins[0] <= number <= spec.bins[-1]:  # false for nan, too
             return unlisted
         return min(bisect_right(spec.bins, number), len(spec.bins) - 1) - 1
+
+    def number(self, value: str) -> float:
+        """Return the number that a value is; NaN if it is none, or the name of a state."""
+        try:
+            return math.nan if value in self.spec.values else float(value.translate(self.marks))
+        except ValueError:
+            return math.nan
 
 
 @dataclass(frozen=True)

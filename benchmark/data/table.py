@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.data.numbers import Numbers
 from benchmark.errors import DataError, DeclinedError, UnknownNameError
 from benchmark.text.words import few
 
@@ -284,6 +285,9 @@ class Table:
         Codes, column by column in the schema's order, the label's among them: what learns takes ``features``
         and ``y``. The table keeps its own column-major, read-only view or copy, so no user of a table can
         change it under another.
+    numbers : Numbers, optional
+        The numbers that columns were cut from, for classifiers that are to have them. They stay with rows
+        that are taken; a table that is made of new codes has none.
 
     Raises
     ------
@@ -293,6 +297,7 @@ class Table:
 
     schema: Schema
     codes: NDArray[np.int16] = field(repr=False)
+    numbers: Numbers | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         codes = np.asarray(self.codes)
@@ -313,6 +318,12 @@ class Table:
                 "Codes lie outside their column's states",
                 expected="0 to the number of states less 1",
                 got=", ".join(bad),
+            )
+        if self.numbers is not None and len(self.numbers.values) != len(codes):
+            raise DataError(
+                "The numbers do not fit the codes",
+                expected=f"{len(codes)} rows",
+                got=f"{len(self.numbers.values)}",
             )
         own = np.asfortranarray(codes, dtype=CODE_DTYPE)
         if own.flags.writeable:
@@ -367,22 +378,25 @@ class Table:
         h.update(self.codes.astype("<i2").tobytes(order="F"))
         return h.hexdigest()
 
-    def twin(self) -> Table:
-        """Return the same rows as a table of its own, which derives its columns itself."""
+    def twin(self, *, numbers: bool = False) -> Table:
+        """Return the same rows as a table of its own, which derives its columns itself.
+
+        It has no numbers unless they are asked for.
+        """
         twin = object.__new__(Table)  # the codes are checked already
-        for name in ("schema", "codes"):
+        for name in ("schema", "codes", "numbers") if numbers else ("schema", "codes"):
             object.__setattr__(twin, name, getattr(self, name))
         return twin
 
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Table:
         """Return the table of the given row positions (repeats allowed) or of a row mask."""
-        return Table(self.schema, self.codes[rows])
+        return Table(self.schema, self.codes[rows], self.numbers and self.numbers.take(rows))
 
     def with_column(self, name: str, codes: NDArray[np.integer]) -> Table:
-        """Return a copy in which one column has the given codes, shape (n_rows,)."""
+        """Return a copy in which one column has the given codes, shape (n_rows,), and no numbers."""
         changed = self.codes.copy(order="F")
         changed[:, self.schema.index(name)] = codes
-        return Table(self.schema, changed)
+        return Table(self.schema, changed, self.numbers and self.numbers.without(name))
 
     def hide_label(self) -> Table:
         """Return the rows with a label column of zeros: the form in which test rows meet a technique.

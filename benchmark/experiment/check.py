@@ -17,6 +17,7 @@ from benchmark.errors import BetabenchError, ExperimentError, UnknownNameError
 from benchmark.experiment.entries import BiasEntry, ClassifierEntry, DatasetEntry, TechniqueEntry
 from benchmark.experiment.evaluate import configured_techniques, describe_classifier
 from benchmark.experiment.plan import PLUGIN_HINT, Experiment, load_experiment, naming_plugins
+from benchmark.experiment.rule import TuneEntry
 from benchmark.experiment.run import headline_metrics
 from benchmark.experiment.world import load_plugins
 from benchmark.metrics import metric_names
@@ -115,6 +116,7 @@ def _sound_part(content: Mapping[str, Any]) -> Experiment:
         classifiers=_all_sound(ClassifierEntry, entries(content, "classifiers")),
         betas=(),
         metrics=texts("metrics") or Experiment.model_fields["metrics"].default,
+        tune=_whole(TuneEntry, content.get("tune")),
         headline=texts("headline"),
         plugins=texts("plugins"),
     )
@@ -155,6 +157,8 @@ def _problems(experiment: Experiment) -> Iterator[_Problem]:
         place = f"classifier {classifier.name!r}"
         described = functools.partial(_described, classifier)
         yield from _of_parameters(place, described, classifier.classifier, classifier.parameters)
+    if experiment.tune is not None:
+        yield from _tried("tune", experiment.tune.parsed.check)
     unknown = [p for name in experiment.metrics for p in _tried("metrics", metric_names, [name])]
     yield from unknown
     for name in experiment.headline if not unknown else ():

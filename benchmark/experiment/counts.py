@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.columns import ORIGINAL
+from benchmark.columns import ORIGINAL, TUNED
 from benchmark.experiment.score import JOINT, counts_by_place
 from benchmark.experiment.store import CellResult
 
@@ -29,7 +29,7 @@ class CountsOfCells:
         self._n: defaultdict[CellName, int] = defaultdict(int)
 
     def taken_from(self, cells: Iterable[CellResult]) -> Iterator[CellResult]:
-        """Yield cells without their counts, which are added here, but with those by attributes."""
+        """Yield cells without their counts, which are added here, but with what else stands beside them."""
         for cell in cells:
             own = [counts for (_, test), counts in counts_by_place(cell.counts).items() if test == ORIGINAL]
             if cell.status == "ok" and own and len(own[0]):
@@ -37,8 +37,8 @@ class CountsOfCells:
                 total = np.sum([np.asarray(counts, dtype=float) for counts in own], axis=0)
                 self._sums[where] = self._sums.get(where, np.zeros_like(total)) + total
                 self._n[where] += 1
-            joint = cell.counts.get(JOINT) if isinstance(cell.counts, Mapping) else None
-            yield replace(cell, counts=() if joint is None else {JOINT: joint})
+            whole = cell.counts if isinstance(cell.counts, Mapping) else {}
+            yield replace(cell, counts={key: whole[key] for key in (JOINT, TUNED) if key in whole} or ())
 
     @property
     def means(self) -> Mapping[CellName, NDArray[np.float64]]:

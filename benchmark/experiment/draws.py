@@ -5,7 +5,7 @@ All numbers pass through here, so it is part of :data:`benchmark.experiment.vers
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from benchmark.bias import Bias, Planted, Rows
 from benchmark.columns import BIASED, ORIGINAL, Test
+from benchmark.data.numbers import numbered
 from benchmark.data.table import Table
 from benchmark.seeding import generator
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from benchmark.experiment.world import Scene
 
 Axes = dict[str, str | int | float]
+_Numbering = Callable[[Table, NDArray[np.intp] | None, str], Table]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,24 +69,49 @@ def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[F
     if not experiment.splits:
         whole = scene.planted(block.bias, beta)[0]
         train = whole.draw(scene.n_train, generator(experiment.seed, purpose="sample", **own))
-        yield Fold(own, train, _tests(Rows.of(scene.test), bias, beta, whole, experiment, own))
+        content, fill = Rows.of(scene.test), _numbering(scene, experiment, own, None)
+        tests = _tests(content, bias, beta, whole, experiment, own, fill, content.kept)
+        yield Fold(own, fill(train, None, "train"), tests)
         return
     rows = Rows.of(scene.test, scene.score)
     for number, (train_rows, test_rows) in enumerate(split(scene, experiment, own)):
         fold = own if scene.folds is None else {**own, "fold": number}
         rng = generator(experiment.seed, purpose="sample", **fold)
         planted: Planted | None = None
+        kept: NDArray[np.intp] | None = None
         if experiment.train == "data":
             if scene.n_train < len(train_rows):
                 train_rows = np.sort(rng.choice(train_rows, scene.n_train, replace=False))
-            train = bias.plant_in_rows(rows.take(train_rows), beta, rng).table
+            biased = bias.plant_in_rows(rows.take(train_rows), beta, rng)
+            train, kept = biased.table, biased.kept
         else:
             planted = bias.plant_unchecked(scene.network_of(train_rows), beta)
             train = planted.draw(scene.n_train, rng)
         held_out = Rows.of(
             scene.test.take(test_rows), None if rows.score is None else rows.score.take(test_rows)
         )
-        yield Fold(fold, train, _tests(held_out, bias, beta, planted, experiment, fold))
+        fill = _numbering(scene, experiment, fold, train_rows)
+        tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows)
+        yield Fold(fold, fill(train, kept, "train"), tests)
+
+
+def _numbering(scene: Scene, experiment: Experiment, own: Axes, known: NDArray[np.intp] | None) -> _Numbering:
+    """Return what gives a table numbers, told which of the scene's rows it has, and what they are for.
+
+    Those that are drawn are drawn from the ``known`` rows, or from all; see
+    :func:`benchmark.data.numbers.numbered`. Where no classifier takes numbers, the table is left as it is.
+    """
+    numbers = scene.numbers
+    if numbers is None:
+        return lambda table, *_: table
+
+    def number(table: Table, rows: NDArray[np.intp] | None, part: str) -> Table:
+        def lots(column: str) -> np.random.Generator:
+            return generator(experiment.seed, purpose="numbers", part=part, column=column, **own)
+
+        return numbered(table, scene.test, numbers, known, rows, lots)
+
+    return number
 
 
 def split(
@@ -110,26 +137,37 @@ def n_held_out(n_rows: int, holdout: float) -> int:
 
 
 def _tests(
-    rows: Rows, bias: Bias, beta: float, planted: Planted | None, experiment: Experiment, own: Axes
+    rows: Rows,
+    bias: Bias,
+    beta: float,
+    planted: Planted | None,
+    experiment: Experiment,
+    own: Axes,
+    fill: _Numbering,
+    which: NDArray[np.intp],
 ) -> dict[Test, TestRows]:
-    """Return the rows of each test that needs its own: balanced ones are original ones with weights."""
+    """Return the rows of each test that needs its own: balanced ones are original ones with weights.
+
+    ``which`` of the scene's rows they are is told ``fill``.
+    """
     before = rows.table
 
     def lots() -> np.random.Generator:
         # The same for all tests: where nothing is planted, they are the same rows.
         return generator(experiment.seed, purpose="observe", **own)
 
-    original = TestRows(bias.observe(before, beta, lots()).hide_label(), before)
+    original = TestRows(fill(bias.observe(before, beta, lots()).hide_label(), which, ORIGINAL), before)
     tests: dict[Test, TestRows] = {ORIGINAL: original}
     if BIASED in experiment.tests:
         if planted is not None and bias.edits_network:
             # What an edited network says of people is in no row of the others: other people are drawn.
             changed = planted.draw_rows(len(before), lots())
-            tests[BIASED] = TestRows(changed.table.hide_label(), changed.truth)
+            tests[BIASED] = TestRows(fill(changed.table.hide_label(), None, BIASED), changed.truth)
         else:
             changed = bias.plant_in_rows(rows, beta, lots())
             seen, same = changed.table.hide_label(), not bias.records_anew
             # What is recorded anew may be the same as well: no label or row was changed before.
             same = same or np.array_equal(seen.codes, original.seen.codes[changed.kept])
+            seen = fill(seen, which[changed.kept], BIASED)
             tests[BIASED] = TestRows(seen, changed.truth, changed.kept if same else None)
     return tests

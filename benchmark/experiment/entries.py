@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StrictInt, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    SerializerFunctionWrapHandler,
+    StrictInt,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
 from benchmark.data.card import Card, DeprivedGroup, Edges, NetworkSettings, load_card
@@ -15,6 +23,9 @@ from benchmark.models import STRICT, Identifier, TechniqueName, entry_name
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Folds = Annotated[StrictInt, Field(ge=2)]
 Parameters = dict[str, bool | int | float | str]
+FigureKind = Literal["auc", "fidelity", "label", "network", "over_beta", "tradeoff"]  # folders of figures/
+TunedOn = Literal["biased", "clean", "oracle"]
+"""What a setting is chosen on: rows of the biased training sample, rows without bias, or the test rows."""
 
 
 class _Strict(BaseModel):
@@ -102,9 +113,8 @@ class DatasetEntry(_Strict):
     card: str  # a shipped name, or the path of a TOML file, relative to the experiment file
     name: Identifier = ""  # in results; that of the card unless given
     bias: tuple[BiasEntry, ...] = Field(min_length=1)
-    baseline: Identifier = (
-        "none"  # the technique that counts as doing nothing, for the paper's Tables 2 and 5
-    )
+    # The technique that counts as doing nothing, for the paper's Tables 2 and 5; or "own".
+    baseline: Identifier = "none"
     train_rows: TrainRows | None = None  # where it is not that of the experiment
     folds: Folds | None = None  # where they are not those of the experiment
     network: NetworkEntry = NetworkEntry()
@@ -135,12 +145,24 @@ class DatasetEntry(_Strict):
 
 
 class TechniqueEntry(_Strict):
-    """A technique with its parameters, under the name that tables show."""
+    """A technique with its parameters, under the name that tables show.
+
+    ``sweep`` names the list of values that it is one of, and ``tuned`` says what its parameters are chosen on
+    (:func:`benchmark.experiment.rule.with_tuned`); both are empty of most.
+    """
 
     technique: TechniqueName
     name: Identifier = ""
     title: str = ""
     parameters: Parameters = {}
+    sweep: str = ""
+    tuned: TunedOn | None = None
+
+    @model_serializer(mode="wrap")
+    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what entries did not have before there were sweeps and tuning."""
+        fields: dict[str, Any] = written(self)
+        return {key: own for key, own in fields.items() if own or key not in ("sweep", "tuned")}
 
     @model_validator(mode="before")
     @classmethod
@@ -157,7 +179,7 @@ class ClassifierEntry(_Strict):
     classifier: str
     name: Identifier = ""
     parameters: Parameters = {}
-    encoding: Literal["one_hot", "ordinal"] = "one_hot"  # how it gets states, if it reads numbers
+    encoding: Literal["one_hot", "ordinal", "numbers"] = "one_hot"  # how it gets states, if it reads numbers
 
     @model_validator(mode="before")
     @classmethod

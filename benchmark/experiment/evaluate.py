@@ -6,15 +6,16 @@ import contextlib
 import functools
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.classifiers import ClassifierFactory, make_classifier, naive_bayes_ranker
-from benchmark.columns import ORIGINAL, Test
+from benchmark.columns import ORIGINAL, OWN, Test
+from benchmark.data.numbers import Numbers
 from benchmark.data.table import Table
 from benchmark.errors import (
     BetabenchError,
@@ -40,12 +41,18 @@ from benchmark.experiment.score import (
     stored_counts,
 )
 from benchmark.experiment.store import CellResult, Status
+from benchmark.experiment.unprocessing import (
+    Said,
+    UnconstrainedFold,
+    frontier_values,
+    has_frontier,
+)
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.experiment.world import Scene, World
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import Convergence, Technique, Tools, get_technique, list_techniques
 from benchmark.techniques._checks import checked_decision, checked_score
-from benchmark.techniques.base import unfit
+from benchmark.techniques.base import Estimator, unfit
 
 
 @dataclass(frozen=True)
@@ -181,9 +188,7 @@ class Evaluator:
         tools = [
             [
                 Tools(
-                    classifier=functools.partial(
-                        self.classifiers[cell.classifier].build, seed=classifier_seed
-                    ),
+                    classifier=self._builder(cell.classifier, classifier_seed),
                     ranker=ranker,
                     # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
                     rng=generator(
@@ -203,6 +208,11 @@ class Evaluator:
             content = self._cell(block, cell, technique, folds, own_tools, scorers)
             yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
+    def _builder(self, classifier: str, seed: int) -> Callable[[NDArray[np.int64]], Estimator]:
+        if classifier not in self.classifiers:
+            return _no_classifier
+        return functools.partial(self.classifiers[classifier].build, seed=seed)
+
     def _cell(
         self,
         block: Block,
@@ -214,15 +224,17 @@ class Evaluator:
     ) -> dict[str, Any]:
         """Return the fields of a cell's result; the seconds are those before scoring."""
         started = time.perf_counter()
-        mismatch = classifier_mismatch(technique, self.classifiers[cell.classifier])
+        factory = self.classifiers.get(cell.classifier)
+        mismatch = None if factory is None else classifier_mismatch(technique, factory)
+        numbers = factory is not None and factory.encoding == "numbers"
         answers: dict[Place, Answers] = {}
-        convergences = []
+        convergences, unconstrained = [], []
         begin = ""
         try:
             for number, (fold, own_tools) in enumerate(zip(folds, tools, strict=True)):
                 begin = "" if mismatch else _in_fold(number, len(folds))
                 # Tables of its own for each: what a table derives from its codes can be written to.
-                train = fold.train.twin()
+                train = fold.train.twin(numbers=numbers)
                 with np.errstate():  # what a technique sets is not for the next one
                     declined = mismatch if mismatch is not None else unfit(technique, train)
                     if declined is None:
@@ -233,9 +245,13 @@ class Evaluator:
                             return {"status": "failed", "reason": reason}
                         return {"status": "skipped", "reason": begin + storable(declined)}
                     own_scorers = {test: scorers[number, test] for test in fold.tests}
-                    found, convergence = _answers(technique, train, fold.tests, own_scorers, own_tools)
+                    asked = technique, train, fold.tests, own_scorers, own_tools
+                    found, convergence, said = _answers(*asked, numbers)
                 answers |= {(number, test): own for test, own in found.items()}
                 convergences += [convergence] if convergence is not None else []
+                unconstrained += [said] if said is not None else []
+            seconds = time.perf_counter() - started
+            frontier = frontier_values([said() for said in unconstrained], self.world.experiment.tests)
         except NotConvergedError as error:
             return {"status": "not_converged", "reason": begin + _in_words(error)}
         except DeclinedError as error:
@@ -243,11 +259,11 @@ class Evaluator:
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
             return {"status": "failed", "reason": begin + _in_words(error)}
-        seconds = time.perf_counter() - started
         scored = {place: scorers[place].score(own) for place, own in answers.items()}
         return {
             "status": "ok",
             "metrics": metric_values(scored, self.world.experiment.tests),
+            "frontier": frontier,
             "counts": stored_counts(scored),
             # Of several folds, how the one ended that came least below its tolerance.
             "convergence": max(convergences, key=lambda c: c.residual - c.tolerance, default=None),
@@ -257,40 +273,60 @@ class Evaluator:
         }
 
 
+def _no_classifier(_cardinalities: NDArray[np.int64]) -> NoReturn:
+    raise TechniqueError(
+        "A technique that declares a learner of its own asks for a classifier",
+        expected=f"no use of tools.classifier where the classifier is {OWN!r}",
+        remedy="correct the technique, or take 'unconstrained' out of it",
+    )
+
+
 def _answers(
     technique: Technique,
     train: Table,
     tests: Mapping[Test, TestRows],
     scorers: Mapping[Test, Scorer],
     tools: Tools,
-) -> tuple[dict[Test, Answers], Convergence | None]:
-    """Train and predict, and trust nothing: a plugin may have replaced the methods that check."""
+    numbers: bool,
+) -> tuple[dict[Test, Answers], Convergence | None, Callable[[], UnconstrainedFold] | None]:
+    """Train and predict, and trust nothing: a plugin may have replaced the methods that check.
+
+    Last comes what says, when it is called, what a frontier is made from, if one is.
+    """
     predictor = technique.fit(train, tools)
+    said: dict[Test, Said] = {}
 
-    def ask(rows: TestRows, scorer: Scorer) -> Answers:
-        test = rows.seen.twin()
+    def predict(table: Table) -> NDArray[np.bool_]:
+        return checked_decision(technique, predictor.predict(table), len(table))
 
-        def predict(table: Table) -> NDArray[np.bool_]:
-            return checked_decision(technique, predictor.predict(table), len(test))
+    def predict_score(table: Table) -> NDArray[np.float64]:
+        assert predictor.predict_score is not None
+        return checked_score(technique, predictor.predict_score(table), len(table))
 
-        def predict_score(table: Table) -> NDArray[np.float64]:
-            assert predictor.predict_score is not None
-            return checked_score(technique, predictor.predict_score(table), len(test))
-
+    def ask(name: Test, rows: TestRows) -> Answers:
+        test = rows.seen.twin(numbers=numbers)
         predicted = predict(test)
         # Scores are looked at even where no metric needs them: predictions may have been made from NaN.
         score = None if predictor.predict_score is None else predict_score(test)
-        return scorer.ask(test, predicted, score, predict if score is None else predict_score)
+        if score is not None:
+            said[name] = Said(predicted, score)
+        return scorers[name].ask(test, predicted, score, predict if score is None else predict_score)
+
+    def unconstrained() -> UnconstrainedFold:
+        return train, predict_score(train.twin(numbers=numbers)), tests, said
 
     answers: dict[Test, Answers] = {}
     for name, rows in tests.items():
         if rows.among is None:
-            answers[name] = ask(rows, scorers[name])
-        else:
-            answers[name] = answers[ORIGINAL].of(rows.among)
+            answers[name] = ask(name, rows)
+            continue
+        answers[name] = answers[ORIGINAL].of(rows.among)
+        if said:
+            said[name] = said[ORIGINAL].of(rows.among)
+    more = unconstrained if said and has_frontier(technique) else None
     reported = predictor.convergence
     if reported is None:
-        return answers, None
+        return answers, None, more
     figures = Convergence(int(reported.steps), float(reported.residual), float(reported.tolerance))
     finite = bool(np.isfinite([figures.residual, figures.tolerance]).all())
     if not (finite and 0 <= figures.steps < 2**63):  # what the store can keep
@@ -300,7 +336,7 @@ def _answers(
             got=str(figures),
             remedy="correct what the technique reports",
         )
-    return answers, figures
+    return answers, figures, more
 
 
 def _in_fold(number: int, n_folds: int | None) -> str:
@@ -317,7 +353,8 @@ def _sealed(table: Table) -> Table:
     """Return a copy of a table with codes that cannot be made writeable again."""
     for schema in (table.schema, table.feature_schema):
         schema.cardinalities.flags.writeable = False
-    return Table(table.schema, _read_only(table.codes))
+    kept = table.numbers and Numbers(table.numbers.columns, _read_only(table.numbers.values))
+    return Table(table.schema, _read_only(table.codes), kept)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,14 +17,18 @@ from benchmark.columns import (
     CROSSED,
     FAILURE_COLUMNS,
     FOLD_COLUMNS,
+    FRONTIER_COLUMNS,
     GROUP_COLUMNS,
     METRIC_COLUMNS,
     ORIGINAL,
     RESULT_COLUMNS,
+    TUNED,
+    TUNING_COLUMNS,
 )
 from benchmark.experiment.counts import CellName
 from benchmark.experiment.score import joint_counts
 from benchmark.experiment.store import CellResult, MetricValue
+from benchmark.experiment.unprocessing import frontier_points
 from benchmark.experiment.world import Scene, World
 from benchmark.metrics import GroupCounts, OneValueEach, measure_by_group, metrics_by_group
 from benchmark.statistics.row_sampling import ROW_COLUMNS, row_deviations
@@ -160,6 +166,42 @@ def row_noise_frame(
     return pd.DataFrame(rows, columns=list(ROW_COLUMNS)).astype({"beta": float, "sd_test_rows": float})
 
 
+def tuning_frame(world: World, cells: Iterable[CellResult]) -> pd.DataFrame:
+    """Return one row per finished cell of each technique that is tuned, the default setting's among them.
+
+    Columns :data:`~benchmark.columns.TUNING_COLUMNS`: which setting was chosen on what, its objective and by
+    how much it breaks the constraint, on the rows that it was chosen by and on the original test.
+    """
+    experiment, rows, defaults = world.experiment, [], {}
+    bases: dict[str, str] = {}
+    for entry in experiment.techniques:  # tuned entries follow the one that they are of
+        bases[entry.name] = next(reversed(bases.values())) if entry.tuned else entry.name
+    chosen_on = {entry.name: entry.tuned or "default" for entry in experiment.techniques}
+    tuned = {bases[name] for name, on in chosen_on.items() if on != "default"}
+    rule = None if experiment.tune is None else experiment.tune.parsed
+    for cell in cells:
+        base = bases[cell.technique]
+        if rule is None or base not in tuned or cell.status != "ok":
+            continue
+        found = {
+            m.metric: float("nan") if m.value is None else m.value
+            for m in cell.metrics
+            if m.test == ORIGINAL and m.fold is None
+        }
+        where = (cell.dataset, cell.bias, cell.beta, base, cell.classifier, cell.repetition)
+        if cell.technique == base:
+            defaults[where] = found
+        on_test = rule.goal(found), rule.excess(found, defaults.get(where))
+        note: Any = cell.counts[TUNED][0] if isinstance(cell.counts, Mapping) and TUNED in cell.counts else {}
+        parameters = json.dumps(note["parameters"], sort_keys=True) if note else ""
+        tried = (note.get("settings", 0), note.get("unscored", 0))
+        validated = (note.get("objective", float("nan")), note.get("excess", float("nan")))
+        shown = (found["discrimination"], found["accuracy"])
+        own = (base, chosen_on[cell.technique], parameters, *tried, *validated, *on_test, *shown)
+        rows.append((*_where(cell), *own))
+    return pd.DataFrame(rows, columns=list(TUNING_COLUMNS)).astype({"beta": float})
+
+
 def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
     """Return one row per finished cell whose technique optimizes something, with how it converged.
 
@@ -167,6 +209,21 @@ def convergence_frame(cells: Iterable[CellResult]) -> pd.DataFrame:
     """
     rows = [(*_where(c), *astuple(c.convergence)) for c in cells if c.convergence is not None]
     return pd.DataFrame(rows, columns=list(CONVERGENCE_COLUMNS)).astype({"beta": float})
+
+
+def frontier_frame(cells: Iterable[CellResult], tests: Sequence[str]) -> pd.DataFrame:
+    """Return the points of the unprocessing frontier of each finished cell that has one.
+
+    Columns :data:`~benchmark.columns.FRONTIER_COLUMNS`; see :mod:`benchmark.experiment.unprocessing`.
+    """
+    rows = [
+        (*_where(cell), test, *point)
+        for cell in cells
+        for test in tests
+        for point in frontier_points(cell, test)
+    ]
+    numbers = ("beta", *FRONTIER_COLUMNS[-3:])
+    return pd.DataFrame(rows, columns=list(FRONTIER_COLUMNS)).astype(dict.fromkeys(numbers, float))
 
 
 def _in_order(

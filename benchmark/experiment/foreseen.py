@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from benchmark.classifiers import make_classifier
+from benchmark.columns import OWN, UNTREATED
 from benchmark.experiment.evaluate import classifier_mismatch, configured_techniques
+from benchmark.experiment.own import cells_on, own_baselines, unconstrained
 from benchmark.experiment.plan import Experiment
 from benchmark.statistics.across import repetitions_needed
 
@@ -13,6 +16,7 @@ from benchmark.statistics.across import repetitions_needed
 def foreseen(experiment: Experiment) -> Iterator[str]:
     """Yield sentences on what a run of an experiment cannot give, whatever the data."""
     yield from mismatches(experiment)
+    yield from other_learners(experiment)
     if experiment.train == "network":  # the t-test of overlapping splits has no smallest p-value
         yield from too_few_repetitions(experiment)
 
@@ -20,13 +24,36 @@ def foreseen(experiment: Experiment) -> Iterator[str]:
 def mismatches(experiment: Experiment) -> Iterator[str]:
     """Yield a sentence for each technique and classifier that do not fit: their cells are skipped."""
     techniques = configured_techniques(experiment)
+    cells = {dataset.name: set(cells_on(experiment, dataset)) for dataset in experiment.datasets}
     for entry in experiment.techniques:
-        asked = [d for d in experiment.datasets if not d.techniques or entry.name in d.techniques]
         for classifier in experiment.classifiers:
             factory = make_classifier(classifier.classifier, classifier.parameters, classifier.encoding)
-            found = (classifier_mismatch(techniques[dataset.name, entry.name], factory) for dataset in asked)
+            asked = [name for name, own in cells.items() if (entry.name, classifier.name) in own]
+            found = (classifier_mismatch(techniques[name, entry.name], factory) for name in asked)
             for reason in dict.fromkeys(filter(None, found)):
                 yield f"{entry.name} with {classifier.name} will be skipped: {reason}."
+
+
+def other_learners(experiment: Experiment) -> Iterator[str]:
+    """Yield a sentence on techniques whose own learner is compared with another one.
+
+    What the learners differ by is then taken for what the techniques do: Cruz and Hardt (2024), Unprocessing
+    seven years of algorithmic fairness, ICLR, find comparisons of unequal base models misleading.
+    """
+    asked = [d for d in experiment.datasets if d.baseline != OWN]
+    tried = {name for dataset in asked for name, _ in cells_on(experiment, dataset)}
+    others = {dataset.baseline for dataset in asked}
+    found = [
+        t.name
+        for t in experiment.techniques
+        if t.name in tried - others and unconstrained(t.technique) is not None
+    ]
+    if found:
+        yield (
+            f"{', '.join(found)}: compared with another learner than the technique's own, so that what the "
+            "two differ by counts as what mitigation does (Cruz and Hardt 2024); "
+            f'baseline = "{OWN}" compares each with its own learner without mitigation.'
+        )
 
 
 def too_few_repetitions(experiment: Experiment) -> Iterator[str]:
@@ -37,10 +64,11 @@ def too_few_repetitions(experiment: Experiment) -> Iterator[str]:
     """
     families: dict[int, list[str]] = {}
     for dataset in experiment.datasets:
-        own = [
-            t.name for t in experiment.techniques if not dataset.techniques or t.name in dataset.techniques
-        ]
-        if n_tests := sum(name != dataset.baseline for name in own) * len(experiment.betas):
+        cells = cells_on(experiment, dataset)
+        compared = set(own_baselines(experiment).values()) | {UNTREATED}
+        known = compared if dataset.baseline == OWN else {dataset.baseline}
+        tests = Counter(classifier for name, classifier in cells if name not in known)
+        for n_tests in {n * len(experiment.betas): None for n in tests.values()}:
             families.setdefault(n_tests, []).append(dataset.name)
     n = experiment.repetitions
     for n_tests, datasets in families.items():

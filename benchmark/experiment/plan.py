@@ -14,17 +14,19 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     Field,
+    SerializerFunctionWrapHandler,
     StrictBool,
     StrictInt,
     ValidationError,
     field_validator,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
 from benchmark.bias import Bias, make_bias
 from benchmark.bias.edits import BiasEdit, deprived_edits
-from benchmark.columns import ORIGINAL, TEST_TITLES, Test
+from benchmark.columns import ORIGINAL, OWN, TEST_TITLES, UNTREATED, Test
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import (
     broken_rules,
@@ -39,13 +41,17 @@ from benchmark.experiment.entries import (
     BiasEntry,
     ClassifierEntry,
     DatasetEntry,
+    FigureKind,
     Folds,
     Parameters,
     PublishedEntry,
     TechniqueEntry,
     TrainRows,
 )
-from benchmark.models import STRICT, Identifier, entry_name
+from benchmark.experiment.own import cells_on, is_unconstrained, unconstrained
+from benchmark.experiment.rule import TuneEntry
+from benchmark.experiment.sweep import swept
+from benchmark.models import STRICT, Identifier
 
 
 def _require_level(beta: float) -> float:
@@ -75,9 +81,9 @@ fair gives nearly all rows the same answer."""
 class Experiment(BaseModel):
     """The content of an experiment file, or an experiment made in Python.
 
-    Names stand for entries without parameters, and ``bias`` is shared by the datasets that have none of their
-    own: by default the network's probabilities of the label are edited for the card's deprived group, or as
-    the paper does it.
+    Names stand for entries without parameters, and ``bias`` and ``baseline`` are shared by the datasets that
+    have none of their own: by default the network's probabilities of the label are edited for the card's
+    deprived group, or as the paper does it, and techniques are compared with ``"none"``.
 
     >>> made = Experiment(datasets=["compas"], techniques=["none", "massaging"], betas=[0, 0.5])
     >>> made.datasets[0].bias[0].to_bias().edits[0].group
@@ -126,11 +132,15 @@ class Experiment(BaseModel):
     headline : tuple of str
         Which of them tables and figures show; the paper's four unless given, or all where none of these is
         computed. All others are in ``metrics.csv`` and in the summary.
+    figures : tuple of str
+        Kinds of figures that a run draws, named as the folders that they are in; all unless given.
     plugins : tuple of str
         Python files that register techniques, metrics, classifiers or kinds of bias; relative to the
         experiment file.
     published : PublishedEntry or None
         Published numbers that the experiment repeats.
+    tune : TuneEntry or None
+        How techniques are tuned, each beside its default setting; see :mod:`benchmark.experiment.tune`.
     """
 
     model_config = STRICT
@@ -157,8 +167,15 @@ class Experiment(BaseModel):
     classifiers: tuple[ClassifierEntry, ...] = Field(
         default=(ClassifierEntry(classifier="c45"),), min_length=1
     )
+    figures: tuple[FigureKind, ...] = ()
     plugins: tuple[str, ...] = ()
     published: PublishedEntry | None = None
+    tune: TuneEntry | None = None
+
+    @model_serializer(mode="wrap")
+    def _written(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = written(self)
+        return {key: own for key, own in fields.items() if own is not None or key != "tune"}
 
     @model_validator(mode="before")
     @classmethod
@@ -166,13 +183,21 @@ class Experiment(BaseModel):
         if not isinstance(data, dict):
             return data
         data = {"title": title_of(str(data.get("name", "experiment"))), **data}
-        shared = data.pop("bias", None)
+        shared, baseline = data.pop("bias", None), data.pop("baseline", None)
         for field, key in (("datasets", "card"), ("techniques", "technique"), ("classifiers", "classifier")):
             entries = data.get(field)
             if isinstance(entries, list | tuple):
+                entries = [
+                    own for entry in entries for own in (swept(entry) if key == "technique" else [entry])
+                ]
                 data[field] = [{key: entry} if isinstance(entry, str) else entry for entry in entries]
         if isinstance(data.get("datasets"), list):
             data["datasets"] = [_with_bias(entry, shared) for entry in data["datasets"]]
+            if baseline is not None:
+                data["datasets"] = [
+                    {"baseline": baseline, **entry} if isinstance(entry, dict) else entry
+                    for entry in data["datasets"]
+                ]
         return data
 
     @field_validator("betas")
@@ -215,11 +240,29 @@ class Experiment(BaseModel):
                     absent = f"{dataset.name!r} asks for {name!r}, which is not among the techniques"
                     yield f"datasets: {absent}: {', '.join(names)}"
             own = dataset.techniques or names
-            if dataset.baseline not in own:
+            if dataset.baseline == OWN:
+                yield from self._not_own(dataset, own)
+            elif dataset.baseline not in own:
                 absent = f"the baseline {dataset.baseline!r} of {dataset.name!r} is not among the techniques"
                 yield f"datasets: {absent}: {', '.join(own)}"
 
+    def _not_own(self, dataset: DatasetEntry, techniques: Sequence[str]) -> Iterator[str]:
+        asked = f"{dataset.name!r} compares each technique with its own learner (baseline = {OWN!r})"
+        if UNTREATED not in techniques:
+            yield (
+                f"datasets: {asked}, and those that take a classifier with {UNTREATED!r}, which is not among "
+                f"the techniques: {', '.join(techniques)}"
+            )
+        classifiers = [classifier.name for classifier in self.classifiers]
+        for what, names in (("techniques", techniques), ("classifiers", classifiers)):
+            if OWN in names:
+                yield f"{what}: {asked}, so that nothing else may have the name {OWN!r}; give it another one"
+
     def _wrong_splits(self) -> Iterator[str]:
+        if self.tune and (self.folds or any(dataset.folds for dataset in self.datasets)):
+            yield "tune, folds: a setting is chosen once in a repetition; give a holdout in place of folds"
+        if self.tune is None and any(entry.tuned for entry in self.techniques):
+            yield "techniques: 'tuned' says what a setting is chosen on; give the table 'tune' that says how"
         if self.holdout and self.folds:
             yield "holdout, folds: give one of the two; folds test every row once, a holdout some of them"
         if self.train == "data" and not self.splits:
@@ -237,13 +280,22 @@ class Experiment(BaseModel):
         return self.holdout is not None or self.folds is not None
 
     @property
+    def takes_numbers(self) -> bool:
+        """Whether a classifier is to have the numbers behind bins."""
+        return any(classifier.encoding == "numbers" for classifier in self.classifiers)
+
+    @property
     def measured(self) -> tuple[str, ...]:
         """Names of all metrics and families that cells are scored by: its own and those that always are."""
-        return tuple(dict.fromkeys((*self.metrics, *ALWAYS_MEASURED)))
+        ruled = self.tune.parsed.metrics if self.tune else ()
+        return tuple(dict.fromkeys((*self.metrics, *ALWAYS_MEASURED, *ruled)))
 
     def technique_parameters(self, dataset: DatasetEntry, technique: TechniqueEntry) -> Parameters:
         """Return a technique's parameters on a dataset."""
-        return {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
+        own = {**technique.parameters, **dataset.parameters.get(technique.technique, {})}
+        # What techniques are compared with stays without mitigation whatever a dataset asks of these.
+        free = dataset.baseline == OWN and is_unconstrained(technique)
+        return {**own, **(unconstrained(technique.technique) or {})} if free else own
 
 
 class _ExperimentFile(Experiment):
@@ -440,14 +492,15 @@ def narrow(
         kept = tuple(d for d in experiment.datasets if d.name in datasets)
     if techniques is not None:
         listed = [t.name for t in experiment.techniques]
-        for name in techniques:
-            if name not in listed and name not in known_techniques and ":" not in name:
+        asked = [TechniqueEntry.model_validate(_entry(own)) for name in techniques for own in _swept(name)]
+        for entry in asked:
+            known = ":" in entry.technique or entry.technique in known_techniques
+            if entry.name not in listed and not known:
                 with naming_plugins():
-                    raise UnknownNameError("technique", name, {*listed, *known_techniques})
-        asked = {*techniques, *map(entry_name, techniques)}  # another library's names, too, in both forms
-        new = [TechniqueEntry(technique=n) for n in dict.fromkeys(techniques) if entry_name(n) not in listed]
-        changes["techniques"] = (*(t for t in experiment.techniques if t.name in asked), *new)
-        added = [t.name for t in new]
+                    raise UnknownNameError("technique", entry.technique, {*listed, *known_techniques})
+        names = [entry.name for entry in asked]
+        added = {entry.name: entry for entry in asked if entry.name not in listed}
+        changes["techniques"] = (*(t for t in experiment.techniques if t.name in names), *added.values())
         # A technique that the file does not list is wanted on every dataset.
         kept = tuple(
             d.model_copy(update={"techniques": (*d.techniques, *added)}) if d.techniques else d for d in kept
@@ -473,6 +526,18 @@ def narrow(
             raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))
         changes["repetitions"] = repetitions
     return experiment.model_copy(update={**changes, "datasets": kept})
+
+
+def _entry(named: str | dict[str, Any]) -> dict[str, Any]:
+    return {"technique": named} if isinstance(named, str) else named
+
+
+def _swept(name: str) -> list[Any]:
+    """Return the entries that a name on the command line stands for; malformed is an ExperimentError."""
+    try:
+        return swept(name)
+    except ValueError as error:
+        raise ExperimentError(f"The technique {name!r} {error}") from None
 
 
 def lite(experiment: Experiment) -> Experiment:
@@ -523,12 +588,7 @@ def _not_in_experiment(name: str, experiment: Experiment) -> UnknownNameError:
 def plan_blocks(experiment: Experiment) -> Iterator[Block]:
     """Yield the experiment's blocks in the order of its result table."""
     for dataset in experiment.datasets:
-        cells = tuple(
-            (t.name, c.name)
-            for t in experiment.techniques
-            if not dataset.techniques or t.name in dataset.techniques
-            for c in experiment.classifiers
-        )
+        cells = cells_on(experiment, dataset)
         for bias in dataset.bias:
             for beta in experiment.betas:
                 for repetition in range(experiment.repetitions):

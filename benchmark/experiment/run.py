@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.columns import BIASED
+from benchmark.classifiers import make_classifier
+from benchmark.columns import BIASED, OWN
 from benchmark.errors import ExperimentError, StoreError
+from benchmark.experiment import unprocessing
 from benchmark.experiment.counts import CellName, CountsOfCells
 from benchmark.experiment.draws import draw_folds
 from benchmark.experiment.engine import Engine
@@ -43,6 +45,7 @@ from benchmark.experiment.score import (
     unpack,
 )
 from benchmark.experiment.store import CellResult, LastRun, MetricValue, Store, Stored
+from benchmark.experiment.tune import TuningEvaluator, describe_tuning
 from benchmark.experiment.versions import software
 from benchmark.experiment.world import World, cell_key
 from benchmark.metrics import FAILING, get_metric, metric_names
@@ -163,7 +166,7 @@ def compute(
 
 def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
     """Make a worker's evaluator; raise if it would compute with other software than its cells' keys say."""
-    evaluator = Evaluator(world)
+    evaluator = (Evaluator if world.experiment.tune is None else TuningEvaluator)(world)
     found = _software(world, evaluator.techniques)
     if differing := sorted({name for name, _ in expected.items() ^ found.items()}):
         raise ExperimentError(
@@ -176,7 +179,8 @@ def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
 
 
 def _software(world: World, techniques: Mapping[Any, Technique]) -> dict[str, str]:
-    return software(world.plugins, {name for t in techniques.values() for name in t.packages})
+    extras = {make_classifier(c.classifier).entry.extra for c in world.experiment.classifiers} - {""}
+    return software(world.plugins, extras.union(*(t.packages for t in techniques.values())))
 
 
 def _is_missing(stored: Stored | None, again: set[str], time_limit: float) -> bool:
@@ -249,14 +253,19 @@ def _planned_cells(world: World, shard: Shard = WHOLE) -> list[tuple[Block, tupl
     experiment = world.experiment
     # The entries' names are part of what is stored, though no number depends on them.
     techniques = {
-        where: {"entry": where[1], **describe_technique(technique)}
+        where: {"entry": where[1], **describe_technique(technique), **unprocessing.described(technique)}
         for where, technique in configured_techniques(experiment).items()
     }
     classifiers = {e.name: {"entry": e.name, **describe_classifier(e)} for e in experiment.classifiers}
+    classifiers.setdefault(OWN, {"entry": OWN})
+
+    tuned = {entry.name: entry for entry in experiment.techniques if entry.tuned is not None}
 
     def cell(block: Block, technique: str, classifier: str) -> Cell:
-        described = techniques[block.dataset, technique], classifiers[classifier]
-        return Cell(technique, classifier, cell_key(world, block, *described))
+        described = techniques[block.dataset, technique]
+        if technique in tuned:
+            described = {**described, "tuned": describe_tuning(world, block, tuned[technique])}
+        return Cell(technique, classifier, cell_key(world, block, described, classifiers[classifier]))
 
     blocks = shard.of(plan_blocks(experiment))
     return [(block, tuple(cell(block, *names) for names in block.cells)) for block in blocks]

@@ -29,6 +29,7 @@ HARNESS = (
     "compiling.py",
     "bias/planting.py",
     "data/table.py",
+    "data/numbers.py",
     "network/model.py",
     "network/sample.py",
     "classifiers/factories.py",

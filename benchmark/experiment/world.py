@@ -19,15 +19,18 @@ from numpy.typing import NDArray
 from benchmark.bias import Bias, Expected, Planted, Rows, Score
 from benchmark.columns import BIASED
 from benchmark.data import Table
-from benchmark.data.card import Card, Edges, NetworkSettings, load_card
+from benchmark.data.card import Card, Edges, NetworkSettings, NumericColumn, load_card
 from benchmark.data.load import group_notes, load_dataset
+from benchmark.data.numbers import Numbers
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources
 from benchmark.declarations import declaration_dir, list_declarations
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.draws import draw_folds, n_held_out
 from benchmark.experiment.entries import DatasetEntry
 from benchmark.experiment.main_script import leave_if_imported_by_a_worker
+from benchmark.experiment.own import with_own_baselines
 from benchmark.experiment.plan import Block, Experiment, Train
+from benchmark.experiment.rule import with_tuned
 from benchmark.experiment.versions import PACKAGE, code_digest, harness_digest, source_digest
 from benchmark.network.bif import read_bif
 from benchmark.network.learn import learn_network, merge_settings
@@ -69,6 +72,9 @@ class Scene:
     learning: Learning
     train: Train = "network"  # what training samples are drawn from
     score: Score | None = None  # the number behind the label, where the card names one
+    numbers: Numbers | None = (
+        None  # those that the test rows' bins were cut from, where a classifier takes them
+    )
     folds: int | None = None  # number of parts that are tested on in turn, where rows are split so
     strata: str | None = None  # column to stratify by, for metrics that need one
     attributes: tuple[str, ...] = ()  # columns by whose groups results are told apart
@@ -213,6 +219,8 @@ def build_world(
     """
     leave_if_imported_by_a_worker()
     plugins = load_plugins(experiment, plugins)
+    experiment = with_tuned(experiment)
+    experiment = with_own_baselines(experiment)
     sources = replace(sources, progress=_announce(say))
     scenes = {
         entry.name: _build_scene(experiment, entry, sources, require_real_data, say)
@@ -247,7 +255,7 @@ def _build_scene(
     learning = Learning(merge_settings(card.network, changes), required, forbidden)
     relearn = learning != Learning(card.network, card.required_edges, card.forbidden_edges)
     rng = generator(experiment.seed, purpose="test", dataset=entry.name)
-    found = find_rows(card, sources, rng, require_real_data)
+    found = find_rows(card, sources, rng, require_real_data, numbers=experiment.takes_numbers)
     test, network = found.table, found.network
     if network is None:
         network = learning.of(test)
@@ -271,6 +279,16 @@ def _build_scene(
             got=entry.strata,
             remedy="correct 'strata' in the experiment file",
         )
+    if experiment.takes_numbers and card.numbered and found.network is not None:
+        raise ExperimentError(
+            f"A classifier is to have the numbers of {card.name!r}, and an embedded network has none",
+            expected="the source files",
+            got=found.missing,
+            remedy='get the data (--data-dir), or leave out encoding = "numbers"',
+        )
+    binned = any(isinstance(spec, NumericColumn) for spec in card.columns.values())
+    if experiment.takes_numbers and found.numbers is None and binned:
+        say(f"Note, {entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins.")
     scene = Scene(
         name=entry.name + (SUFFIX if found.network else ""),
         card=card,
@@ -282,6 +300,7 @@ def _build_scene(
         learning=learning,
         train=experiment.train,
         score=found.score if experiment.train == "data" else None,
+        numbers=found.numbers,
         folds=entry.folds or experiment.folds,
         strata=entry.strata,
         attributes=card.attributes,
@@ -327,10 +346,16 @@ class FoundRows:
     network: Network | None = None  # the embedded one that stands in for real data
     missing: str = ""  # why there are no real data; else empty
     score: Score | None = None  # the number behind the label, of real ones whose card names it
+    numbers: Numbers | None = None  # those of real ones whose card keeps them
 
 
 def find_rows(
-    card: Card, sources: Sources, rng: np.random.Generator, require_real_data: bool = False
+    card: Card,
+    sources: Sources,
+    rng: np.random.Generator,
+    require_real_data: bool = False,
+    *,
+    numbers: bool = False,
 ) -> FoundRows:
     """Return a dataset's real rows or, where they cannot be had, as many of its embedded network.
 
@@ -338,7 +363,7 @@ def find_rows(
     no embedded network either.
     """
     try:
-        dataset = load_dataset(card, sources)
+        dataset = load_dataset(card, sources, numbers=numbers)
     except DataNotFoundError as missing:
         if require_real_data:
             raise
@@ -350,7 +375,8 @@ def find_rows(
         table = sample(network, card.rows, rng)
         source = f"a sample of the embedded network {path.name}"
         return FoundRows(table, source, group_notes(table), network, missing.what)
-    return FoundRows(dataset.table, dataset.source, dataset.notes, score=dataset.score)
+    kept = dataset.numbers
+    return FoundRows(dataset.table, dataset.source, dataset.notes, score=dataset.score, numbers=kept)
 
 
 def learned_network(card: Card, sources: Sources = ANYWHERE) -> tuple[Network, int | None, str]:
@@ -427,11 +453,13 @@ def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifie
     canonical descriptions: name, parameters, digest of the code.
     """
     scene = world.scenes[block.dataset]
+    numbers = scene.numbers if classifier.get("encoding") == "numbers" else None
     identity = {
         "code": harness_digest(),
         "test": scene.test.digest,
         "steps": scene.described_biases[block.bias, block.beta > 0],
         **_drawn_from(world.experiment, scene, block),
+        **({"numbers": numbers.digest} if numbers is not None else {}),
         "train_rows": scene.n_train,
         "seed": world.experiment.seed,
         **{"dataset": scene.name, "bias": block.bias, "beta": block.beta, "repetition": block.repetition},

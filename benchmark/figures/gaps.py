@@ -16,7 +16,7 @@ from benchmark.figures.style import LINE, Look, Page, RowLabels, line_style
 from benchmark.runs.analysis import RunStatistics
 from benchmark.statistics.frames import SCENARIO
 from benchmark.tables.groups import gap_title
-from benchmark.tables.significance import data_notes
+from benchmark.tables.significance import data_notes, own_notes
 from benchmark.text.words import file_name
 
 if TYPE_CHECKING:
@@ -74,7 +74,10 @@ def draw_gaps(statistics: RunStatistics, rows: pd.DataFrame, metric: str) -> Fig
             "groups are farther apart. Techniques know of the group above the panel only. Means of "
             f"{statistics.run.repetitions_text} with 95 % intervals; filled: significant at "
             f"{statistics.alpha:g} ({protocol.test_text}, Holm's correction).",
-            notes=list(data_notes({s.dataset.name: s.dataset for s in scenarios}.values(), statistics.run)),
+            notes=[
+                *own_notes(statistics, scenarios),
+                *data_notes({s.dataset.name: s.dataset for s in scenarios}.values(), statistics.run),
+            ],
             left=0.3 + labels.width,
             right=0.9 + style.widest(label for _, label in looks.values()),
             gap=(0.2, 0.25),

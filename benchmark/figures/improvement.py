@@ -17,10 +17,10 @@ from benchmark.figures.style import BLUE, GREY, LINE, ORANGE, Look, Page, RowLab
 from benchmark.runs import standing_marks as marks
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
-from benchmark.statistics.frames import WHERE
+from benchmark.statistics.frames import WHERE, baseline_names
 from benchmark.tables.answers import baseline_notes, mark_notes
 from benchmark.tables.paper import marks_of
-from benchmark.tables.significance import data_notes, reach_notes
+from benchmark.tables.significance import data_notes, own_notes, reach_notes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,6 +73,7 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
             subtitle="Means; columns: β and dataset. Colour: by how much a technique is nearer to the ideal "
             f"than the baseline (framed). + significantly better, {MINUS} significantly worse.",
             notes=[
+                *own_notes(statistics, scenarios),
                 *mark_notes(standing[standing["technique"].isin(names)]),
                 *(f"{s.heading}: {note}" for s in scenarios for note in _of_baseline(statistics, s)),
                 *reach_notes(_on(_of_metric(statistics.out_of_reach, metric), test), statistics.run),
@@ -90,7 +91,7 @@ def draw_heat(statistics: RunStatistics, metric: str, test: str) -> Figure:
         labels.write(axes)
         across.write(axes, len(names))
         for scenario, first, last in across.blocks:
-            if (baseline := statistics.baselines[scenario.dataset.name]) in names:
+            for baseline in {*baseline_names(statistics.baseline_of(scenario))} & {*names}:
                 corner = (first - 0.5, names.index(baseline) - 0.5)
                 look: Look = {"fill": False, "edgecolor": "black", "lw": 1.4, "zorder": 3, "gid": "frame"}
                 axes.add_patch(Rectangle(corner, last - first + 1, 1, **look))
@@ -106,9 +107,8 @@ def _tried(statistics: RunStatistics, rows: pd.DataFrame) -> dict[str, str]:
 
 def _of_baseline(statistics: RunStatistics, scenario: Scenario) -> list[str]:
     """Say where the baseline is degenerate, and whether it is compared with."""
-    name = statistics.baselines[scenario.dataset.name]
-    standing = scenario.rows(statistics.standing)
-    return baseline_notes(standing[standing["technique"] == name], statistics.run.titles[name])
+    titles = statistics.baseline_titles(statistics.baseline_of(scenario))
+    return baseline_notes(scenario.rows(statistics.standing), titles)
 
 
 def _of_metric(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -163,8 +163,8 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
     titles = _tried(statistics, rows)
     names = list(titles)
     standing = scenario.rows(statistics.standing)
-    with_baseline = statistics.baselines[scenario.dataset.name]
-    baseline = {with_baseline: statistics.run.titles[with_baseline]}
+    baseline = statistics.baseline_titles(statistics.baseline_of(scenario))
+    compared = statistics.run.baseline_text(statistics.baseline_of(scenario))
     labels = RowLabels([style.wrap(t, _NAME_WIDTH) for t in marks.marked_titles(standing, titles).values()])
     height = max(_ROW, 0.05 + labels.tallest * LINE)
     with style.styled():
@@ -173,7 +173,7 @@ def draw_forest(statistics: RunStatistics, scenario: Scenario, metric: str) -> F
             len(betas),
             panel=(max(1.5, 4.4 / len(betas)), max(0.5, height * len(names))),
             title=f"{scenario.heading}: {statistics.title(metric)}, improvement over the baseline",
-            subtitle=f"Baseline: {baseline[with_baseline]}. Mean paired improvements with 95 % intervals; "
+            subtitle=f"Baseline: {compared}. Mean paired improvements with 95 % intervals; "
             f"filled: significant at {statistics.alpha:g} "
             f"({statistics.run.protocol.test_text}, Holm's correction).",
             notes=[

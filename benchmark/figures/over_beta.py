@@ -114,7 +114,8 @@ def draw_over_beta(
 
 def _draw_lines(plot: _Plot) -> Figure:
     metrics, extra = plot.metrics, list(_extra_legend(plot))
-    groups = list(technique_groups(plot.shown, plot.scenario.dataset.baseline, plot.description.techniques))
+    black = plot.scenario.baseline if isinstance(plot.scenario.baseline, str) else ""
+    groups = list(technique_groups(plot.shown, black, plot.description.techniques))
     single = len(groups) == 1
     legends = [
         [*((line_style(i), wrap(t.title, _LEGEND_WIDTH)) for t, i in techniques), *extra]
@@ -127,7 +128,8 @@ def _draw_lines(plot: _Plot) -> Figure:
     per_group = n_rows * columns
     # A legend beside its panels has a line per technique and must not be taller than they are.
     needed = (_LEGEND_LINE * (n_lines + (not single)) - 0.7 * (n_rows - 1)) / n_rows
-    many = "" if single else "Black: the baseline. Light grey: the techniques of the other rows."
+    many = "" if single else "Light grey: the techniques of the other rows."
+    many = f"Black: the baseline. {many}" if many and black else many
     titles = [metric.title for metric in metrics] + [""] * (per_group - len(metrics))
     page = Page(
         len(groups) * per_group,

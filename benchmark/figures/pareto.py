@@ -19,7 +19,8 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import in_sentence
 from benchmark.runs.frames import Scenario
 from benchmark.statistics import distance
-from benchmark.statistics.answers import ACCURACY
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, random_accuracy
+from benchmark.statistics.unprocessing import curves_of
 from benchmark.tables.significance import data_notes
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
     A row of panels for each metric, a panel for each level of bias, or for five of many. Techniques are
     numbered, and named below. Bars are the intervals of the two means, taken as distances to the ideal.
     Degenerate techniques are on no front; a cross shows where they would be, as far as the axes reach. A
-    technique that is dominated and lies far off is not drawn; the panel's title counts these.
+    technique that is dominated and lies far off is not drawn; the panel's title counts these. A dotted line
+    joins the techniques of one list of values.
     """
     rows = scenario.rows(statistics.pareto)
     betas = style.beta_ticks(sorted(rows["beta"].unique()), _MOST_BETAS)
@@ -68,6 +70,9 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
     constant = scenario.best_constant
     drawn = constant is not None and any(marks.is_near(constant.accuracy, own["y"]) for _, own, *_ in panels)
     line = "" if constant is None else f" {marks.constant_text(constant, drawn=drawn)}"
+    curves = curves_of(statistics.frontier, scenario.key)
+    if len(curves):
+        line += f" {marks.frontier_text(constant, one_each='')}"
     # Room for the longest name: a single panel is narrower than that.
     needed = style.widest(listed) + 0.6 - _LEFT - _RIGHT
     size = max(_PANEL[0], (needed - (len(betas) - 1) * _GAP) / len(betas)), _PANEL[1]
@@ -97,6 +102,11 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
             level = constant.accuracy if constant and marks.is_near(constant.accuracy, own["y"]) else np.nan
             marked = {n: key + marks.BELOW_CONSTANT * ((n, beta) in below) for n, key in keys.items()}
             _draw_panel(axes, own, marked, size, level)
+            _join_sweeps(axes, own, statistics)
+            if len(curves) and metric == DISCRIMINATION:
+                here = curves[curves["beta"] == beta]
+                axes.plot(here[DISCRIMINATION].abs(), here[ACCURACY], color=GREY, **marks.FRONTIER_LINE)
+                axes.plot(0, random_accuracy(scenario.constant_accuracy), **marks.RANDOM_MARK)
             (low_x, high_x), (low_y, high_y) = axes.get_xlim(), axes.get_ylim()
             seen = useless[useless["x"].between(low_x, high_x) & useless["y"].between(low_y, high_y)]
             axes.plot(seen["x"], seen["y"], "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
@@ -191,6 +201,18 @@ def _draw_panel(
     scale = np.array([panel[0] / (high_x - low_x), panel[1] / (high_y - low_y)])
     points = (rows[["x", "y"]].to_numpy() - [low_x, low_y]) * scale
     _name(axes, points, [keys[name] for name in rows["technique"]], len(front), panel)
+
+
+def _join_sweeps(axes: Axes, rows: pd.DataFrame, statistics: RunStatistics) -> None:
+    """Draw a line through the points of techniques that are one list of values, in its order."""
+    shown = rows[_shown(rows)].set_index("technique")
+    sweeps: dict[str, list[str]] = {}
+    for technique in statistics.run.techniques:
+        if technique.sweep and technique.name in shown.index:
+            sweeps.setdefault(technique.sweep, []).append(technique.name)
+    for names in sweeps.values():
+        own = shown.loc[names]
+        axes.plot(own["x"], own["y"], color=GREY, lw=0.8, ls=":", zorder=2.1, gid="sweep")
 
 
 def _name(

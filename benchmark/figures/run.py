@@ -12,6 +12,7 @@ from benchmark.figures import Drawing
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario, only_described_metrics, scenarios
 from benchmark.statistics.answers import standings
+from benchmark.statistics.unprocessing import best_frontiers, mean_frontiers
 from benchmark.text.words import file_name
 
 # Repetitions from which a technique has a figure of its own: fewer dots are as clear in a panel of all.
@@ -19,7 +20,11 @@ _FEWEST_ALONE = 3
 
 
 def run_figures(
-    summary: pd.DataFrame, results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription
+    summary: pd.DataFrame,
+    results: pd.DataFrame,
+    failures: pd.DataFrame,
+    description: RunDescription,
+    frontier: pd.DataFrame | None = None,
 ) -> Iterator[Drawing]:
     """Yield name and drawing function of each figure.
 
@@ -38,13 +43,14 @@ def run_figures(
     summary, results, failures = (
         only_described_metrics(frame, description) for frame in (summary, results, failures)
     )
+    curves = None if frontier is None or frontier.empty else mean_frontiers(best_frontiers(frontier))
     for dataset in description.datasets:
         if dataset.columns:  # an earlier version's manifest may have no network
             yield f"network/{file_name(dataset.name)}", partial(draw_network, dataset)
     for scenario in scenarios(results, failures, description):
         more = (failures, standing, scenario, description)
         yield f"over_beta/{scenario.file_name}", partial(draw_over_beta, summary, *more)
-        yield from _tradeoff_figures(summary, results, *more)
+        yield from _tradeoff_figures(summary, results, *more, curves)
 
 
 def _auc_figures(
@@ -68,6 +74,7 @@ def _tradeoff_figures(
     standing: pd.DataFrame,
     scenario: Scenario,
     description: RunDescription,
+    curves: pd.DataFrame | None,
 ) -> Iterator[Drawing]:
     from benchmark.figures.tradeoff import TRADEOFF, draw_tradeoff, points_of, tradeoff_limits
 
@@ -81,5 +88,5 @@ def _tradeoff_figures(
     if description.repetitions >= _FEWEST_ALONE:
         chosen |= {f"technique_{file_name(t.name)}": [t] for t in techniques}
     for name, own in chosen.items():
-        draw = partial(draw_tradeoff, points, limits, own, failures, standing, scenario, description)
+        draw = partial(draw_tradeoff, points, limits, own, failures, standing, scenario, description, curves)
         yield f"tradeoff/{scenario.file_name}/{name}", draw

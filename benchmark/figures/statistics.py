@@ -15,9 +15,9 @@ from benchmark.text.words import file_name
 
 
 def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
-    """Yield name and drawing function: heat maps, recoveries, gaps, forest plots, Pareto fronts, ranks.
+    """Yield name and drawing function: heat maps, recoveries, gaps, regret, forest plots, fronts, ranks.
 
-    The names are ``heat_<metric>``, ``recovery_<metric>``, ``groups_<metric>``,
+    The names are ``heat_<metric>``, ``recovery_<metric>``, ``groups_<metric>``, ``regret``,
     ``forest_<dataset>__<metric>``, ``pareto_<dataset>`` and ``ranks_<datasets>``; bias, classifier and test
     are part of the name where a run has several, and the test of heat maps' names, which have a figure for
     each.
@@ -36,6 +36,10 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     for name, shown, metric in recovery_panels(statistics):
         yield f"recovery_{name}", functools.partial(draw_recovery, statistics, shown, metric)
     yield from gap_figures(statistics)
+    if len(statistics.regret):
+        from benchmark.figures.tuning import draw_regret
+
+        yield "regret", functools.partial(draw_regret, statistics)
     for scenario, metric in compared:
         rows = scenario.rows(statistics.comparisons)
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():

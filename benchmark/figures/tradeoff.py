@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from benchmark.columns import EACH_OWN
 from benchmark.figures import style
 from benchmark.figures.style import BETA_COLORS, BETA_LOOK, FAINT, GREY, Look, Page
 from benchmark.runs import standing_marks as marks
 from benchmark.runs.descriptions import RunDescription, TechniqueDescription, listed_betas
 from benchmark.runs.frames import Scenario
 from benchmark.runs.reasons import explain
+from benchmark.statistics.answers import random_accuracy
+from benchmark.statistics.frames import baseline_of
+from benchmark.statistics.unprocessing import curves_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,27 +69,33 @@ def draw_tradeoff(
     standing: pd.DataFrame,
     scenario: Scenario,
     description: RunDescription,
+    curves: pd.DataFrame | None = None,
 ) -> Figure:
     """Draw discrimination against accuracy, a panel per technique, as in the paper's Figure 1.
 
     ``points`` are those of :func:`points_of`: a dot each, beta as color. The mean of each beta is outlined,
     and the means are joined in order of beta; those of techniques that are degenerate by ``standing``, from
     :func:`~benchmark.statistics.answers.standings`, are hollow. ``limits`` are those of the whole scenario,
-    so that its figures compare. ``failures`` say why a technique has no point at some beta.
+    so that its figures compare. ``failures`` say why a technique has no point at some beta; ``curves`` are
+    the unprocessing frontiers of :func:`~benchmark.statistics.unprocessing.mean_frontiers`, if any.
     """
     single = len(techniques) == 1
     columns = len(techniques) if len(techniques) <= 3 else math.ceil(math.sqrt(len(techniques)))
     panel = (2.3, 1.8) if len(techniques) <= _MOST_LARGE else (1.65, 1.3)
-    name = scenario.dataset.baseline
-    baseline = points[points["technique"] == name]
-    shown_as = description.titles.get(name, name)
-    compared = "" if baseline.empty else f" Grey line: the baseline ({shown_as})."
+    names = baseline_of(scenario.baseline, pd.Series([t.name for t in techniques]))
+    baselines = [points[points["technique"] == name] for name in names]
+    shown_as = EACH_OWN if scenario.own else description.baseline_text(scenario.baseline)
+    known = any(len(own) for own in baselines)
+    compared = f" Grey line: the baseline ({shown_as})." if known else ""
     missing = {
         technique.name: _missing_betas(points, technique.name, description) for technique in techniques
     }
     constant = scenario.constant_accuracy
     drawn = limits[1][0] <= constant <= limits[1][1]
     line = f" {marks.constant_text(scenario.best_constant, drawn=drawn)}"
+    curves = None if curves is None else curves_of(curves, scenario.key)
+    if curves is not None and len(curves):
+        line += f" {marks.frontier_text(scenario.best_constant, one_each=', one for each β')}"
     how = (f"{_WHAT.capitalize()}. " if single else "") + _HOW + compared + line
     standing = scenario.rows(standing)
     hollow = marks.degenerate_cells(standing)
@@ -117,10 +127,11 @@ def draw_tradeoff(
             draw_tradeoff_panel(
                 axes,
                 own,
-                baseline if technique.name != name else baseline.iloc[:0],
+                baselines[i] if technique.name != names[i] else baselines[i].iloc[:0],
                 limits,
                 constant,
                 hollow,
+                curves,
                 rasterized=len(points) > _MOST_DOTS and not single,
                 x_labels=page.nothing_below(i),
                 y_labels=page.first_in_row(i),
@@ -136,6 +147,7 @@ def draw_tradeoff_panel(
     limits: Limits,
     constant: float,
     hollow: Collection[tuple[str, float]] = (),
+    curves: pd.DataFrame | None = None,
     *,
     rasterized: bool = False,
     x_labels: bool = True,
@@ -144,8 +156,9 @@ def draw_tradeoff_panel(
     """Draw the points of one technique, and behind them the means of the baseline, which may have no rows.
 
     ``constant`` is the accuracy of the best constant answer: a line, if it lies within the limits. ``hollow``
-    are technique and level of bias of means to be drawn hollow. ``rasterized`` are single dots that are
-    pixels in formats of vectors; ``x_labels`` and ``y_labels`` are numbers and names of the axes.
+    are technique and level of bias of means to be drawn hollow; ``curves`` are this scenario's frontiers, and
+    the answer by lot is drawn beside them. ``rasterized`` are single dots that are pixels in formats of
+    vectors; ``x_labels`` and ``y_labels`` are numbers and names of the axes.
     """
     if len(baseline):
         x, y, _ = _means(baseline)
@@ -169,6 +182,11 @@ def draw_tradeoff_panel(
         axes.scatter(x[empty], y[empty], **look)
     if limits[1][0] <= constant <= limits[1][1]:
         axes.axhline(constant, **marks.CONSTANT_LINE)
+    if curves is not None and len(curves):
+        for beta in curves["beta"].unique():
+            points = curves.loc[curves["beta"] == beta, list(TRADEOFF)].to_numpy()
+            axes.plot(*points.T, color=BETA_COLORS(beta), **marks.FRONTIER_LINE)
+        axes.plot(0, random_accuracy(constant), **marks.RANDOM_MARK)
     axes.axvline(0, **style.DASHED_RULE)
     axes.set(xlim=limits[0], ylim=limits[1])
     style.set_ticks(axes, x=4, y=5)

@@ -8,33 +8,44 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from benchmark.columns import EACH_OWN, OWN, UNTREATED
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario, distinguishing_names
-from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, ONE_GROUP
+from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, INSIDE_FRONTIER, ONE_GROUP
 from benchmark.statistics import paired_comparisons
-from benchmark.statistics.answers import ACCEPTANCE, CHEAP, LEAST, NEARLY_ALL
-from benchmark.statistics.frames import to_cells
+from benchmark.statistics.answers import (
+    ACCEPTANCE,
+    ACCURACY,
+    CHEAP,
+    DISCRIMINATION,
+    LEAST,
+    NEARLY_ALL,
+    random_accuracy,
+)
+from benchmark.statistics.frames import Baseline, to_cells
 from benchmark.statistics.intervals import CONFIDENCE
+from benchmark.statistics.unprocessing import INSIDE, curves_of
 from benchmark.tables.answers import (
     CANDIDATE,
+    INSIDE_NOTE,
+    INSIDE_WORDS,
     LEVELS_DOWN,
     LEVELS_DOWN_NOTE,
+    RANDOM,
+    RANDOM_REMARK,
     SAME_ANSWER,
     UNKNOWN_SHARES,
     choice_title,
     reading,
     scenario_notes,
 )
-
-UNTREATED = "none"
-"""The technique that every dataset is compared with besides its own baseline, where the run has it."""
 
 _AXES = ("beta", "technique", "metric")
 
@@ -83,6 +94,7 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
             "below": BELOW_CONSTANT,
             "oneGroup": ONE_GROUP,
             "levelsDown": LEVELS_DOWN,
+            "inside": INSIDE_FRONTIER,
         },
         "nearlyAll": NEARLY_ALL,
         "reading": reading(run),
@@ -92,6 +104,9 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
         "candidate": CANDIDATE,
         "choices": {name: choice_title(name, statistics.rope) for name in (LEAST, CHEAP)},
         "levelsDown": LEVELS_DOWN_NOTE,
+        "inside": {"words": INSIDE_WORDS, "note": INSIDE_NOTE},
+        "random": {"title": RANDOM, "remark": RANDOM_REMARK},
+        **({"ownTitle": EACH_OWN} if OWN in run.classifiers else {}),
         # Of Student's distribution, by degrees of freedom from 1.
         "quantiles": [round(float(stdtrit(df, (1 + CONFIDENCE) / 2)), 6) for df in range(1, max(2, n_most))],
         "techniques": [
@@ -129,8 +144,10 @@ def _look(position: int) -> dict[str, str]:
 def _comparisons(statistics: RunStatistics) -> list[pd.DataFrame]:
     """Return the differences to each dataset's baseline, and to doing nothing where that is another one."""
     results = statistics.results
-    others = [name for name, baseline in statistics.baselines.items() if baseline != UNTREATED]
-    own = results[results["dataset"].isin(others)]
+    others = [
+        place for place, own in statistics.baselines.by.items() if isinstance(own, str) and own != UNTREATED
+    ]
+    own = results[pd.MultiIndex.from_frame(results[["dataset", "classifier"]]).isin(others)]
     if UNTREATED not in set(own["technique"]):
         return [statistics.comparisons]
     others_compared = paired_comparisons(
@@ -157,7 +174,7 @@ def _scenario(
 ) -> dict[str, Any]:
     run, dataset, metrics = statistics.run, scenario.dataset, list(statistics.metrics)
     own = scenario.rows(statistics.results)
-    tried = set(own["technique"])
+    tried, baseline = set(own["technique"]), statistics.baseline_of(scenario)
     techniques = [name for name in run.titles if name in tried]
     cells = pd.MultiIndex.from_product([run.betas, techniques, metrics], names=_AXES)
     shown = _on(cells, scenario.rows(statistics.intervals))
@@ -171,7 +188,8 @@ def _scenario(
         "test": scenario.test,
         "title": scenario.heading,
         "file": ", ".join([dataset.name, *names]),
-        "baseline": statistics.baselines[dataset.name],
+        "baseline": baseline if isinstance(baseline, str) else OWN,
+        **({} if isinstance(baseline, str) else {"own": dict(baseline)}),
         "embedded": dataset.embedded,
         "notes": scenario_notes(scenario),
         "inert": scenario.inert,
@@ -183,14 +201,22 @@ def _scenario(
         "values": _packed(values.reindex(cells)),
         "width": values.shape[1],
         "compared": {
-            str(baseline): _compared(_on(cells, found))
+            name: _compared(_on(cells, found))
             for frame in compared
-            for baseline, found in scenario.rows(frame).groupby("baseline")
+            for name, found in _by_baseline(scenario.rows(frame), baseline)
         },
         "constant": _constant(scenario),
+        "random": random_accuracy(scenario.constant_accuracy) if scenario.best_constant else None,
+        "frontier": _frontier(statistics, scenario),
         **_standing(statistics, scenario, techniques),
         "reasons": _reasons(scenario.rows(run.failures), run.betas, techniques, metrics),
     }
+
+
+def _by_baseline(rows: pd.DataFrame, baseline: Baseline) -> Iterable[tuple[str, pd.DataFrame]]:
+    if not isinstance(baseline, str):
+        return [(OWN, rows)] if len(rows) else []
+    return ((str(name), found) for name, found in rows.groupby("baseline"))
 
 
 def _constant(scenario: Scenario) -> dict[str, Any] | None:
@@ -199,15 +225,30 @@ def _constant(scenario: Scenario) -> dict[str, Any] | None:
     return {"accuracy": constant.accuracy, "words": constant.words}
 
 
+def _frontier(statistics: RunStatistics, scenario: Scenario) -> list[dict[str, Any]]:
+    """Return level of bias and coordinates of each unprocessing frontier that a scenario is compared with."""
+    curves = curves_of(statistics.frontier, scenario.key)
+    return [
+        {
+            "beta": float(str(beta)),
+            "x": own[DISCRIMINATION].round(6).tolist(),
+            "y": own[ACCURACY].round(6).tolist(),
+        }
+        for beta, own in (curves.groupby("beta") if len(curves) else ())
+    ]
+
+
 def _standing(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> dict[str, Any]:
     """Return who is accepted, and by position of beta and technique which classifiers are of no use."""
     betas = statistics.run.betas
     cells = pd.MultiIndex.from_product([betas, techniques], names=_AXES[:2])
     standing = scenario.rows(statistics.standing).set_index(list(_AXES[:2])).reindex(cells)
     where = [f"{i},{j}" for i in range(len(betas)) for j in range(len(techniques))]
+    gaps = scenario.rows(statistics.frontier_gaps).set_index(list(_AXES[:2]))["standing"].reindex(cells)
     shares = scenario.rows(statistics.answers).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
     return {
         "accepted": _packed(shares),
+        "inside": [cell for cell, standing in zip(where, gaps, strict=True) if standing == INSIDE],
         "degenerate": {
             cell: [int(n), why]
             for cell, n, why in zip(where, standing["n_degenerate"], standing["degenerate"], strict=True)

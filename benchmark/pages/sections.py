@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
+from benchmark.columns import EACH_OWN, OWN
 from benchmark.data.card import Card
 from benchmark.declarations import list_declarations
 from benchmark.experiment.plan import load_experiment
@@ -172,7 +173,7 @@ def _dataset(run: FinishedRun, dataset: DatasetDescription, card: Card | None) -
     facts: dict[str, object] = {
         "scored on": f"{dataset.test_data}, {dataset.n_test:,} rows",
         "trained on": f"samples of {dataset.n_train:,} rows",
-        "baseline": dataset.baseline,
+        "baseline": EACH_OWN if dataset.baseline == OWN else dataset.baseline,
         "groups": _groups(dataset),
     }
     if card is not None:
@@ -269,10 +270,10 @@ def _software(run: FinishedRun) -> str:
 def _report_command(statistics: RunStatistics) -> str:
     run = statistics.run
     parts = ["betabench", "report", f"results/{run.name}", "--metrics", *statistics.metrics]
-    declared = {dataset.name: dataset.baseline for dataset in run.datasets}
-    baselines = set(statistics.baselines.values())
-    if any(declared[name] != own for name, own in statistics.baselines.items()) and len(baselines) == 1:
-        parts += ["--baseline", *baselines]
+    declared = run.baselines(statistics.results).by
+    known = {place: own for place, own in statistics.baselines.by.items() if isinstance(own, str)}
+    if any(declared[place] != own for place, own in known.items()) and len({*known.values()}) == 1:
+        parts += ["--baseline", *{*known.values()}]
     for option, value, usual in (("--rope", statistics.rope, ROPE), ("--alpha", statistics.alpha, ALPHA)):
         if value != usual:
             parts += [option, f"{value:g}"]

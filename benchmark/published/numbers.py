@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from benchmark.columns import ORIGINAL
+from benchmark.columns import ORIGINAL, OWN, UNTREATED
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import PublishedDataset, PublishedEntry
 from benchmark.published.readings import Reading, add_readings
@@ -254,7 +254,9 @@ class _Finder:
         where = {
             "our_dataset": ours.name,
             "our_bias": _choose("bias", place.bias, tuple(bias.name for bias in ours.biases), ours.entry),
-            "our_technique": self.entry.technique(technique, ours.baseline),
+            "our_technique": self.entry.technique(
+                technique, UNTREATED if ours.baseline == OWN else ours.baseline
+            ),
             "our_classifier": _choose("classifier", place.classifier, self.run.classifiers, ours.entry),
             "test_data": EMBEDDED if ours.embedded else REAL,
         }

@@ -82,11 +82,13 @@ def _print_answers(
         for row in (row for row in found if row.verdict == "baseline"):
             _print_row(console, "baseline", *_numbers(row), escape(signed_title(row, titles)))
         picked = choices(found)
+        several = rows["baseline"].nunique() > 1
         for row in dict.fromkeys(picked.values()):
             kinds = [name for name, own in picked.items() if own is row]
             kind = kinds[0] if len(kinds) == 1 else "both"
             only = "candidate: " if row.verdict == "candidate" else ""
-            _print_row(console, kind, *_numbers(row), escape(f"{only}{signed_title(row, titles)}"))
+            against = f" (against {titles[row.baseline]})" if several else ""
+            _print_row(console, kind, *_numbers(row), escape(f"{only}{signed_title(row, titles)}{against}"))
 
 
 def _print_row(console: Console, *cells: str) -> None:

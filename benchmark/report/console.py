@@ -28,6 +28,7 @@ from benchmark.runs.frames import (
 )
 from benchmark.runs.summary import summarise
 from benchmark.statistics.bayes import ROPE
+from benchmark.statistics.unprocessing import best_frontiers, frontier_gaps, with_frontier
 from benchmark.tables.answers import constant_title, mark
 from benchmark.text.words import share
 
@@ -45,6 +46,7 @@ def print_report(
     description: RunDescription,
     *,
     folds: pd.DataFrame | None = None,
+    frontier: pd.DataFrame | None = None,
     output_dir: Path | None = None,
     written: Sequence[Path] = (),
 ) -> None:
@@ -56,7 +58,7 @@ def print_report(
     shown = description.shown
     results = check_results(only_described_metrics(results, description), description)
     failures = check_failures(only_described_metrics(failures, description), description)
-    answers = _answers(results, failures, description, folds)
+    answers = _answers(results, failures, description, folds, frontier)
     pair = [metric for name in SHOWN if (metric := shown.metric(name)) is not None]
     pair = pair if len(pair) == len(SHOWN) else list(shown.metrics[:2])
     summary = summarise(results, failures, description, folds)
@@ -73,17 +75,20 @@ def print_report(
 
 
 def _answers(
-    results: pd.DataFrame, failures: pd.DataFrame, description: RunDescription, folds: pd.DataFrame | None
+    results: pd.DataFrame,
+    failures: pd.DataFrame,
+    description: RunDescription,
+    folds: pd.DataFrame | None,
+    frontier: pd.DataFrame | None,
 ) -> pd.DataFrame:
     known = [name for name in ALWAYS_MEASURED if description.metric(name) is not None]
     whole = with_failed_cells(results[results["metric"].isin(known)], failures, known, description.tests)
-    baselines = {dataset.name: dataset.baseline for dataset in description.datasets}
-    return results_answers(
-        in_described_order(whole, description),
-        baselines,
-        description.constant_answers,
-        resampling=description.resampling(folds),
-    )
+    whole = description.without_oracles(in_described_order(whole, description))
+    constants, resampling = description.constant_answers, description.resampling(folds)
+    answers = results_answers(whole, description.baselines(whole), constants, resampling=resampling)
+    if frontier is None or frontier.empty or answers.empty:
+        return answers
+    return with_frontier(answers, frontier_gaps(whole, best_frontiers(frontier), constants, resampling))
 
 
 def _print_heading(

@@ -10,15 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from benchmark.columns import FOLDS_NAME, GROUPS_NAME, MANIFEST_NAME, TEST_ROWS_NAME
+from benchmark.columns import (
+    FOLDS_NAME,
+    FRONTIER_NAME,
+    GROUPS_NAME,
+    MANIFEST_NAME,
+    TEST_ROWS_NAME,
+    TUNING_NAME,
+)
 from benchmark.experiment.export import (
     convergence_frame,
     failures_frame,
     folds_frame,
+    frontier_frame,
     groups_frame,
     metrics_frame,
     results_frame,
     row_noise_frame,
+    tuning_frame,
 )
 from benchmark.experiment.plan import ALWAYS_MEASURED
 from benchmark.experiment.run import Outcome, headline_metrics
@@ -43,9 +52,9 @@ _DRAWN_FROM_RESULTS = (
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The files that were written, and the frames behind ``results.csv``, ``failures.csv``, ``folds.csv``.
+    """The files that were written, and the frames behind the CSV files of the same names.
 
-    These hold the headline metrics and those always measured.
+    Those of metrics hold the headline metrics and those always measured.
     """
 
     results: pd.DataFrame
@@ -53,6 +62,7 @@ class RunFolder:
     description: RunDescription
     written: list[Path]
     folds: pd.DataFrame | None = None
+    frontier: pd.DataFrame | None = None
 
 
 def write_run_folder(
@@ -85,6 +95,7 @@ def write_run_folder(
     folds = None
     if world.experiment.folds is not None:
         folds = folds_frame(outcome.cells, main, description.tests)
+    frontier = frontier_frame(outcome.cells, description.tests)
     before = _files_of_manifest(output)
     text = csv_text(results)
     if _differs(output / "results.csv", text):
@@ -97,9 +108,10 @@ def write_run_folder(
             output,
             *reported,
             description,
-            figures=figures,
+            figures=(world.experiment.figures or True) if figures else False,
             formats=formats,
             folds=folds,
+            frontier=frontier,
             more_figures=world_figures(world, description),
         ),
     ]
@@ -110,6 +122,10 @@ def write_run_folder(
         more[TEST_ROWS_NAME] = deviations
     if len(groups := groups_frame(world, outcome.cells)):
         more[GROUPS_NAME] = groups
+    if len(tuning := tuning_frame(world, outcome.cells)):
+        more[TUNING_NAME] = tuning
+    if len(frontier):
+        more[FRONTIER_NAME] = frontier
     if len(convergence := convergence_frame(outcome.cells)):
         more["convergence.csv"] = convergence
     written += [write_atomically(output / name, csv_text(frame)) for name, frame in more.items()]
@@ -118,7 +134,7 @@ def write_run_folder(
         _remove(output, name)
     manifest = Manifest.of(world, outcome, names)
     written.append(write_atomically(output / MANIFEST_NAME, manifest.text))
-    return RunFolder(results, failures, description, written, folds)
+    return RunFolder(results, failures, description, written, folds, frontier)
 
 
 def write_shard_folder(output: Path, world: World, outcome: Outcome) -> Path:

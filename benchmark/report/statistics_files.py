@@ -15,6 +15,7 @@ from benchmark.report.statistics_text import ANSWERS_PAGE, answers_page, statist
 from benchmark.runs.analysis import RunStatistics
 from benchmark.tables.markup import write_tables
 from benchmark.tables.significance import statistics_tables
+from benchmark.tables.tuning import tuning_table
 from benchmark.text.embedded import NOT_REAL_LOUD
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
 from benchmark.text.spreadsheet import csv_text
@@ -24,6 +25,7 @@ PAGE = "README.md"
 _EARLIER = (
     *("tables/significance_*", "tables/robustness_*"),
     *("figures/heat_*", "figures/forest_*", "figures/pareto_*", "figures/ranks_*"),
+    *("tables/tuning.*", "figures/regret.*", "regret.csv"),
 )
 _DIGITS = "%.6g"  # more than resampling tells
 _FIGURES_A_LINE = 10
@@ -51,6 +53,7 @@ def write_statistics(
         for name, frame in statistics.frames.items()
     ]
     tables = statistics_tables(statistics)
+    tables += [tuning_table(statistics)] if statistics.tuning is not None else []
     written += write_tables(output / "tables", tables)
     drawings = list(statistics_figures(statistics)) if figures else []
     drawing: Iterator[Path] = iter(())

@@ -16,6 +16,7 @@ from benchmark.runs.standing_marks import BELOW_CONSTANT
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, of_use
 from benchmark.statistics.frames import SCENARIO, WHERE, ScenarioKey
 from benchmark.statistics.paired import FAMILY
+from benchmark.statistics.unprocessing import inside_shares
 from benchmark.tables.answers import (
     ANSWER_HEADINGS,
     SAME_ANSWER,
@@ -33,6 +34,8 @@ from benchmark.tables.answers import (
 from benchmark.tables.groups import HOW_TO_READ_GAPS, gap_title, gaps_of, smallest_text
 from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.tables.significance import compared_metrics, data_notes, method_notes, pair_notes
+from benchmark.tables.tuning import HOW_TO_READ as HOW_TO_READ_REGRETS
+from benchmark.tables.tuning import regret_blocks
 from benchmark.text import markdown
 from benchmark.text.words import number
 
@@ -60,6 +63,8 @@ FILES = {
     "fairea": "in which of Fairea's regions the techniques end",
     "robustness": "slope and area of each metric over β, and the β at which a technique stops beating the "
     "baseline",
+    "regret": "what settings chosen on biased or on clean rows lose to those that the test rows would choose",
+    "frontier_gaps": "which techniques thresholds by group on the best unconstrained scores outdo",
     "groups": "largest gap between the groups of each attribute, and what each technique changes of it",
 }
 """What each CSV file holds."""
@@ -70,11 +75,14 @@ _FIGURES = {
     "pareto": "Trade-offs and Pareto fronts",
     "forest": "Improvements over the baseline, with intervals",
     "groups": "Gaps between the groups of every attribute",
+    "regret": "What it costs to choose settings on biased rows",
     "ranks": "Mean ranks",
 }
 _HOLDS_UP = "Which technique holds up at which level of bias"
 _RECOVERED = "How much of the planted bias is taken back"
 _GROUPS = "What happens to other groups"
+_TUNED = "What it costs to tune on biased rows"
+_INSIDE = "Which techniques thresholds outdo"
 _CERTAINTY = "How sure that is"
 _NUMBERS = "Where the numbers are"
 _MOST_RANKED = 3
@@ -141,12 +149,12 @@ def left_out_notes(statistics: RunStatistics) -> list[str]:
     degenerate = degenerate[~repeated_levels(statistics.run, degenerate)]
     counts, baselines = [], []
     for scenario in statistics.scenarios:
-        baseline = statistics.baselines[scenario.dataset.name]
+        compared = statistics.baseline_titles(statistics.baseline_of(scenario))
         own = scenario.rows(degenerate)
-        for beta, rows in own[own["technique"] != baseline].groupby("beta"):
+        for beta, rows in own[~own["technique"].isin(compared)].groupby("beta"):
             several = "s" * (len(rows) > 1)
             counts.append(f"{len(rows)} technique{several} on {scenario.heading} at β = {beta:g}")
-        notes = baseline_notes(own[own["technique"] == baseline], statistics.run.titles[baseline])
+        notes = baseline_notes(own, compared)
         baselines += [f"{scenario.heading}: {note}" for note in notes]
     unknown = [UNKNOWN_SHARES] if statistics.answers["accepted"].isna().all() else []
     left = [f"Left out, because they answer {SAME_ANSWER}: {'; '.join(counts)}."] if counts else []
@@ -167,6 +175,8 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
         f"## {_HOLDS_UP}": _survivors_section(statistics),
         f"## {_RECOVERED}": _recovery_section(statistics),
         **({f"## {_GROUPS}": _groups_section(statistics)} if len(statistics.groups) else {}),
+        **({f"## {_TUNED}": _tuned_section(statistics)} if len(statistics.regret) else {}),
+        **({f"## {_INSIDE}": _inside_section(statistics)} if len(statistics.frontier_gaps) else {}),
         f"## {_CERTAINTY}": _certainty_section(statistics),
         **({"## Figures": _figures_section(figures)} if figures else {}),
         f"## {_NUMBERS}": _files_section(statistics, tables),
@@ -176,8 +186,9 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
 
 def _links(statistics: RunStatistics) -> Iterator[str]:
     names = [scenario.heading for scenario in statistics.scenarios] if len(statistics.answers) else []
-    groups = [_GROUPS] if len(statistics.groups) else []
-    for name in (*names, _HOLDS_UP, _RECOVERED, *groups, _CERTAINTY, _NUMBERS):
+    some = {_GROUPS: statistics.groups, _TUNED: statistics.regret, _INSIDE: statistics.frontier_gaps}
+    there = [name for name, frame in some.items() if len(frame)]
+    for name in (*names, _HOLDS_UP, _RECOVERED, *there, _CERTAINTY, _NUMBERS):
         # As GitHub makes anchors of headings.
         anchor = re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
         yield f"[{markdown.plain(name)}](#{anchor})"
@@ -364,6 +375,15 @@ def _groups_section(statistics: RunStatistics) -> Iterator[str]:
         yield _plain_table(block.headings, block.rows)
 
 
+def _tuned_section(statistics: RunStatistics) -> Iterator[str]:
+    yield from _bullets([f"Rule: {statistics.run.tuned_by}.", HOW_TO_READ_REGRETS])
+    for block in regret_blocks(statistics):
+        yield ""
+        yield f"**{markdown.plain(block.heading)}**"
+        yield ""
+        yield _plain_table(block.headings, block.rows)
+
+
 def _certainty_section(statistics: RunStatistics) -> Iterator[str]:
     run = statistics.run
     warnings = [f"Warning, {warning}" for warning in statistics.warnings]
@@ -439,6 +459,27 @@ def _best_ranks(ranked: pd.DataFrame, titles: Mapping[str, str]) -> str:
     return "; ".join(named) + (f". Among them would rank: {'; '.join(marked)}" if marked else "")
 
 
+def _inside_section(statistics: RunStatistics) -> Iterator[str]:
+    """Yield how many techniques are inside the unprocessing frontier, at each level of bias."""
+    run, gaps = statistics.run, statistics.frontier_gaps
+    yield (
+        "How many techniques are inside the unprocessing frontier: at no more discrimination, thresholds by "
+        "group on the scores of the most accurate classifier without mitigation, chosen on the training "
+        "sample, are more accurate there, and the 95 % interval of the difference on the same samples lies "
+        "below 0. Intervals do not allow for how many techniques there are."
+    )
+    if statistics.unscored:
+        yield f"No scores, and so no frontier: {', '.join(statistics.unscored)}."
+    yield ""
+    shares = inside_shares(gaps)
+    rows = []
+    for scenario in statistics.scenarios:
+        counts = scenario.rows(shares).set_index("beta")[["n_inside", "n_techniques"]]
+        cells = ["{} of {}".format(*counts.loc[beta]) if beta in counts.index else "–" for beta in run.betas]
+        rows.append([scenario.heading, *cells])
+    yield _plain_table(["", *(f"β = {beta:g}" for beta in run.betas)], rows)
+
+
 # Files are named, not linked: in betabench's own repository only the pictures that the page shows are kept.
 def _figures_section(figures: Sequence[str]) -> Iterator[str]:
     yield (
@@ -446,7 +487,7 @@ def _figures_section(figures: Sequence[str]) -> Iterator[str]:
         "in other formats as well."
     )
     for kind, text in _FIGURES.items():
-        if own := [path for path in figures if path.startswith(f"figures/{kind}_")]:
+        if own := [path for path in figures if path.startswith((f"figures/{kind}_", f"figures/{kind}."))]:
             yield ""
             yield f"**{text}**: " + ", ".join(f"`{path}`" for path in own)
             yield ""

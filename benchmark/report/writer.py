@@ -25,9 +25,10 @@ def write_report(
     failures: pd.DataFrame,
     description: RunDescription,
     *,
-    figures: bool = True,
+    figures: bool | Sequence[str] = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
     folds: pd.DataFrame | None = None,
+    frontier: pd.DataFrame | None = None,
     more_figures: Iterable[Drawing] = (),
 ) -> list[Path]:
     """Write summary, tables and figures.
@@ -46,12 +47,14 @@ def write_report(
         Columns :data:`benchmark.columns.FAILURE_COLUMNS`: why values are missing.
     description : RunDescription
         What the numbers are of.
-    figures : bool, default True
-        Whether to draw figures, which takes nearly all of the time.
+    figures : bool or sequence of str, default True
+        Whether to draw figures, which takes nearly all of the time, or which kinds: folders of ``figures/``.
     formats : sequence of str, optional
         Of the figures: some of :data:`~benchmark.text.files.FORMATS`; by default PNG alone.
     folds : DataFrame, optional
         Columns :data:`benchmark.columns.FOLD_COLUMNS`: the values of single folds, for intervals.
+    frontier : DataFrame, optional
+        Columns :data:`benchmark.columns.FRONTIER_COLUMNS`: unprocessing frontiers, for figures.
     more_figures : iterable of (str, callable), optional
         Names and drawing functions of figures to be drawn as well.
 
@@ -76,7 +79,9 @@ def write_report(
         # matplotlib is loaded only when something is drawn.
         from benchmark.figures.files import write_figures
 
-        drawings = [*run_figures(summary, results, failures, description), *more_figures]
+        drawings = [*run_figures(summary, results, failures, description, frontier), *more_figures]
+        if figures is not True:
+            drawings = [(name, draw) for name, draw in drawings if name.partition("/")[0] in figures]
         # Other processes begin to draw, and this one writes tables meanwhile.
         drawn = write_figures(output_dir / "figures", drawings, formats)
     written = [write_atomically(output_dir / "summary.csv", csv_text(summary[is_main]))]

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import ORIGINAL, TEST_TITLES
-from benchmark.errors import ReportError, StatisticsError, UnknownNameError
+from benchmark.columns import ORIGINAL, OWN, OWN_TITLE, TEST_TITLES
+from benchmark.errors import ReportError, StatisticsError
 from benchmark.metrics import Metric, list_metrics
+from benchmark.runs.baselines import baselines_of
 from benchmark.runs.descriptions import Protocol
 from benchmark.runs.finished import (
     FinishedRun,
     read_folds,
+    read_frontier,
     read_groups,
     read_results,
     read_row_noise,
     read_run,
+    read_tuning,
 )
 from benchmark.runs.frames import Scenario, described_scenarios
 from benchmark.runs.groups import GAP_COLUMNS, gap_changes
@@ -60,12 +63,28 @@ from benchmark.statistics.answers import (
 )
 from benchmark.statistics.bayes import ROPE
 from benchmark.statistics.fairea import FAIREA_COLUMNS
-from benchmark.statistics.frames import Cells, Resampling, to_cells
+from benchmark.statistics.frames import (
+    Baseline,
+    Baselines,
+    Cells,
+    Resampling,
+    baseline_names,
+    baseline_of,
+    to_cells,
+)
 from benchmark.statistics.hypothesis_tests import flips_needed
 from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.robustness import LINE
 from benchmark.statistics.row_sampling import with_test_rows
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
+from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
+from benchmark.statistics.unprocessing import (
+    FRONTIER_GAP_COLUMNS,
+    best_frontiers,
+    frontier_gaps,
+    mean_frontiers,
+    with_frontier,
+)
 from benchmark.text.words import file_name
 
 N_POSTERIOR = 10_000
@@ -105,8 +124,8 @@ class RunStatistics:
         How repetitions overlap, where they are repeated splits of the same rows.
     metrics : mapping of str to Metric or Undeclared
         Each metric's name in the results, and its declaration.
-    baselines : mapping of str to str
-        Name of each dataset in the results, and the technique that its others are compared with.
+    baselines : Baselines
+        What techniques are compared with.
     alpha, rope : float
         Level of significance, and the difference up to which two techniques are practically equivalent.
     standing : DataFrame
@@ -115,18 +134,24 @@ class RunStatistics:
     judged : DataFrame
         The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
     answers, intervals, comparisons, recovery, ranks, pairs : DataFrame
-    pareto, hypervolume, fairea, robustness, groups : DataFrame
-        One file each, of groups where a run told several attributes' apart. Degenerate techniques have no
+    pareto, hypervolume, fairea, robustness, groups, regret : DataFrame
+        One file each, of groups where a run told several attributes' apart, of regret where techniques were
+        tuned. Degenerate techniques have no
         ranks, are on no front, in no hypervolume, and in no line over β; those less accurate than the best
         constant answer have, and are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons
         are left out where the baseline is mostly constant
         (:func:`~benchmark.statistics.answers.incomparable`).
+    frontier, frontier_gaps : DataFrame
+        The unprocessing frontiers that techniques are compared with, and the comparisons: of
+        :func:`~benchmark.statistics.unprocessing.mean_frontiers` and
+        :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where the run recorded none. Where it
+        did, the answers have the column ``frontier``, and ``unscored`` are the classifiers without one.
     """
 
     run: FinishedRun
     results: pd.DataFrame
     metrics: Mapping[str, Metric | Undeclared]
-    baselines: Mapping[str, str]
+    baselines: Baselines
     alpha: float
     rope: float
     standing: pd.DataFrame
@@ -142,14 +167,21 @@ class RunStatistics:
     fairea: pd.DataFrame
     robustness: pd.DataFrame
     groups: pd.DataFrame
+    frontier: pd.DataFrame
+    frontier_gaps: pd.DataFrame
+    regret: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(REGRET_COLUMNS)))
+    tuning: pd.DataFrame | None = None
+    unscored: tuple[str, ...] = ()
     resampling: Resampling | None = None
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
         names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs")
-        more = ("pareto", "hypervolume", "fairea", "robustness", *(["groups"] if len(self.groups) else []))
-        return {name: getattr(self, name) for name in (*names, *more)}
+        more = ("pareto", "hypervolume", "fairea", "robustness")
+        some = [n for n in ("groups", "regret", "frontier_gaps") if len(getattr(self, n))]
+        found = {name: getattr(self, name) for name in (*names, *more, *some)}
+        return found | {"answers": self.answers[list(ANSWER_COLUMNS)]}
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -167,6 +199,14 @@ class RunStatistics:
         """What was tried, in the run's order."""
         return described_scenarios(self.intervals, self.run)
 
+    def baseline_of(self, scenario: Scenario) -> Baseline:
+        """Return what the techniques of a scenario are compared with."""
+        return self.baselines.by[scenario.dataset.name, scenario.classifier]
+
+    def baseline_titles(self, baseline: Baseline) -> dict[str, str]:
+        """Return the names of what is compared with, each with its title."""
+        return {name: self.run.titles[name] for name in baseline_names(baseline)}
+
     def ranked_on(self, datasets: str, **where: str) -> str:
         """Return the headings of datasets that are ranked together, and under what where ranks differ in it.
 
@@ -175,7 +215,8 @@ class RunStatistics:
         several = {column for column in where if self.ranks[column].nunique() > 1}
         if self.names_tests:
             several.add("test")
-        names = [TEST_TITLES.get(name, name) for column, name in where.items() if column in several]
+        titles = {**TEST_TITLES, **({OWN: OWN_TITLE} if OWN in self.run.classifiers else {})}
+        names = [titles.get(name, name) for column, name in where.items() if column in several]
         return ", ".join([self.run.headings(datasets), *names])
 
     @cached_property
@@ -251,7 +292,13 @@ def folder_statistics(
     say(f"reading {folder}")
     run = read_run(folder)
     results = read_results(folder, run, metrics)
-    more = {"row_noise": read_row_noise(folder), "folds": read_folds(folder), "groups": read_groups(folder)}
+    more = {
+        "row_noise": read_row_noise(folder),
+        "folds": read_folds(folder),
+        "groups": read_groups(folder),
+        "tuning": read_tuning(folder),
+        "frontier": read_frontier(folder),
+    }
     if results["value"].isna().all():
         statuses = run.failures.groupby("status", sort=False).size()
         raise ReportError(
@@ -274,6 +321,8 @@ def run_statistics(
     row_noise: pd.DataFrame | None = None,
     folds: pd.DataFrame | None = None,
     groups: pd.DataFrame | None = None,
+    tuning: pd.DataFrame | None = None,
+    frontier: pd.DataFrame | None = None,
     say: Callable[[str], None] = lambda _step: None,
 ) -> RunStatistics:
     """Compute all statistics of a run.
@@ -300,6 +349,11 @@ def run_statistics(
         folds of the same rows.
     groups : DataFrame, optional
         From :func:`~benchmark.runs.finished.read_groups`, where several attributes' groups were told apart.
+    tuning : DataFrame, optional
+        From :func:`~benchmark.runs.finished.read_tuning`, where techniques were tuned. Oracles are in nothing
+        else that is computed here.
+    frontier : DataFrame, optional
+        From :func:`~benchmark.runs.finished.read_frontier`, where one was recorded.
     say : callable(str), optional
         Called with the name of each step before it is taken.
 
@@ -313,6 +367,7 @@ def run_statistics(
         If the baseline is unknown.
     """
     _require_testable(run, results, alpha)
+    results, run = run.without_oracles(results), run.of_choices
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
     declared = {name: _declared(name) for name in compared}
     goals = {own.name: own for own in map(_declared, results["metric"].unique())}
@@ -328,7 +383,7 @@ def run_statistics(
             without_degenerate(results, standing, baselines),
         )
     )
-    parts = [(against.where(dataset=own), name) for name, own in _datasets_of(baselines).items()]
+    parts = [(against.take(rows), name) for rows, name in baselines.parts(against.keys)]
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
     comparisons = _in_order([_compare(cells, baselines, goals, alpha)], run, PAIRED_COLUMNS)
     decided = judged(comparisons, alpha=alpha, rope=rope)
@@ -339,11 +394,15 @@ def run_statistics(
             everything, baselines, run.constant_answers, alpha=alpha, rope=rope, resampling=resampling
         )
     )
-    gaps = [
-        gap_changes(groups[groups["dataset"].isin(own)], name, resampling)
-        for name, own in _datasets_of(baselines).items()
-        if groups is not None
-    ]
+    told = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
+    gaps = [gap_changes(part, name, resampling) for part, name in told]
+    curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
+    unscored: tuple[str, ...] = ()
+    if frontier is not None:
+        unscored = tuple(c for c in run.classifiers if c not in {*frontier["classifier"], OWN})
+        best = best_frontiers(frontier)
+        curves = mean_frontiers(best)
+        inside = frontier_gaps(everything, best, run.constant_answers, resampling)
     say("ranking techniques and comparing pairs of them")
     # A mean over some of the repetitions is not ranked beside means over all of them.
     whole = (useful.n == useful.n_expected)[:, None]
@@ -369,7 +428,7 @@ def run_statistics(
         rope=rope,
         standing=standing,
         judged=decided,
-        answers=_in_order([answers], run, ANSWER_COLUMNS),
+        answers=with_frontier(_in_order([answers], run, ANSWER_COLUMNS), inside),
         intervals=_with_test_rows(cell_intervals(cells), row_noise, run.protocol),
         comparisons=comparisons,
         recovery=_in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
@@ -380,6 +439,11 @@ def run_statistics(
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
         groups=_in_order(gaps, run, GAP_COLUMNS),
+        regret=_joined([] if tuning is None else [regrets(tuning, run.tuned_by)], REGRET_COLUMNS),
+        tuning=tuning,
+        frontier=curves,
+        unscored=unscored,
+        frontier_gaps=_in_order([inside], run, FRONTIER_GAP_COLUMNS),
     )
 
 
@@ -413,7 +477,7 @@ def _require_testable(run: FinishedRun, results: pd.DataFrame, alpha: float) -> 
 
 def results_answers(
     results: pd.DataFrame,
-    baselines: Mapping[str, str],
+    baselines: Baselines,
     constants: Mapping[str, ConstantAnswer],
     *,
     alpha: float = ALPHA,
@@ -428,8 +492,8 @@ def results_answers(
     ----------
     results : DataFrame
         Columns :data:`~benchmark.columns.RESULT_COLUMNS`.
-    baselines : mapping of str to str
-        Each dataset's baseline; nothing is compared where it has no results.
+    baselines : Baselines
+        What techniques are compared with; nothing is where it has no results.
     constants : mapping of str to ConstantAnswer
         As for :func:`~benchmark.statistics.answers.standings`.
     alpha, rope : float
@@ -446,15 +510,12 @@ def results_answers(
     return answer_table(results, decided, standing, baselines, rope=rope, resampling=resampling)
 
 
-def _compare(
-    cells: Cells, baselines: Mapping[str, str], goals: Mapping[str, Goal], alpha: float
-) -> pd.DataFrame:
+def _compare(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
     """Compare the techniques of each dataset with its baseline, where that has results."""
-    parts = [(cells.where(dataset=own), baseline) for baseline, own in _datasets_of(baselines).items()]
     compared = [
-        paired_comparisons(part, baseline, goals, alpha=alpha)
-        for part, baseline in parts
-        if (part.keys["technique"] == baseline).any()
+        paired_comparisons(cells.take(rows), baseline, goals, alpha=alpha)
+        for rows, baseline in baselines.parts(cells.keys)
+        if (cells.keys["technique"] == baseline_of(baseline, cells.keys["technique"]))[rows].any()
     ]
     return _joined(compared, PAIRED_COLUMNS)
 
@@ -462,51 +523,6 @@ def _compare(
 def _declared(name: str) -> Metric | Undeclared:
     base = name.partition("[")[0]
     return list_metrics().get(base) or Undeclared(base, base)
-
-
-def baselines_of(run: FinishedRun, results: pd.DataFrame, baseline: str | None) -> dict[str, str]:
-    """Return the baseline of each dataset that has results or failures.
-
-    Parameters
-    ----------
-    run : FinishedRun
-        Which technique it declares to be each dataset's baseline.
-    results : DataFrame
-        Its values.
-    baseline : str or None
-        Technique to use instead, for all datasets on which it was run.
-
-    Raises
-    ------
-    UnknownNameError
-        If the results have no technique of that name.
-    ReportError
-        If a dataset's declared baseline was not run.
-    """
-    if baseline is not None:
-        known = results["technique"].unique()
-        if baseline not in known:
-            raise UnknownNameError("technique", baseline, known)
-    declared = {dataset.name: dataset.baseline for dataset in run.datasets}
-    found: dict[str, str] = {}
-    for dataset, techniques in results.groupby("dataset", sort=False)["technique"].unique().items():
-        own = baseline if baseline in techniques else declared[str(dataset)]
-        found[str(dataset)] = own = str(own)
-        if own not in techniques:
-            raise ReportError(
-                f"The baseline {own!r} of {dataset} was not run",
-                expected="one of " + ", ".join(techniques),
-                got=repr(own),
-                remedy="name one of these with --baseline, or run the experiment with the baseline as well",
-            )
-    return found
-
-
-def _datasets_of(baselines: Mapping[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for dataset, baseline in baselines.items():
-        found.setdefault(baseline, []).append(dataset)
-    return found
 
 
 def _joined(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
@@ -538,12 +554,13 @@ def _panels(cells: Cells, run: FinishedRun) -> Iterator[tuple[tuple[str, ...], C
     bias; there a dataset on which the bias has no effect counts once, by its least level.
     """
     repeats = repeated_levels(run, cells.keys).to_numpy()
-    tried = {
-        str(dataset): frozenset(own)
-        for dataset, own in cells.keys.groupby("dataset", sort=False)["technique"].unique().items()
-    }
+    # With learners of their own, others were tried than with classifiers.
+    tried: dict[tuple[str, bool], frozenset[str]] = {}
+    for (dataset, learner), own in cells.keys.groupby(["dataset", "classifier"], sort=False)["technique"]:
+        place = str(dataset), run.dataset(str(dataset)).baseline == OWN == learner
+        tried[place] = tried.get(place, frozenset()) | {*own}
     for techniques in dict.fromkeys(tried.values()):
-        datasets = [dataset for dataset, own in tried.items() if techniques <= own]
+        datasets = [dataset for (dataset, _), own in tried.items() if techniques <= own]
         within = {"dataset": datasets, "technique": list(techniques)}
         yield ("dataset",), cells.where(**within)
         yield ("dataset", "beta"), cells.take(~repeats).where(**within)
@@ -589,7 +606,7 @@ def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> dict[tuple[str, s
     return {(name, ACCURACY): (worst[name], worst[ACCURACY]) for name in others if ACCURACY in worst}
 
 
-def _fairea(run: FinishedRun, part: Cells, baseline: str) -> pd.DataFrame:
+def _fairea(run: FinishedRun, part: Cells, baseline: Baseline) -> pd.DataFrame:
     biased = [name for name in _BIAS_METRICS if name in set(part.keys["metric"])]
     alone = part.keys["technique"].nunique() < 2
     if alone or not biased or ACCURACY not in set(part.keys["metric"]):
@@ -600,7 +617,7 @@ def _fairea(run: FinishedRun, part: Cells, baseline: str) -> pd.DataFrame:
 
 
 def _fairea_on(
-    run: FinishedRun, part: Cells, baseline: str, metrics: Sequence[str], test: str
+    run: FinishedRun, part: Cells, baseline: Baseline, metrics: Sequence[str], test: str
 ) -> pd.DataFrame:
     known = {d.name: constant_on(d.best_constant, test) for d in run.datasets}
     constants = {name: answer.accuracy if answer else np.nan for name, answer in known.items()}

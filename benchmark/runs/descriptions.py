@@ -14,12 +14,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from benchmark.columns import BALANCED, BIASED, ORIGINAL, TEST_TITLES
+from benchmark.columns import BALANCED, BIASED, ORIGINAL, OWN, TEST_TITLES, UNTREATED
 from benchmark.data import Table
 from benchmark.errors import ReportError
 from benchmark.experiment.entries import PublishedEntry
 from benchmark.statistics.answers import ConstantAnswer
-from benchmark.statistics.frames import Resampling
+from benchmark.statistics.frames import Baseline, Baselines, Resampling, baseline_names
 from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED, titled
 from benchmark.text.words import file_name
 
@@ -42,13 +42,16 @@ class TechniqueDescription:
 
     ``method`` is the registered technique that ``name`` is a parametrization of, by default ``name`` itself;
     it decides which of the paper's tables show the technique. ``stage`` is a key of :data:`STAGES`: figures
-    show the techniques of a stage together.
+    show the techniques of a stage together. ``tuned`` says what its setting was chosen on, and ``sweep``
+    names the list of values that it is one of; both are empty of most.
     """
 
     name: str
     title: str
     method: str = ""
     stage: str = ""
+    tuned: str = ""
+    sweep: str = ""
 
     def __post_init__(self) -> None:
         if not self.method:
@@ -140,7 +143,8 @@ class DatasetDescription:
     ``name`` is that in the results, ``title`` for readers, ``entry`` that in the experiment. The name of an
     embedded one, whose shipped network stood in for real data, says so (``"adult:embedded"``), because the
     CSV files carry nothing but the name. ``warning`` is a sentence: what readers must know before they trust
-    a number. ``baseline`` is the technique whose rows are the paper's "no technique" (Tables 2 and 5).
+    a number. ``baseline`` is the technique whose rows are the paper's "no technique" (Tables 2 and 5), or
+    :data:`~benchmark.columns.OWN`: then ``own_baselines`` has that of each technique with its own learner.
     ``test_data`` is ``"real data"`` or ``"sample of the learned network"``, ``digest`` its SHA-256.
     ``n_train`` and ``n_test`` are rows of each training sample and of the test data, ``folds`` the number of
     its folds where that is not the experiment's, ``group_sizes`` and
@@ -159,6 +163,7 @@ class DatasetDescription:
     embedded: bool
     warning: str | None
     baseline: str
+    own_baselines: Mapping[str, str] = field(default_factory=dict, hash=False)
     entry: str = ""
     test_data: str = ""
     digest: str = ""
@@ -201,6 +206,12 @@ class DatasetDescription:
                 got=", ".join(map(" -> ".join, absent)),
                 remedy="run the experiment again: the network and the bias are not of one run",
             )
+
+    def baseline_with(self, classifier: str) -> Baseline:
+        """Return what techniques are compared with that were run with a classifier, or with their own."""
+        if self.baseline != OWN:
+            return self.baseline
+        return self.own_baselines if classifier == OWN else UNTREATED
 
     @property
     def heading(self) -> str:
@@ -356,9 +367,35 @@ class RunDescription:
         return {technique.name: technique.title for technique in self.techniques}
 
     @property
+    def oracles(self) -> frozenset[str]:
+        """Names of the techniques whose setting was chosen on the test rows: no choice for anybody."""
+        return frozenset(technique.name for technique in self.techniques if technique.tuned == "oracle")
+
+    def without_oracles(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a frame that are of no oracle."""
+        return frame[~frame["technique"].isin(self.oracles)] if self.oracles else frame
+
+    @property
     def constant_answers(self) -> dict[str, ConstantAnswer]:
         """The best constant answer on the original test rows of each dataset where these are counted."""
         return {d.name: d.best_constant for d in self.datasets if d.best_constant is not None}
+
+    def baselines(self, results: pd.DataFrame) -> Baselines:
+        """Return what is compared with what where a frame, with dataset and classifier, has rows."""
+        places = results[["dataset", "classifier"]].drop_duplicates().itertuples(index=False, name=None)
+        return Baselines({own: self.dataset(own[0]).baseline_with(own[1]) for own in places})
+
+    def baseline_text(self, baseline: Baseline) -> str:
+        """Say what is compared with, and where that differs, for which techniques."""
+        if isinstance(baseline, str):
+            return self.titles.get(baseline, baseline)
+        compared = {
+            name: [title for t, title in self.titles.items() if t != name and baseline.get(t) == name]
+            for name in baseline_names(baseline)
+        }
+        return ", ".join(
+            f"{self.titles.get(name, name)} for {' and '.join(own)}" for name, own in compared.items() if own
+        )
 
     def made_with(self, packages: Sequence[str] = SHOWN_PACKAGES) -> str:
         """Return the experiment, its seed and the versions of some packages, as a sentence."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from lzma import LZMAError
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from benchmark.columns import (
     FAILURE_COLUMNS,
     FOLD_COLUMNS,
     FOLDS_NAME,
+    FRONTIER_COLUMNS,
+    FRONTIER_NAME,
     GROUP_COLUMNS,
     GROUPS_NAME,
     MANIFEST_NAME,
@@ -22,6 +25,8 @@ from benchmark.columns import (
     ORIGINAL,
     RESULT_COLUMNS,
     TEST_ROWS_NAME,
+    TUNING_COLUMNS,
+    TUNING_NAME,
 )
 from benchmark.errors import ReportError, UnknownNameError
 from benchmark.experiment.plan import ALWAYS_MEASURED
@@ -36,9 +41,9 @@ from benchmark.text.spreadsheet import from_cell
 
 _TEXTS = {
     *("dataset", "bias", "technique", "classifier", "test", "metric", "status", "reason"),
-    *("attribute", "group", "note"),
+    *("attribute", "group", "note", "of", "chosen_on", "parameters"),
 }
-_WHOLE = {"table", "n", "repetition", "fold"}
+_WHOLE = {"table", "n", "repetition", "fold", "settings", "unscored"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +64,23 @@ class FinishedRun(RunDescription):
     summary: pd.DataFrame
     failures: pd.DataFrame
     facts: Manifest
+
+    @property
+    def tuned_by(self) -> str:
+        """The rule by which settings were chosen; empty where no technique was tuned."""
+        return str((self.facts.experiment.settings.get("tune") or {}).get("rule", ""))
+
+    @property
+    def of_choices(self) -> Self:
+        """The same run without its oracles, between which and others nobody has a choice."""
+        if not self.oracles:
+            return self
+        return replace(
+            self,
+            techniques=tuple(t for t in self.techniques if t.tuned != "oracle"),
+            summary=self.without_oracles(self.summary),
+            failures=self.without_oracles(self.failures),
+        )
 
     @classmethod
     def of(cls, manifest: Manifest, summary: pd.DataFrame, failures: pd.DataFrame) -> FinishedRun:
@@ -189,6 +211,16 @@ def read_row_noise(folder: Path) -> pd.DataFrame | None:
 def read_groups(folder: Path) -> pd.DataFrame | None:
     """Read metrics by group of several attributes, or None where the run told no such groups apart."""
     return _read_if_there(folder / GROUPS_NAME, GROUP_COLUMNS)
+
+
+def read_tuning(folder: Path) -> pd.DataFrame | None:
+    """Read what tuning chose, or None where the run tuned no technique."""
+    return _read_if_there(folder / TUNING_NAME, TUNING_COLUMNS)
+
+
+def read_frontier(folder: Path) -> pd.DataFrame | None:
+    """Read the unprocessing frontiers of a run, or None where it recorded none."""
+    return _read_if_there(folder / FRONTIER_NAME, FRONTIER_COLUMNS)
 
 
 def _read_if_there(path: Path, columns: Sequence[str]) -> pd.DataFrame | None:

@@ -9,11 +9,19 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from benchmark.columns import CELL_COLUMNS, FAILURE_COLUMNS, ORIGINAL, RESULT_COLUMNS, TEST_TITLES
+from benchmark.columns import (
+    CELL_COLUMNS,
+    FAILURE_COLUMNS,
+    ORIGINAL,
+    OWN,
+    OWN_TITLE,
+    RESULT_COLUMNS,
+    TEST_TITLES,
+)
 from benchmark.errors import ReportError
 from benchmark.runs.descriptions import DatasetDescription, RunDescription
 from benchmark.statistics.answers import ConstantAnswer, constant_on
-from benchmark.statistics.frames import SCENARIO, ScenarioKey
+from benchmark.statistics.frames import SCENARIO, Baseline, ScenarioKey
 from benchmark.text.words import file_name
 
 MEAN_COLUMNS = tuple(column for column in RESULT_COLUMNS[:-2] if column != "repetition")
@@ -44,6 +52,16 @@ class Scenario:
         return self.dataset.name, self.bias, self.classifier, self.test
 
     @property
+    def own(self) -> bool:
+        """Whether each technique trains a learner of its own, and is compared with that."""
+        return self.dataset.baseline == OWN and self.classifier == OWN
+
+    @property
+    def baseline(self) -> Baseline:
+        """What the run declares its techniques to be compared with."""
+        return self.dataset.baseline_with(self.classifier)
+
+    @property
     def best_constant(self) -> ConstantAnswer | None:
         """The best classifier that answers everybody the same, where the labels of the test are known."""
         return constant_on(self.dataset.best_constant, self.test)
@@ -70,9 +88,10 @@ class Scenario:
     def subtitle(self, description: RunDescription, explanation: str) -> str:
         """Say what was measured on what, how often, and what a figure shows of it."""
         provenance = self.dataset.provenance
+        learner = "each technique's own learner" if self.own else f"classifier {self.classifier}"
         return (
             f"{provenance[0].upper()}{provenance[1:]}; {description.repetitions_text}; "
-            f"classifier {self.classifier}. {explanation}"
+            f"{learner}. {explanation}"
         ).strip()
 
 
@@ -197,7 +216,9 @@ def described_scenarios(frame: pd.DataFrame, description: RunDescription) -> tup
     for dataset in description.datasets:
         for key, names in distinct.items():
             if key[0] == dataset.name:
-                heading = ", ".join([dataset.heading, *(TEST_TITLES.get(name, name) for name in names)])
+                own = {OWN: OWN_TITLE} if dataset.baseline == OWN else {}
+                titles = {**TEST_TITLES, **own}
+                heading = ", ".join([dataset.heading, *(titles.get(name, name) for name in names)])
                 path = "__".join(map(file_name, [dataset.name, *names]))
                 found.append(Scenario(dataset, *key[1:], heading, path))
     return tuple(found)

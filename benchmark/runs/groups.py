@@ -7,7 +7,15 @@ import pandas as pd
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.metrics import GAP
 from benchmark.statistics import paired_comparisons
-from benchmark.statistics.frames import CELL_KEY, LEAST, Resampling, row_means, to_cells
+from benchmark.statistics.frames import (
+    CELL_KEY,
+    LEAST,
+    Baseline,
+    Resampling,
+    baseline_of,
+    row_means,
+    to_cells,
+)
 
 _ENDS = ("", "_low", "_high")
 
@@ -19,15 +27,17 @@ GAP_COLUMNS = (
 """Columns of :func:`gap_changes`."""
 
 
-def gap_changes(groups: pd.DataFrame, baseline: str, resampling: Resampling | None = None) -> pd.DataFrame:
+def gap_changes(
+    groups: pd.DataFrame, baseline: Baseline, resampling: Resampling | None = None
+) -> pd.DataFrame:
     """Compare the largest gaps between groups with those of the baseline, on the same samples.
 
     Parameters
     ----------
     groups : DataFrame
         Columns :data:`~benchmark.columns.GROUP_COLUMNS`.
-    baseline : str
-        Name of a technique.
+    baseline : str, or mapping of str to str
+        Name of a technique; or that of each technique's own, by its name.
     resampling : Resampling, optional
         How repetitions overlap. Folds of a repetition are one whole here.
 
@@ -41,13 +51,14 @@ def gap_changes(groups: pd.DataFrame, baseline: str, resampling: Resampling | No
         There are none where it has no gaps.
     """
     own = groups[groups["group"] == GAP]
-    if not (own["technique"] == baseline).any():
+    if not (own["technique"] == baseline_of(baseline, own["technique"])).any():
         return pd.DataFrame(columns=list(GAP_COLUMNS))
     goals = dict.fromkeys(own["metric"].unique(), LEAST)
     own = own.assign(metric=own["metric"] + "[" + own["attribute"] + "]")[list(RESULT_COLUMNS)]
     cells = to_cells(own, None if resampling is None else Resampling(resampling.overlaps))
-    means = cells.keys.assign(gap=row_means(cells.values), n=cells.n, baseline=baseline)
-    partner = cells.find(technique=baseline)
+    others = baseline_of(baseline, cells.keys["technique"])
+    means = cells.keys.assign(gap=row_means(cells.values), n=cells.n, baseline=others)
+    partner = cells.find(technique=others)
     means["baseline_gap"] = means["gap"].to_numpy()[partner]
     differences = cells.values - cells.values[partner]
     # NaN where there is no pair.

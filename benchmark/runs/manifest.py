@@ -16,11 +16,12 @@ from pydantic import BaseModel, ValidationError, model_serializer, model_validat
 
 from benchmark.bias import list_bias_kinds
 from benchmark.bias.cpt import NOTHING_ACTS
-from benchmark.columns import ORIGINAL, TEST_TITLES
+from benchmark.columns import ORIGINAL, OWN, TEST_TITLES
 from benchmark.data.card import Card, load_card
 from benchmark.declarations import declaration_dir
 from benchmark.errors import CardError, ReportError, UnknownNameError
 from benchmark.experiment.entries import PublishedEntry
+from benchmark.experiment.own import own_baselines
 from benchmark.experiment.plan import PAPER_METRICS, Block, Experiment
 from benchmark.metrics import get_metric, list_metrics, metric_names
 from benchmark.runs.descriptions import (
@@ -67,6 +68,8 @@ class _Technique(_Named):
     title: str = ""
     technique: str = ""
     parameters: dict[str, Any] = {}
+    tuned: str = ""
+    sweep: str = ""
 
 
 class _Edit(BaseModel):
@@ -253,7 +256,7 @@ class _DatasetFacts(BaseModel):
             **{role: getattr(schema, role) for role in _ROLES},
         )
 
-    def description(self, name: str, entry: _Entry) -> DatasetDescription:
+    def description(self, name: str, entry: _Entry, own: Mapping[str, str]) -> DatasetDescription:
         # Runs of earlier versions left title, roles and columns to the card.
         card = None if self.label and self.title else entry.find_card()
         roles = {role: getattr(self, role) for role in _ROLES}
@@ -272,6 +275,7 @@ class _DatasetFacts(BaseModel):
             embedded=self.embedded,
             warning=self.warning,
             baseline=entry.baseline,
+            own_baselines=own if entry.baseline == OWN else {},
             entry=entry.name or entry.card,
             test_data=self.test_data,
             digest=self.test_digest,
@@ -337,10 +341,12 @@ class Manifest(BaseModel):
     ``experiment`` has what later steps read of the experiment, and in ``experiment.settings`` all of it, as
     it was given. ``code`` has digests and settings of what computed. ``real_data`` and ``datasets`` have the
     names in the results, in the experiment's order. ``stages`` says at which stage each technique acts,
-    ``headline`` which of the metrics tables and figures show. ``cells`` counts those ``planned`` and
-    ``computed_in_this_run``, and by status those without a result; ``durations_in_seconds`` are that of
-    ``this_run``, and of ``all_cells`` one after the other. ``plan`` is the digest of the cells' keys,
-    ``engine`` what computed them, ``shard`` which part of them they are. ``files`` are all others that the
+    ``headline`` which of the metrics tables and figures show; ``own_baselines``, there only where a dataset's
+    baseline is ``"own"``, says which entry each technique with a learner of its own is compared with.
+    ``cells`` counts those ``planned`` and ``computed_in_this_run``, and by status those without a result;
+    ``durations_in_seconds`` are that of ``this_run``, and of ``all_cells`` one after the other. ``plan`` is
+    the digest of the cells' keys, ``engine`` what computed them, ``shard`` which part of them they are.
+    ``files`` are all others that the
     run wrote to its folder.
     """
 
@@ -351,6 +357,7 @@ class Manifest(BaseModel):
     stages: dict[str, str] = {}
     metrics: tuple[_MetricFacts, ...] = ()
     headline: tuple[str, ...] | None = None
+    own_baselines: dict[str, str] = {}
     cells: dict[str, int] = {}
     durations_in_seconds: dict[str, float] = {}
     plan: str = ""
@@ -402,6 +409,7 @@ class Manifest(BaseModel):
             stages={t.name: list_techniques()[t.technique].stage for t in experiment.techniques},
             metrics=tuple(_metrics(world)),
             headline=run.headline_metrics(experiment),
+            own_baselines=own_baselines(experiment),
             versions=versions.package_versions(),
             platform={
                 "system": platform.platform(),
@@ -440,7 +448,8 @@ class Manifest(BaseModel):
     @property
     def text(self) -> str:
         """Content of the file."""
-        return json.dumps(self.model_dump(mode="json"), indent=2) + "\n"
+        without = set() if self.own_baselines else {"own_baselines"}
+        return json.dumps(self.model_dump(mode="json", exclude=without), indent=2) + "\n"
 
     @property
     def description(self) -> RunDescription:
@@ -455,15 +464,17 @@ class Manifest(BaseModel):
             betas=experiment.betas,
             techniques=tuple(
                 TechniqueDescription(
-                    t.name, t.title, t.technique, self.stages.get(t.name, registered.get(t.technique, ""))
+                    *(t.name, t.title, t.technique, self.stages.get(t.name, registered.get(t.technique, ""))),
+                    tuned=t.tuned,
+                    sweep=t.sweep,
                 )
                 for t in experiment.techniques
             ),
-            classifiers=tuple(classifier.name for classifier in experiment.classifiers),
+            classifiers=(*(c.name for c in experiment.classifiers), *([OWN] if self.own_baselines else [])),
             metrics=tuple(MetricDescription(m.name, m.title, m.ideal) for m in self.metrics),
             # A manifest lists the datasets in the experiment's order.
             datasets=tuple(
-                facts.description(name, entry)
+                facts.description(name, entry, self.own_baselines)
                 for entry, (name, facts) in zip(experiment.datasets, self.datasets.items(), strict=True)
             ),
             versions=self.versions,

@@ -10,7 +10,7 @@ from benchmark.columns import BIASED, ORIGINAL
 from benchmark.runs.finished import FinishedRun
 from benchmark.statistics import recoveries
 from benchmark.statistics.answers import ACCURACY
-from benchmark.statistics.frames import WHERE, Cells
+from benchmark.statistics.frames import WHERE, Baseline, Cells, baseline_of
 from benchmark.statistics.recovery import RECOVERY_COLUMNS
 
 _ENDS = ("", "_low", "_high")
@@ -30,7 +30,7 @@ INERT = "the bias edits nothing that the label depends on, so that nothing was p
 
 
 def recovery_table(
-    parts: Iterable[tuple[Cells, str]],
+    parts: Iterable[tuple[Cells, Baseline]],
     comparisons: pd.DataFrame,
     standing: pd.DataFrame,
     run: FinishedRun,
@@ -39,8 +39,8 @@ def recovery_table(
 
     Parameters
     ----------
-    parts : iterable of (Cells, str)
-        Datasets without degenerate techniques, and their baseline.
+    parts : iterable of (Cells, str, or mapping of str to str)
+        Cells without degenerate techniques, and their baseline.
     comparisons, standing : DataFrame
         From :func:`~benchmark.statistics.paired_comparisons` and
         :func:`~benchmark.statistics.answers.standings`.
@@ -60,7 +60,7 @@ def recovery_table(
     found = [
         recoveries(part, baseline, paired_levels=paired)
         for part, baseline in original
-        if (part.keys["technique"] == baseline).any()
+        if (part.keys["technique"] == baseline_of(baseline, part.keys["technique"])).any()
     ]
     filled = [frame for frame in found if len(frame)]
     if not filled:

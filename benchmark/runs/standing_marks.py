@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from benchmark.runs.descriptions import listed_betas
-from benchmark.statistics.answers import ConstantAnswer
+from benchmark.statistics.answers import ConstantAnswer, random_accuracy
 
 DEGENERATE = "‡"
 """Stands beside techniques that answer nearly everybody, or each group, the same."""
@@ -21,6 +21,9 @@ BELOW_CONSTANT = "†"
 ONE_GROUP = "¶"
 """Stands beside techniques that give one of the groups nearly always the same answer."""
 
+INSIDE_FRONTIER = "§"
+"""Stands beside techniques that thresholds on the best unconstrained scores outdo."""
+
 CONSTANT_LINE: dict[str, Any] = {
     "color": "#A02020",
     "lw": 1.0,
@@ -29,6 +32,20 @@ CONSTANT_LINE: dict[str, Any] = {
     "gid": "constant",
 }
 """Look of the line at the accuracy of the best constant answer, as keywords of matplotlib."""
+
+RANDOM_MARK: dict[str, Any] = {
+    "color": CONSTANT_LINE["color"],
+    "marker": "+",
+    "ms": 6,
+    "mew": 1.2,
+    "ls": "none",
+    "zorder": 2.8,
+    "gid": "random",
+}
+"""Look of the answer by lot, as keywords of matplotlib."""
+
+FRONTIER_LINE: dict[str, Any] = {"lw": 0.9, "ls": (0, (3, 2)), "zorder": 1.45, "gid": "frontier"}
+"""Look of the unprocessing frontier, as keywords of matplotlib."""
 
 _REACH = 0.5
 
@@ -57,6 +74,15 @@ def constant_text(answer: ConstantAnswer | None, *, drawn: bool) -> str:
         return ""
     where = "Red, dash-dotted" if drawn else "Beyond the axis"
     return f"{where}: accuracy of {answer.words} ({answer.accuracy:.3f})."
+
+
+def frontier_text(answer: ConstantAnswer | None, *, one_each: str) -> str:
+    """Say which lines are unprocessing frontiers, ``one_each`` of how many, and where the lot is."""
+    lot = "" if answer is None else f" Red cross: accepting by lot ({random_accuracy(answer.accuracy):.3f})."
+    return (
+        f"Dashed{one_each}: the unprocessing frontier, thresholds by group on the scores of the most "
+        f"accurate classifier without mitigation.{lot}"
+    )
 
 
 def degenerate_cells(standing: pd.DataFrame) -> set[tuple[str, float]]:

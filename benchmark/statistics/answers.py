@@ -18,7 +18,7 @@ import pandas as pd
 from benchmark.columns import BALANCED, ORIGINAL
 from benchmark.statistics.across import ALPHA, repetitions_needed, smallest_p_value
 from benchmark.statistics.bayes import ROPE
-from benchmark.statistics.frames import SCENARIO, WHERE, Resampling, first_true, to_cells
+from benchmark.statistics.frames import SCENARIO, WHERE, Baselines, Resampling, first_true, to_cells
 from benchmark.statistics.hypothesis_tests import CORRECTED
 from benchmark.statistics.intervals import cell_intervals
 from benchmark.statistics.paired import FAMILY
@@ -98,6 +98,14 @@ class ConstantAnswer:
         if self.favorable == self.unfavorable:
             return EITHER_CONSTANT
         return "accepting everybody" if self.accepts else "refusing everybody"
+
+
+def random_accuracy(constant: float) -> float:
+    """Return the accuracy that accepting by lot at the rate of favorable labels has in the mean.
+
+    ``constant`` is that of the best constant answer: the greater of this rate and its complement.
+    """
+    return constant**2 + (1 - constant) ** 2
 
 
 def constant_on(answer: ConstantAnswer | None, test: str) -> ConstantAnswer | None:
@@ -220,16 +228,15 @@ def incomparable(frame: pd.DataFrame, standing: pd.DataFrame) -> pd.Series[bool]
 
 
 def without_degenerate(
-    results: pd.DataFrame, standing: pd.DataFrame, baselines: Mapping[str, str] | None = None
+    results: pd.DataFrame, standing: pd.DataFrame, baselines: Baselines | None = None
 ) -> pd.DataFrame:
     """Return results in which a technique has no values at the levels of bias at which it is degenerate.
 
-    Given ``baselines``, the technique that those of each dataset are compared with, that one keeps its values
-    unless it is mostly constant.
+    Given ``baselines``, what is compared with keeps its values unless it is mostly constant.
     """
     gone = standing["n_degenerate"] > 0
     if baselines is not None:
-        is_baseline = standing["technique"] == standing["dataset"].map(dict(baselines))
+        is_baseline = standing["technique"] == baselines.column(standing)
         gone &= ~is_baseline | standing["mostly_constant"]
     left_out = pd.MultiIndex.from_frame(standing.loc[gone, list(WHERE)])
     keys = pd.MultiIndex.from_frame(results[list(WHERE)])
@@ -282,7 +289,7 @@ def answer_table(
     results: pd.DataFrame,
     comparisons: pd.DataFrame,
     standing: pd.DataFrame,
-    baselines: Mapping[str, str],
+    baselines: Baselines,
     rope: float = ROPE,
     resampling: Resampling | None = None,
 ) -> pd.DataFrame:
@@ -335,7 +342,7 @@ def answer_table(
         Every ``_low`` and ``_high`` are the ends of an interval of 95 %.
     """
     table = _joined(results, comparisons, standing, resampling)
-    table["baseline"] = table["dataset"].map(dict(baselines))
+    table["baseline"] = baselines.column(table)
     is_baseline = table["technique"] == table["baseline"]
     table["pairs"] = table["pairs"].mask(is_baseline, table["n"]).fillna(0).astype(int)
     for name, change in (("value", "change"), ("accuracy", "accuracy_change")):
@@ -418,7 +425,8 @@ def _verdicts(table: pd.DataFrame) -> Any:
 def _levels_down(table: pd.DataFrame, is_baseline: pd.Series[bool]) -> pd.Series[bool]:
     spot = [*SCENARIO, "beta"]
     shares = list(ACCEPTANCE[1:])
-    before = table[spot].join(table[is_baseline].set_index(spot)[shares], on=spot)
+    known = table[is_baseline].set_index([*spot, "technique"])[shares]
+    before = table[[*spot, "baseline"]].join(known, on=[*spot, "baseline"])
     deprived, favored = (table[name] - before[name] for name in shares)
     good = table["verdict"].isin(("recommended", "candidate", "outdone"))
     return good & (deprived <= EQUAL) & (favored < -EQUAL)

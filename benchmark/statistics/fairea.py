@@ -7,7 +7,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.errors import UnknownNameError
-from benchmark.statistics.frames import Array, Cells, first_true, require_known, to_cells
+from benchmark.statistics.frames import (
+    Array,
+    Baseline,
+    Cells,
+    first_true,
+    known_baselines,
+    require_known,
+    to_cells,
+)
 
 REGIONS = ("win_win", "good", "bad", "inverted", "lose_lose", "unchanged")
 """Where a technique can end; see :func:`regions`."""
@@ -70,7 +78,7 @@ def regions(
 
 def fairea_regions(
     results: pd.DataFrame | Cells,
-    original: str,
+    original: Baseline,
     constant_accuracies: Mapping[str, float],
     metrics: Sequence[str] = ("discrimination", "overestimation", "underestimation"),
     *,
@@ -80,8 +88,8 @@ def fairea_regions(
 
     Parameters
     ----------
-    original : str
-        Technique whose predictions are the original ones, on the same repetition.
+    original : str, or mapping of str to str
+        Technique whose predictions are the original ones, on the same repetition; or that of each technique.
     constant_accuracies : mapping of str to float
         Accuracy of the more accurate constant prediction on the test rows of each dataset.
     metrics : sequence of str
@@ -98,14 +106,14 @@ def fairea_regions(
         :data:`REGIONS` has its share of the former; NaN with a reason where there is none.
     """
     cells = to_cells(results)
-    require_known("technique", [original], cells.keys["technique"])
+    names = known_baselines(cells, original)
     require_known("metric", [accuracy, *metrics], cells.keys["metric"])
     for dataset in cells.keys["dataset"].unique():
         if dataset not in constant_accuracies:
             raise UnknownNameError("dataset", dataset, constant_accuracies)
-    own = np.flatnonzero(cells.keys["metric"].isin(metrics) & (cells.keys["technique"] != original))
+    own = np.flatnonzero(cells.keys["metric"].isin(metrics) & (cells.keys["technique"] != names))
 
-    def values(**replaced: str | float) -> Array:
+    def values(**replaced: str | pd.Series) -> Array:
         rows = cells.find(**replaced)[own]
         return np.where((rows >= 0)[:, None], cells.values[rows], np.nan)
 
@@ -114,12 +122,14 @@ def fairea_regions(
     found = regions(
         values(metric=accuracy),
         np.abs(values()),
-        values(metric=accuracy, technique=original),
-        np.abs(values(technique=original)),
+        values(metric=accuracy, technique=names),
+        np.abs(values(technique=names)),
         constants,
     )
     n = (found != "").sum(axis=1)
-    table = keys.assign(original=original, accuracy=accuracy, n=n, missing=cells.n_expected[own] - n)
+    table = keys.assign(
+        original=names.to_numpy()[own], accuracy=accuracy, n=n, missing=cells.n_expected[own] - n
+    )
     for region in REGIONS:
         table[region] = np.where(n > 0, (found == region).sum(axis=1) / np.maximum(n, 1), np.nan)
     table["reason"] = np.where(n > 0, "", "no repetition has all values of technique and original")

@@ -1,6 +1,6 @@
 """What results must look like, which of two values is better, and results as a matrix."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self, TypeAlias
 
@@ -55,6 +55,45 @@ class _Least:
 
 LEAST: Goal = _Least()
 """The goal of a number that is a distance or a gap already: 0."""
+
+
+Baseline: TypeAlias = str | Mapping[str, str]
+"""The technique that others are compared with, or by the name of each technique its own."""
+
+
+def baseline_of(baseline: Baseline, techniques: pd.Series) -> pd.Series:
+    """Return the baseline of each technique of a column; one that has none is compared with nothing."""
+    if isinstance(baseline, str):
+        return pd.Series(baseline, index=techniques.index, dtype=object)
+    return techniques.map(dict(baseline)).fillna("")
+
+
+def baseline_names(baseline: Baseline) -> tuple[str, ...]:
+    """Return the techniques that others are compared with."""
+    return (baseline,) if isinstance(baseline, str) else tuple(dict.fromkeys(baseline.values()))
+
+
+@dataclass(frozen=True)
+class Baselines:
+    """What each technique is compared with, by dataset and classifier."""
+
+    by: Mapping[tuple[str, str], Baseline]
+
+    def column(self, frame: pd.DataFrame) -> pd.Series:
+        """Return the baseline of each row of a frame with dataset, classifier and technique."""
+        found = pd.Series("", index=frame.index, dtype=object)
+        for rows, baseline in self.parts(frame):
+            found[rows] = baseline_of(baseline, frame.loc[rows, "technique"])
+        return found
+
+    def parts(self, frame: pd.DataFrame) -> Iterator[tuple[NDArray[np.bool_], Baseline]]:
+        """Yield masks of the rows that have one baseline, or one mapping of them; none is empty."""
+        places = pd.MultiIndex.from_frame(frame[["dataset", "classifier"]])
+        known = list(self.by.values())  # mappings have no hash
+        for baseline in [own for i, own in enumerate(known) if own not in known[:i]]:
+            rows = places.isin([place for place, own in self.by.items() if own == baseline])
+            if rows.any():
+                yield rows, baseline
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +163,7 @@ class Cells:
         n_folds = None if self.n_folds is None else self.n_folds[kept]
         return type(self)(keys, self.values[kept], self.n_expected[kept], overlap, of_folds, n_folds)
 
-    def find(self, **replaced: str | float) -> NDArray[np.intp]:
+    def find(self, **replaced: str | float | pd.Series) -> NDArray[np.intp]:
         """Return for each row the position of the one whose key has other entries; -1 if there is none."""
         index = pd.MultiIndex.from_frame(self.keys)
         found: NDArray[np.intp] = index.get_indexer(pd.MultiIndex.from_frame(self.keys.assign(**replaced)))
@@ -170,6 +209,13 @@ def require_known(kind: str, names: Sequence[str], known: pd.Series) -> None:
     for name in names:
         if name not in set(known):
             raise UnknownNameError(kind, name, set(known))
+
+
+def known_baselines(cells: Cells, baseline: Baseline) -> pd.Series:
+    """Return the baseline of each row; :class:`UnknownNameError` names one that does not occur."""
+    names = baseline_of(baseline, cells.keys["technique"])
+    require_known("technique", list(names.unique()), cells.keys["technique"])
+    return names
 
 
 def to_cells(results: pd.DataFrame | Cells, resampling: Resampling | None = None) -> Cells:

@@ -12,12 +12,13 @@ from benchmark.statistics.frames import (
     DECIMALS,
     SCENARIO,
     Array,
+    Baseline,
     Cells,
     Goal,
     all_equal,
     first_true,
+    known_baselines,
     of_rows,
-    require_known,
     row_means,
     to_cells,
 )
@@ -49,7 +50,7 @@ PAIRED_COLUMNS = (
 
 def paired_comparisons(
     results: pd.DataFrame | Cells,
-    baseline: str,
+    baseline: Baseline,
     goals: Mapping[str, Goal],
     *,
     confidence: float = CONFIDENCE,
@@ -66,8 +67,8 @@ def paired_comparisons(
 
     Parameters
     ----------
-    baseline : str
-        Name of a technique in the results.
+    baseline : str, or mapping of str to str
+        Name of a technique in the results; or that of each technique's own, by its name.
     alpha : float, default 0.05
         Level of significance that the largest family of tests must be able to reach with Holm's correction:
         it takes more random sign flips, the more tests there are.
@@ -103,9 +104,9 @@ def paired_comparisons(
     the greater of this and 9,999.
     """
     cells = to_cells(results)
-    require_known("technique", [baseline], cells.keys["technique"])
-    own = np.flatnonzero((cells.keys["technique"] != baseline).to_numpy())
-    partner = cells.find(technique=baseline)[own]
+    names = known_baselines(cells, baseline)
+    own = np.flatnonzero((cells.keys["technique"] != names).to_numpy())
+    partner = cells.find(technique=names)[own]
 
     def minus_baseline(values: Array) -> Array:
         return np.where((partner >= 0)[:, None], values[own] - values[partner], np.nan)
@@ -116,7 +117,7 @@ def paired_comparisons(
     singles = minus_baseline(cells.singles), -minus_baseline(cells.by_split.distances(goals))
     n = np.isfinite(difference).sum(axis=1)
     table = cells.keys.iloc[own].reset_index(drop=True)
-    table = table.assign(baseline=baseline, n=n, missing=cells.n_expected[own] - n)
+    table = table.assign(baseline=names.to_numpy()[own], n=n, missing=cells.n_expected[own] - n)
     for name, values, of_split in zip(
         ("difference", "improvement"), (difference, improvement), singles, strict=True
     ):

@@ -8,7 +8,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from benchmark.statistics.frames import CELL_KEY, Array, Cells, first_true, require_known, to_cells
+from benchmark.statistics.frames import (
+    CELL_KEY,
+    Array,
+    Baseline,
+    Cells,
+    first_true,
+    known_baselines,
+    to_cells,
+)
 from benchmark.statistics.intervals import CONFIDENCE
 
 RECOVERY_COLUMNS = (
@@ -26,7 +34,7 @@ _LEAST = 1e-12  # of what is planted: less is rounding
 
 def recoveries(
     results: pd.DataFrame | Cells,
-    baseline: str,
+    baseline: Baseline,
     *,
     paired_levels: bool = False,
     confidence: float = CONFIDENCE,
@@ -43,8 +51,8 @@ def recoveries(
 
     Parameters
     ----------
-    baseline : str
-        Name of a technique in the results.
+    baseline : str, or mapping of str to str
+        Name of a technique in the results; or that of each technique's own, by its name.
     paired_levels : bool, default False
         Whether a repetition has the same random numbers at all levels of bias; else its samples at two levels
         are independent.
@@ -65,10 +73,10 @@ def recoveries(
     those of the bootstrap do.
     """
     cells = to_cells(results).by_split
-    require_known("technique", [baseline], cells.keys["technique"])
-    own = np.flatnonzero(((cells.keys["technique"] != baseline) & (cells.keys["beta"] > 0)).to_numpy())
-    partner = cells.find(technique=baseline)[own]
-    origin = cells.find(technique=baseline, beta=0.0)[own]
+    names = known_baselines(cells, baseline)
+    own = np.flatnonzero(((cells.keys["technique"] != names) & (cells.keys["beta"] > 0)).to_numpy())
+    partner = cells.find(technique=names)[own]
+    origin = cells.find(technique=names, beta=0.0)[own]
     biased, clean = (np.where((rows >= 0)[:, None], cells.values[rows], np.nan) for rows in (partner, origin))
     removed = biased - cells.values[own]
     overlap = cells.overlaps[own]
@@ -81,7 +89,7 @@ def recoveries(
     planted_low, planted_high = found.lower_interval(confidence)
     table = cells.keys.iloc[own].reset_index(drop=True)
     table = table.assign(
-        baseline=baseline,
+        baseline=names.to_numpy()[own],
         n=found.n,
         missing=cells.n_expected[own] - found.n,
         planted=found.lower,

@@ -7,12 +7,13 @@ import pandas as pd
 
 from benchmark.statistics.frames import (
     Array,
+    Baseline,
     Cells,
     Goal,
     all_equal,
     first_true,
     goal_of,
-    require_known,
+    known_baselines,
     row_means,
     to_cells,
 )
@@ -84,8 +85,12 @@ def slopes_and_areas(results: pd.DataFrame | Cells, *, confidence: float = CONFI
     return table[list(ROBUSTNESS_COLUMNS)]
 
 
-def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping[str, Goal]) -> pd.DataFrame:
+def stopping_points(
+    results: pd.DataFrame | Cells, baseline: Baseline, goals: Mapping[str, Goal]
+) -> pd.DataFrame:
     """Find the level of bias from which on a technique does not beat the baseline, another one, any more.
+
+    The baseline is as for :func:`~benchmark.statistics.paired.paired_comparisons`.
 
     A technique beats the baseline at a level if the mean improvement over the repetitions
     (:func:`~benchmark.statistics.paired.paired_comparisons`) is above 0. It stops at the smallest level at
@@ -102,14 +107,14 @@ def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping
     is in :func:`~benchmark.statistics.paired.paired_comparisons`.
     """
     cells = to_cells(results)
-    require_known("technique", [baseline], cells.keys["technique"])
-    partner = cells.find(technique=baseline)
+    names = known_baselines(cells, baseline)
+    partner = cells.find(technique=names)
     distances = cells.distances(goals)
     improvement = np.where((partner >= 0)[:, None], distances[partner] - distances, np.nan)
     rows = []
     for line, own in cells.keys.groupby(list(LINE), sort=False):
         technique, metric = line[LINE.index("technique")], line[-1]
-        if technique == baseline:
+        if technique == (compared := names[own.index[0]]):
             continue
         betas = own["beta"].to_numpy(dtype=float)
         n_betas, reason = _levels_with_a_value(betas, improvement[own.index])
@@ -118,7 +123,7 @@ def stopping_points(results: pd.DataFrame | Cells, baseline: str, goals: Mapping
         elif goal_of(goals, str(metric)).direction == "none":
             reason = "no value of the metric is better than another"
         stops_at = np.nan if reason else _stops_at(betas, row_means(improvement[own.index]))
-        rows.append((*line, baseline, n_betas, stops_at, reason))
+        rows.append((*line, compared, n_betas, stops_at, reason))
     return pd.DataFrame(rows, columns=list(STOPPING_COLUMNS))
 
 

@@ -14,9 +14,24 @@ import pandas as pd
 
 from benchmark.runs.descriptions import RunDescription
 from benchmark.runs.frames import Scenario
-from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, ONE_GROUP, below_constant_words
-from benchmark.statistics.answers import CHEAP, EITHER_CONSTANT, LEAST, NEARLY_ALL, VERDICTS, is_constant
+from benchmark.runs.standing_marks import (
+    BELOW_CONSTANT,
+    DEGENERATE,
+    INSIDE_FRONTIER,
+    ONE_GROUP,
+    below_constant_words,
+)
+from benchmark.statistics.answers import (
+    CHEAP,
+    EITHER_CONSTANT,
+    LEAST,
+    NEARLY_ALL,
+    VERDICTS,
+    is_constant,
+    random_accuracy,
+)
 from benchmark.statistics.frames import SCENARIO, ScenarioKey
+from benchmark.statistics.unprocessing import INSIDE
 from benchmark.text.words import number, share
 
 SAME_ANSWER = "nearly everybody, or each group, the same in at least one sample"
@@ -41,6 +56,16 @@ LEVELS_DOWN = "↓"
 LEVELS_DOWN_NOTE = (
     f"{LEVELS_DOWN} accepts no more of the deprived group than the baseline: discrimination fell because "
     "fewer of the favored group are accepted."
+)
+"""What the sign means."""
+
+INSIDE_WORDS = "inside the unprocessing frontier"
+"""What a technique is that thresholds on the best unconstrained scores outdo."""
+
+INSIDE_NOTE = (
+    f"{INSIDE_FRONTIER} {INSIDE_WORDS}: at no more discrimination, thresholds by group on the scores of the "
+    "most accurate classifier without mitigation are more accurate (the 95 % interval of the difference lies "
+    "below 0)."
 )
 """What the sign means."""
 
@@ -92,8 +117,15 @@ def mark(row: Any) -> str:
 
 
 def signed_title(row: Any, titles: Mapping[str, str]) -> str:
-    """Return the title of an answer's technique with its signs: :func:`mark` and :data:`LEVELS_DOWN`."""
-    return " ".join(filter(None, [titles[row.technique], mark(row), LEVELS_DOWN if row.levels_down else ""]))
+    """Return the title of an answer's technique with its signs: :func:`mark` and two that may join it."""
+    more = {LEVELS_DOWN: row.levels_down, INSIDE_FRONTIER: is_inside(row)}
+    signs = [mark(row), *(sign for sign, applies in more.items() if applies)]
+    return " ".join(filter(None, [titles[row.technique], *signs]))
+
+
+def is_inside(row: Any) -> bool:
+    """Whether an answer's technique is inside the unprocessing frontier; not if there is none."""
+    return getattr(row, "frontier", "") == INSIDE
 
 
 def mark_notes(rows: pd.DataFrame) -> list[str]:
@@ -101,6 +133,8 @@ def mark_notes(rows: pd.DataFrame) -> list[str]:
     notes = []
     if "levels_down" in rows.columns and rows["levels_down"].any():
         notes.append(LEVELS_DOWN_NOTE)
+    if "frontier" in rows.columns and rows["frontier"].eq(INSIDE).any():
+        notes.append(INSIDE_NOTE)
     if (rows["n_degenerate"] > 0).any():
         notes.append(
             f"{DEGENERATE} answers {SAME_ANSWER} (accepts less than {100 - 100 * NEARLY_ALL:.0f} % or more "
@@ -120,20 +154,22 @@ def mark_notes(rows: pd.DataFrame) -> list[str]:
     return notes
 
 
-def baseline_notes(standing: pd.DataFrame, title: str) -> list[str]:
+def baseline_notes(standing: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
     """Say where nothing is compared with a baseline, and where it is degenerate nevertheless, and why.
 
-    ``standing`` are its own rows of :func:`~benchmark.statistics.answers.standings`, of one scenario.
+    ``standing`` are rows of :func:`~benchmark.statistics.answers.standings`, of one scenario, and ``titles``
+    those of its baselines.
     """
     notes = []
-    own = standing[standing["n_degenerate"] > 0].sort_values("beta")
-    for (constant, words), rows in own.groupby(["mostly_constant", "degenerate"], sort=False):
-        betas = f"β = {', '.join(f'{beta:g}' for beta in rows['beta'])}"
-        notes.append(
-            f"At {betas} nothing is compared with the baseline, {title}: it {words}."
-            if constant
-            else f"{DEGENERATE} The baseline, {title}, {words} at {betas}; {_NEVERTHELESS}."
-        )
+    for name, title in titles.items():
+        own = standing[(standing["technique"] == name) & (standing["n_degenerate"] > 0)].sort_values("beta")
+        for (constant, words), rows in own.groupby(["mostly_constant", "degenerate"], sort=False):
+            betas = f"β = {', '.join(f'{beta:g}' for beta in rows['beta'])}"
+            notes.append(
+                f"At {betas} nothing is compared with the baseline, {title}: it {words}."
+                if constant
+                else f"{DEGENERATE} The baseline, {title}, {words} at {betas}; {_NEVERTHELESS}."
+            )
     return notes
 
 
@@ -210,7 +246,7 @@ def choice_headings(rope: float) -> tuple[str, ...]:
 def choice_row(beta: float, rows: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
     """Return the baseline and the choices at one level of bias as text; ``rows`` are :func:`in_order`."""
     found: list[Any] = list(rows.itertuples(index=False))
-    baseline = next((choice_text(row, titles) for row in found if row.verdict == "baseline"), "not run")
+    baseline = "; ".join(choice_text(row, titles) for row in found if row.verdict == "baseline") or "not run"
     picked = choices(found)
     if not picked:
         return [f"{beta:g}", baseline, "none recommended", ""]
@@ -245,12 +281,16 @@ def accepts_text(shares: Iterable[float]) -> str:
     return " / ".join(map(share, shares))
 
 
-def remarks(row: Any, titles: Mapping[str, str]) -> str:
-    """Say in a few words what a technique is, why it is not recommended, and what its mean hides."""
+def remarks(row: Any, titles: Mapping[str, str], *, of_several: bool = False) -> str:
+    """Say in a few words what a technique is, why it is not recommended, and what its mean hides.
+
+    ``of_several`` is whether there are several baselines, so that its own has to be named.
+    """
     own, samples = row.verdict, row.n + row.missing
     one_group = "" if row.n_degenerate else one_group_words(row)
     found = {
         "baseline": own == "baseline",
+        f"compared with {titles.get(row.baseline)}": of_several and own != "baseline",
         "; ".join(row.choice.split()): bool(row.choice),
         f"candidate: {CANDIDATE}": own == "candidate",
         f"outdone by {titles.get(row.outdone_by)}": own == "outdone",
@@ -262,6 +302,7 @@ def remarks(row: Any, titles: Mapping[str, str]) -> str:
         "shares accepted not recorded": own == "unknown",
         "not compared": own == "not_compared",
         one_group: bool(one_group),
+        INSIDE_WORDS: is_inside(row),
         "no significant difference" if row.tested else "no clear difference, untested": own == "no_less",
         "significantly more discrimination" if row.tested else "more discrimination": own == "worse",
     }
@@ -276,25 +317,36 @@ def constant_title(answer: str) -> str:
 def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None = None) -> list[list[str]]:
     """Return the rows of one level of bias, which are :func:`in_order`, as text: :data:`ANSWER_HEADINGS`.
 
-    The best constant answer comes after the techniques to choose and the baseline. Of more rows than ``most``
-    only so many are returned, but all techniques to choose and what they are measured by, the baseline and
-    the best constant answer.
+    The best constant answer, and the random one where a frontier is known, come after the techniques to
+    choose and the baseline. Of more rows than ``most`` only so many are returned, but all techniques to
+    choose and what they are measured by, the baseline and the constant and random answers.
     """
     found: list[Any] = list(rows.itertuples(index=False))
+    several = rows["baseline"].nunique() > 1
     known = [row for row in found if row.constant_answer]
     baseline = [row for row in found if row.verdict == "baseline"]
     chosen = [row for row in found if is_chosen(row)]
     rest = [row for row in found if not is_chosen(row) and row.verdict != "baseline"]
-    if most is not None and len(found) + bool(known) > most:
-        rest = rest[: max(0, most - len(baseline) - bool(known) - len(chosen))]
-    first, last = ([_text_row(row, titles) for row in own] for own in (chosen + baseline, rest))
-    return [*first, *map(_constant_row, known[:1]), *last]
+    kinds = [_constant_row, *([_random_row] if "frontier" in rows.columns else [])]
+    yardsticks = [make(row) for row in known[:1] for make in kinds]
+    if most is not None and len(found) + len(yardsticks) > most:
+        rest = rest[: max(0, most - len(baseline) - len(yardsticks) - len(chosen))]
+    first, last = ([_text_row(row, titles, several) for row in own] for own in (chosen + baseline, rest))
+    return [*first, *yardsticks, *last]
 
 
-def _text_row(row: Any, titles: Mapping[str, str]) -> list[str]:
+RANDOM = "Accepting by lot"
+"""What the random answer is called in a table."""
+
+RANDOM_REMARK = "in the mean, at the test data's rate of favorable labels"
+"""What is said of it there."""
+
+
+def _text_row(row: Any, titles: Mapping[str, str], of_several: bool) -> list[str]:
     gain, cost = ("", "") if row.verdict == "baseline" else _changes(row)
     numbers = [number(row.value), gain, number(row.accuracy), cost]
-    return [signed_title(row, titles), *numbers, accepts(row), remarks(row, titles)]
+    said = remarks(row, titles, of_several=of_several)
+    return [signed_title(row, titles), *numbers, accepts(row), said]
 
 
 def _constant_row(row: Any) -> list[str]:
@@ -303,21 +355,27 @@ def _constant_row(row: Any) -> list[str]:
     return [constant_title(row.constant_answer), *numbers, shares, "the best constant answer"]
 
 
+def _random_row(row: Any) -> list[str]:
+    numbers = [number(0.0), "", number(random_accuracy(row.constant_accuracy)), ""]
+    return [RANDOM, *numbers, "", RANDOM_REMARK]
+
+
 def answer_counts(rows: pd.DataFrame) -> str:
     """Count the techniques of one level of bias by verdict, in one line."""
     found: list[Any] = list(rows.itertuples(index=False))
-    baseline = next((row for row in found if row.verdict == "baseline"), None)
-    counts = Counter(row.verdict for row in found if row is not baseline)
+    baselines = [row for row in found if row.verdict == "baseline"]
+    counts = Counter(row.verdict for row in found if row.verdict != "baseline")
     text = f"{counts['recommended'] or 'none'} of {_techniques(counts.total())} recommended"
     if counts["candidate"]:
         several = "s" * (counts["candidate"] > 1)
         text += f"; {counts['candidate']} candidate{several} ({CANDIDATE})"
-    if baseline is None:
+    if not baselines:
         text += ", because the baseline was not run"
-    elif math.isnan(baseline.value):
+    # Of several, the rows that are not compared say so.
+    elif len(baselines) == 1 and math.isnan(baselines[0].value):
         text += ", because the baseline has no value to compare with"
-    elif baseline.baseline_degenerate:
-        text += f", because the baseline {DEGENERATE} {baseline.degenerate}"
+    elif len(baselines) == 1 and baselines[0].baseline_degenerate:
+        text += f", because the baseline {DEGENERATE} {baselines[0].degenerate}"
     verdicts = {
         "without a record of the shares accepted": "unknown",
         "outdone": "outdone",
@@ -342,17 +400,23 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     difference up to which two techniques are practically equivalent.
     """
     found: list[Any] = list(rows.itertuples(index=False))
-    baseline = next((row for row in found if row.verdict == "baseline"), None)
-    others = [row for row in found if row is not baseline]
-    if baseline is None:
+    baselines = [row for row in found if row.verdict == "baseline"]
+    others = [row for row in found if row.verdict != "baseline"]
+    if not baselines:
         return ["The baseline was not run: nothing is compared with it, and no technique is recommended."]
-    sentences = [_of_baseline(baseline, titles[baseline.technique])]
-    if baseline.baseline_degenerate:
-        sentences.append(
-            f"It {baseline.degenerate}: no technique is compared with it here, and none is recommended."
-        )
-    elif baseline.n_degenerate > 0:
-        sentences.append(f"{DEGENERATE} It {baseline.degenerate}; {_NEVERTHELESS}.")
+    sentences = []
+    for baseline in baselines:
+        own = [titles[row.technique] for row in others if row.baseline == baseline.technique]
+        of = f" of {' and '.join(own)}" if len(baselines) > 1 else ""
+        sentences.append(_of_baseline(baseline, titles[baseline.technique], of))
+        if baseline.baseline_degenerate:
+            sentences.append(
+                f"It {baseline.degenerate}: no technique is compared with it here, and none is recommended."
+                if not of
+                else f"It {baseline.degenerate}: nothing is compared with it here."
+            )
+        elif baseline.n_degenerate > 0:
+            sentences.append(f"{DEGENERATE} It {baseline.degenerate}; {_NEVERTHELESS}.")
     if not others:
         return [*sentences, "No other technique was run."]
     if all(math.isnan(row.accepted) for row in found):
@@ -361,7 +425,7 @@ def answer_sentences(rows: pd.DataFrame, titles: Mapping[str, str], *, rope: flo
     chosen = [row for row in others if is_chosen(row)]
     rest = _of_the_rest([row for row in others if not is_chosen(row)], titles, nor)
     if not chosen:
-        if not baseline.baseline_degenerate and not math.isnan(baseline.value):
+        if not all(row.baseline_degenerate or math.isnan(row.value) for row in baselines):
             sentences.append("No technique is recommended.")
         return [*sentences, *rest]
     sentences += _of_the_chosen(chosen, len(others), titles, less, rope)
@@ -397,12 +461,12 @@ def _of_the_chosen(
         yield "What a constant answer would score is not recorded."
 
 
-def _of_baseline(row: Any, name: str) -> str:
+def _of_baseline(row: Any, name: str, of: str = "") -> str:
     if math.isnan(row.value):
-        return f"The baseline, {name}, has no value here: nothing is compared with it."
+        return f"The baseline{of}, {name}, has no value here: nothing is compared with it."
     better = " (the deprived group is better off)" if number(row.value).startswith("-") else ""
     hidden = f" (of either sign, on average {number(row.distance)} from 0)" if changes_sign(row) else ""
-    sentence = f"The baseline, {name}, leaves a discrimination of {number(row.value)}{hidden}{better}"
+    sentence = f"The baseline{of}, {name}, leaves a discrimination of {number(row.value)}{hidden}{better}"
     if not math.isnan(row.accuracy):
         sentence += f" at accuracy {number(row.accuracy)}"
     if row.below_constant:

@@ -153,19 +153,21 @@ class _Builder:
 
     def baseline(self, name: str, metrics: Sequence[MetricDescription]) -> ReportTable | None:
         """Rows beta, columns dataset by metric: the shape of Tables 2 and 5."""
-        shown = [s for s in self.scenarios if self.has(s, s.dataset.baseline)]
+        # Learners of techniques' own are not "no technique": they stand beside what is compared with them.
+        names = {s.key: s.baseline for s in self.scenarios if isinstance(s.baseline, str)}
+        shown = [s for s in self.scenarios if s.key in names and self.has(s, names[s.key])]
         if not metrics or not shown:
             return None
         rows = [
-            Row(beta_text(beta), self.cells([(s, s.dataset.baseline, beta) for s in shown], metrics))
+            Row(beta_text(beta), self.cells([(s, names[s.key], beta) for s in shown], metrics))
             for beta in self.description.betas
         ]
         titles = self.description.titles
-        baselines = {s.dataset.heading: titles.get(s.dataset.baseline, s.dataset.baseline) for s in shown}
+        baselines = {s.dataset.heading: titles.get(names[s.key], names[s.key]) for s in shown}
         absent = [
-            f"Not shown, because its baseline {s.dataset.baseline} was not run: {s.heading}."
+            f"Not shown, because its baseline {names[s.key]} was not run: {s.heading}."
             for s in self.scenarios
-            if s not in shown
+            if s.key in names and s not in shown
         ]
         return ReportTable(
             name=name,
@@ -177,7 +179,7 @@ class _Builder:
             notes=self.notes(
                 shown,
                 metrics,
-                [s.dataset.baseline for s in shown],
+                [names[s.key] for s in shown],
                 [listed("Baseline", baselines.items()), *absent],
             ),
         )

@@ -51,12 +51,14 @@ def recoveries_of(statistics: RunStatistics, metric: str) -> Iterator[Recoveries
         if own.empty:
             continue
         betas = sorted(own["beta"].unique())
-        rows = []
+        rows: list[list[str]] = []
         if own["recovery"].notna().any():
-            most = own.sort_values("n", ascending=False, kind="stable").drop_duplicates("beta")
-            rows = [[_PLANTED, *_cells(most, betas, "planted")]]
-            for name, found in own.groupby("technique", sort=False):
-                rows.append([titles[str(name)], *_cells(found, betas, "recovery")])
+            for baseline, compared in own.groupby("baseline", sort=False):
+                most = compared.sort_values("n", ascending=False, kind="stable").drop_duplicates("beta")
+                of = f": {titles[str(baseline)]}" if own["baseline"].nunique() > 1 else ""
+                rows.append([_PLANTED + of, *_cells(most, betas, "planted")])
+                for name, found in compared.groupby("technique", sort=False):
+                    rows.append([titles[str(name)], *_cells(found, betas, "recovery")])
         headings = ["Technique", *(f"β = {beta:g}" for beta in betas)]
         yield Recoveries(scenario, headings, rows, list(undefined(own, titles)))
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from benchmark.columns import OWN, OWN_TITLE
 from benchmark.runs.analysis import MOST_PAIRED, RunStatistics
 from benchmark.runs.descriptions import DatasetDescription, RunDescription
 from benchmark.runs.finished import FinishedRun
@@ -95,9 +96,14 @@ def statistics_tables(statistics: RunStatistics) -> list[ReportTable]:
 def method_notes(statistics: RunStatistics) -> list[str]:
     """Say what differences are compared with, how they are tested, and what follows from it."""
     run = statistics.run
-    compared = [(run.headings(dataset), run.titles[name]) for dataset, name in statistics.baselines.items()]
+    compared: dict[str, str] = {}
+    for (dataset, classifier), baseline in statistics.baselines.by.items():
+        heading = run.headings(dataset)
+        if run.dataset(dataset).baseline == OWN:
+            heading += f", {OWN_TITLE}" if classifier == OWN else " with classifiers"
+        compared[heading] = run.baseline_text(baseline)
     return [
-        listed("Baseline", compared),
+        listed("Baseline", compared.items()),
         f"Test: two-sided {run.protocol.test_text} of the paired improvements, technique against baseline "
         f"on the same training sample, {run.repetitions} repetitions. Correction: Holm's at "
         f"{statistics.alpha:g}, over a family of all techniques at all β of one dataset, bias, classifier"
@@ -107,6 +113,13 @@ def method_notes(statistics: RunStatistics) -> list[str]:
         *([run.tests_note] if run.tests_note else []),
         *reach_notes(statistics.out_of_reach, run),
     ]
+
+
+def own_notes(statistics: RunStatistics, scenarios: Iterable[Scenario]) -> Iterator[str]:
+    """Say what is compared with where that is not one technique."""
+    for scenario in scenarios:
+        if not isinstance(baseline := statistics.baseline_of(scenario), str):
+            yield f"{scenario.heading}: the baseline is {statistics.run.baseline_text(baseline)}."
 
 
 def row_notes(statistics: RunStatistics) -> list[str]:

@@ -1,5 +1,6 @@
 """Fairness techniques: the contract, the registry, and one file per technique."""
 
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import (
     Convergence,
     Estimator,
@@ -31,6 +32,7 @@ __all__ = [
     "Predictor",
     "Prepared",
     "Scored",
+    "Search",
     "Technique",
     "Tools",
     "get_technique",

@@ -22,7 +22,7 @@ from benchmark.errors import DeclinedError, TechniqueError
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-    from benchmark.techniques.base import Estimator, Predictor, Prepared, Technique
+    from benchmark.techniques.base import Estimator, Features, Predictor, Prepared, Technique
 
 Array: TypeAlias = NDArray[np.float64]
 Value: TypeAlias = bool | int | float | str
@@ -141,28 +141,28 @@ class Once:
         self.estimator = classifier
         self._asked: tuple[Any, Any] = (None, None)
 
-    def predict(self, X: NDArray[np.int16]) -> Any:
+    def predict(self, X: Features) -> Any:
         """Return the predictions."""
         return self._both(X)[0]
 
-    def predict_proba(self, X: NDArray[np.int16]) -> Any:
+    def predict_proba(self, X: Features) -> Any:
         """Return the probabilities of the classes."""
         return self._both(X)[1]
 
-    def _both(self, X: NDArray[np.int16]) -> Any:
+    def _both(self, X: Features) -> Any:
         if self._asked[0] is not X:
             self._asked = X, self.estimator.predict_both(X)
         return self._asked[1]
 
 
-def decider_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int16]], NDArray[np.bool_]]:
+def decider_of(classifier: Estimator, technique: str) -> Callable[[Features], NDArray[np.bool_]]:
     """Return what says for which features a trained classifier predicts the favorable label, shape (n_rows,).
 
     What it returns raises :class:`TechniqueError` in a technique's name where the classifier predicts
     anything but 0 and 1.
     """
 
-    def decide(X: NDArray[np.int16]) -> NDArray[np.bool_]:
+    def decide(X: Features) -> NDArray[np.bool_]:
         label = np.asarray(classifier.predict(X))
         if label.shape == (len(X),):
             favorable, unfavorable = (np.asarray(label == known, dtype=np.bool_) for known in (1, 0))
@@ -182,7 +182,7 @@ def decider_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.in
     return decide
 
 
-def scorer_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int16]], NDArray[np.float64]]:
+def scorer_of(classifier: Estimator, technique: str) -> Callable[[Features], NDArray[np.float64]]:
     """Return what estimates P(y+ | x) from features as a trained classifier takes them, shape (n_rows,).
 
     Raises :class:`DeclinedError` in a technique's name if the classifier estimates no probabilities; what it
@@ -197,7 +197,7 @@ def scorer_of(classifier: Estimator, technique: str) -> Callable[[NDArray[np.int
         )
     predict_proba = classifier.predict_proba
 
-    def score(X: NDArray[np.int16]) -> NDArray[np.float64]:
+    def score(X: Features) -> NDArray[np.float64]:
         estimate = np.asarray(predict_proba(X), dtype=np.float64)
         if estimate.shape == (len(X), 2):
             favorable = np.ascontiguousarray(estimate[:, 1])

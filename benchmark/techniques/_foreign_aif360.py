@@ -484,7 +484,12 @@ DESCRIPTIONS: dict[str, Description] = {
             "fairness_def": (Literal["FP", "FN"], "FP"),
             **TREATMENT,
         },
-        declares={**_LABELS_ONLY, **_GROUPS_NEEDED},
+        declares={
+            **_LABELS_ONLY,
+            **_GROUPS_NEEDED,
+            # The auditor's complaints cost nothing.
+            "unconstrained": {"C": 0.0, "fairness_def": "FP", "gamma": 0.01, "max_iters": 10},
+        },
     ),
     "MetaFairClassifier": Description(
         "meta_fair",
@@ -499,7 +504,7 @@ DESCRIPTIONS: dict[str, Description] = {
         _prejudice_remover,
         "in",
         {"eta": (WEIGHT, 1.0), **TREATMENT},
-        declares={**_GROUPS_NEEDED},
+        declares={**_GROUPS_NEEDED, "unconstrained": {"eta": 0.0}},
     ),
     "EqOddsPostprocessing": Description("equalized_odds", _post("EqOddsPostprocessing"), "post"),
     "CalibratedEqOddsPostprocessing": Description(

@@ -5,13 +5,14 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Interval, Predictor, Technique, Tools
 from benchmark.techniques.encoding import Encoding
 from benchmark.techniques.registry import register
@@ -46,8 +47,8 @@ class Adversarial(Technique):
 
     Parameters
     ----------
-    constraint : {"demographic_parity", "equalized_odds"}, default "demographic_parity"
-        Whether the adversary guesses from the score alone or from score and label.
+    constraint : {"demographic_parity", "equalized_odds", "none"}, default "demographic_parity"
+        Whether the adversary guesses from the score alone or from score and label, or there is none.
     strength : float in [0, 1000], default 1.0
         The adversary's weight alpha.
     hidden : int in [0, 1024], default 0
@@ -71,13 +72,16 @@ class Adversarial(Technique):
     intersections = True
     randomised = True
     packages = ("torch",)
+    unconstrained: ClassVar = {"constraint": "none", "strength": 1.0}
 
-    constraint: Literal["demographic_parity", "equalized_odds"] = "demographic_parity"
+    constraint: Literal["demographic_parity", "equalized_odds", "none"] = "demographic_parity"
     strength: Annotated[float, Interval(0, 1000)] = 1.0
     hidden: Annotated[int, Interval(0, 1024)] = 0
     epochs: Annotated[int, Interval(1, 1000)] = 20
     batch_size: Annotated[int, Interval(1, 65_536)] = 256
     learning_rate: Annotated[float, Interval(1e-6, 1)] = 0.01
+
+    search_space = (Search("strength", 0.01, 100.0, log=True),)
 
     def skip(self, train: Table) -> str | None:
         """Decline where PyTorch is missing, and a table with one group only."""
@@ -126,6 +130,11 @@ class Adversarial(Technique):
             for _ in range(self.epochs):
                 for rows in torch.randperm(len(X), generator=generator).split(self.batch_size):
                     score = _log_odds(X[rows], layers)
+                    if self.constraint == "none":
+                        own = torch.autograd.grad(loss(score, y[rows]), W)
+                        _set_gradients(W, own, [torch.zeros(())] * len(W), 0.0)
+                        optimizer.step()
+                        continue
                     s = torch.sigmoid((1 + sharpness.abs()) * score)
                     # The label by itself too: else s would answer for what the label says of the group.
                     shown = y[rows] if self.constraint == "equalized_odds" else torch.zeros_like(s)

@@ -5,7 +5,7 @@ and cannot skip the checks. It never sees a test label, never runs itself and ne
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, dataclass_transform
 
@@ -33,6 +33,7 @@ __all__ = [
     "Array",
     "Convergence",
     "Estimator",
+    "Features",
     "Interval",
     "PreProcessing",
     "Predictor",
@@ -44,20 +45,21 @@ __all__ = [
 
 Stage = Literal["pre", "in", "post"]
 
-_Codes: TypeAlias = NDArray[np.int16]  # made once: inside of functions, annotations are made at every call
+Features: TypeAlias = NDArray[np.int16] | NDArray[np.float64]
+"""What classifiers take: codes, or codes beside numbers."""
 
 
 class Estimator(Protocol):
     """What a technique may expect of a classifier: scikit-learn's interface on codes.
 
-    ``X`` has shape (n_rows, n_features), type int16; ``y`` has shape (n_rows,) and holds 0 and 1, where 1 is
-    the favorable label.
+    ``X`` has shape (n_rows, n_features), type int16, or float64 where numbers are among the features; ``y``
+    has shape (n_rows,) and holds 0 and 1, where 1 is the favorable label.
     """
 
-    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: Any = None) -> object:
+    def fit(self, X: Features, y: NDArray[np.int64], sample_weight: Any = None) -> object:
         """Train on codes."""
 
-    def predict(self, X: NDArray[np.int16]) -> NDArray[np.int64]:
+    def predict(self, X: Features) -> NDArray[np.int64]:
         """Return 0 or 1 for each row."""
 
 
@@ -68,7 +70,8 @@ class Tools:
     Parameters
     ----------
     classifier : callable(cardinalities) -> Estimator
-        Builds a fresh classifier for features of the given numbers of states, shape (n_features,).
+        Builds a fresh classifier for features of the given numbers of states, shape (n_features,); 0 is that
+        of a number. :meth:`learner` asks it and makes the features as well.
     ranker : callable(Table) -> ndarray of float, shape (n_rows,)
         Estimates P(y+ | x) for the rows of a table from a model trained on that table.
     rng : numpy.random.Generator
@@ -78,6 +81,42 @@ class Tools:
     classifier: Callable[[NDArray[np.int64]], Estimator]
     ranker: Callable[[Table], NDArray[np.float64]]
     rng: np.random.Generator
+
+    def learner(
+        self, train: Table, columns: list[int] | None = None
+    ) -> tuple[Estimator, Callable[[Table], Features]]:
+        """Return a fresh classifier, and what makes of rows the features that it takes, shape (n_rows, n).
+
+        The features are ``columns`` of the training table, by position, or all but the label: as codes, and
+        as numbers those of which the training table has them. A :class:`TechniqueError` says that rows to
+        predict have none then.
+        """
+        columns = list(train.schema.feature_indices) if columns is None else columns
+        cardinalities, kept = train.schema.cardinalities[columns], train.numbers and train.numbers.columns
+        names = [train.schema.names[i] for i in columns]
+        numeric = {place: name for place, name in enumerate(names) if kept and name in kept}
+        if not numeric:
+            classifier = self.classifier(cardinalities)
+            # What asks for both copies what it takes; others get codes of their own, which they can write to.
+            codes_of = shared_features_of if hasattr(classifier, "predict_both") else features_of
+            return classifier, lambda table: codes_of(table, columns)
+        cardinalities[list(numeric)] = 0
+
+        def features(table: Table) -> Features:
+            X = np.empty((len(table), len(columns)), order="F")
+            X[:] = features_of(table, columns)
+            for place, name in numeric.items():
+                if table.numbers is None or name not in table.numbers.columns:
+                    raise TechniqueError(
+                        f"Rows to predict have no numbers of {name!r}, which was trained on as numbers",
+                        expected="the numbers beside the codes, as in the training table",
+                        got="codes alone",
+                        remedy="change the column in training rows as well, or keep test rows as they are",
+                    )
+                X[:, place] = table.numbers.of(name)
+            return X
+
+        return self.classifier(cardinalities), features
 
 
 @dataclass(frozen=True)
@@ -157,6 +196,10 @@ class Technique(ABC):
     may_lose_to_constant : str, default ""
         Why it may be right no more often than the better one of the two constant answers even where one
         feature tells the label; empty if it may not.
+    unconstrained : mapping of str to parameter value, optional
+        Of a technique that trains a learner of its own and never asks for ``Tools.classifier``: parameters at
+        which it is that learner without mitigation, those that make no difference then at their defaults
+        among them. With ``baseline = "own"`` it is compared with that, and not with a classifier.
     packages : tuple of str, default ()
         Packages that it computes with besides NumPy, SciPy, scikit-learn and numba. Their versions, or their
         absence, are part of what identifies its results.
@@ -181,6 +224,7 @@ class Technique(ABC):
     produces_scores: ClassVar[bool] = True
     needs_two_groups: ClassVar[str] = ""
     may_lose_to_constant: ClassVar[str] = ""
+    unconstrained: ClassVar[Mapping[str, Value] | None] = None
     packages: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -318,12 +362,8 @@ class PreProcessing(Technique):
 
     def _learned(self, prepared: Prepared, tools: Tools) -> Predictor:
         """Train the classifier; what comes back is guarded by whoever hands it on."""
-        columns = list(prepared.feature_indices)
-        classifier = tools.classifier(prepared.table.schema.cardinalities[columns])
-        once = hasattr(classifier, "predict_both")
-        # That one copies what it takes; others are given codes of their own, which they can write to.
-        codes_of = shared_features_of if once else features_of
-        X, y = codes_of(prepared.table, columns), prepared.table.y.astype(np.int64)
+        classifier, features_of_rows = tools.learner(prepared.table, list(prepared.feature_indices))
+        X, y = features_of_rows(prepared.table), prepared.table.y.astype(np.int64)
         if prepared.sample_weight is None:
             classifier.fit(X, y)  # so that estimators without weights serve techniques without weights
         else:
@@ -331,18 +371,18 @@ class PreProcessing(Technique):
 
         asked: tuple[Any, Any] = (None, None)
 
-        def features(test: Table) -> _Codes:
+        def features(test: Table) -> Features:
             # The same object for the same rows, whose codes never change: predictions and scores are both
             # asked for.
             nonlocal asked
             if prepared.transform is not None:
-                return codes_of(self._transformed(prepared, test), columns)
+                return features_of_rows(self._transformed(prepared, test))
             if asked[0] is not test.codes:
-                asked = test.codes, codes_of(test, columns)
-            known: _Codes = asked[1]
+                asked = test.codes, features_of_rows(test)
+            known: Features = asked[1]
             return known
 
-        trained: Any = Once(classifier) if once else classifier
+        trained: Any = Once(classifier) if hasattr(classifier, "predict_both") else classifier
         decide, scored = decider_of(trained, self.name), None
         if self.produces_scores and hasattr(trained, "predict_proba"):
             score = scorer_of(trained, self.name)
@@ -379,7 +419,7 @@ class PreProcessing(Technique):
 
 
 def features_of(table: Table, columns: list[int]) -> NDArray[np.int16]:
-    """Return the codes of some columns as a classifier takes them, shape (n_rows, n_columns)."""
+    """Return the codes of some columns, shape (n_rows, n_columns)."""
     # Through the transpose, because picking rows of a C-ordered matrix keeps the table's column-major order.
     return table.codes.T[columns].T
 

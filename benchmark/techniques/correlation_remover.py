@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Column, Schema, Table
 from benchmark.seeding import lots_of_rows
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Interval, Prepared, PreProcessing, Tools, features_of
 from benchmark.techniques.registry import register
 
@@ -66,6 +67,8 @@ class CorrelationRemover(PreProcessing):
     alpha: Annotated[float, Interval(0, 1)] = 1.0
     discretisation: Literal["random_rounding", "equal_frequency"] = "random_rounding"
     bins: Annotated[int, Interval(2, 100)] = 10
+
+    search_space = (Search("alpha", 0.0, 1.0),)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         schema = train.schema

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from benchmark.data.table import Table
 from benchmark.errors import NotConvergedError
 from benchmark.techniques._checks import decider_of, scorer_of
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import (
     Convergence,
     Estimator,
+    Features,
     Interval,
     Predictor,
     Technique,
     Tools,
-    features_of,
 )
 from benchmark.techniques.registry import register
 
@@ -64,8 +65,10 @@ class Reduction(Technique):
             )
         return None
 
-    def _reduce(self, train: Table, tools: Tools, build: Callable[[Any, Any], Any]) -> Any:
-        """Fit what ``build`` makes of fairlearn's constraints and the estimator to be reweighted."""
+    def _reduce(
+        self, train: Table, tools: Tools, build: Callable[[Any, Any], Any]
+    ) -> tuple[Any, Callable[[Table], Features]]:
+        """Fit what ``build`` makes of fairlearn's constraints and the estimator, and return its features."""
         from fairlearn import reductions
 
         moment = {
@@ -75,7 +78,8 @@ class Reduction(Technique):
             "false_positive_rate_parity": reductions.FalsePositiveRateParity,
         }[self.constraint]
         # Which group comes first decides on the library's grid: the order of rows must not.
-        train = train.take(np.lexsort((*train.codes.T, train.deprived)))
+        numbers = () if train.numbers is None else train.numbers.values.T
+        train = train.take(np.lexsort((*numbers, *train.codes.T, train.deprived)))
         errors = np.where(train.y, 1.0, -1.0)
 
         class Costs(moment):  # type: ignore[misc,valid-type]
@@ -86,17 +90,16 @@ class Reduction(Technique):
                 return weights * (1 - 1e-9) if cancelling else weights
 
         columns = self._columns(train)
-        cardinalities = train.schema.cardinalities[columns]
-        mitigator = build(Weighted(lambda: tools.classifier(cardinalities), self.name), Costs)
+        features = tools.learner(train, columns)[1]
+        mitigator = build(Weighted(lambda: tools.learner(train, columns)[0], self.name), Costs)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", category=DeprecationWarning, module="fairlearn")
             y, group = train.y.astype(np.int64), train.deprived.astype(np.int64)
-            mitigator.fit(features_of(train, columns), y, sensitive_features=group)
-        return mitigator
+            mitigator.fit(features(train), y, sensitive_features=group)
+        return mitigator, features
 
-    def _features(self, test: Table, classifiers: Iterable[Any]) -> NDArray[np.int16]:
+    def _checked(self, X: Features, classifiers: Iterable[Any]) -> Features:
         """Return the features of rows to predict, for which none of the classifiers has a score like NaN."""
-        X = features_of(test, self._columns(test))
         for classifier in classifiers:
             if isinstance(classifier, Weighted) and hasattr(classifier.fitted, "predict_proba"):
                 scorer_of(classifier.fitted, self.name)(X)
@@ -113,14 +116,14 @@ class Weighted:
     def __init__(self, build: Callable[[], Estimator], technique: str) -> None:
         self.build, self.technique = build, technique
 
-    def fit(self, X: NDArray[np.int16], y: Any, sample_weight: Any) -> Self:
+    def fit(self, X: Features, y: Any, sample_weight: Any) -> Self:
         """Train; weights are scaled to a mean of 1, because classifiers count them as cases."""
         weight = np.asarray(sample_weight, dtype=np.float64)
         self.fitted = self.build()
         self.fitted.fit(X, np.asarray(y, dtype=np.int64), sample_weight=weight / weight.mean())
         return self
 
-    def predict(self, X: NDArray[np.int16]) -> NDArray[np.int64]:
+    def predict(self, X: Features) -> NDArray[np.int64]:
         """Return 0 or 1 for each row, shape (n_rows,)."""
         return decider_of(self.fitted, self.technique)(X).astype(np.int64)
 
@@ -165,12 +168,14 @@ class ExponentiatedGradient(Reduction):
     bound: Annotated[float, Interval(0.001, 1)] = 0.01
     max_iterations: Annotated[int, Interval(1)] = 50
 
+    search_space = (Search("bound", 0.001, 0.2, log=True),)
+
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         def build(estimator: Any, moment: Any) -> Any:
             moment = moment(difference_bound=self.bound)
             return _tolerant(len(train))(estimator, moment, eps=self.bound, max_iter=self.max_iterations)
 
-        fitted = self._reduce(train, tools, build)
+        fitted, features = self._reduce(train, tools, build)
         rounds, gap, tolerance = fitted.last_iter_ + 1, float(fitted.best_gap_), float(fitted.nu)
         if not gap <= tolerance:  # NaN is no convergence
             raise NotConvergedError("exponentiated gradient", rounds, gap, tolerance)
@@ -179,11 +184,11 @@ class ExponentiatedGradient(Reduction):
         lottery = [(weight, classifier) for weight, classifier in drawn if weight > 0]
 
         def predict(test: Table) -> NDArray[np.bool_]:
-            X = self._features(test, (classifier for _, classifier in lottery))
+            X = self._checked(features(test), (classifier for _, classifier in lottery))
             return np.asarray(fitted.predict(X, random_state=seed) == 1, dtype=np.bool_)
 
         def predict_score(test: Table) -> NDArray[np.float64]:
-            X, score = features_of(test, self._columns(test)), np.zeros(len(test))
+            X, score = features(test), np.zeros(len(test))
             for weight, classifier in lottery:
                 score += weight * (classifier.predict(X) == 1)
             return np.minimum(score, 1.0)  # the weights sum to 1 but for rounding

@@ -5,6 +5,7 @@ from typing import Annotated
 import numpy as np
 
 from benchmark.data.table import Table
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Interval, Predictor, Tools
 from benchmark.techniques.exponentiated_gradient import Reduction
 from benchmark.techniques.registry import register
@@ -48,10 +49,15 @@ class GridSearch(Reduction):
     grid_size: Annotated[int, Interval(5)] = 41
     grid_limit: Annotated[float, Interval(0.01, 100)] = 2.0
 
+    search_space = (
+        Search("constraint_weight", 0.0, 1.0),
+        Search("grid_limit", 0.2, 10.0, log=True),
+    )
+
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from fairlearn import reductions
 
-        fitted = self._reduce(
+        fitted, features = self._reduce(
             train,
             tools,
             lambda estimator, moment: reductions.GridSearch(
@@ -64,4 +70,4 @@ class GridSearch(Reduction):
         )
 
         best = fitted.predictors_[fitted.best_idx_]
-        return Predictor(lambda test: np.asarray(best.predict(self._features(test, [best])) == 1))
+        return Predictor(lambda test: np.asarray(best.predict(self._checked(features(test), [best])) == 1))

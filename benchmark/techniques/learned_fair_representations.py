@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmark.data.table import CODE_DTYPE, Table
 from benchmark.errors import DeclinedError, NotConvergedError
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Convergence, Interval, Prepared, PreProcessing, Tools
 from benchmark.techniques.constrained_logistic import Design
 from benchmark.techniques.correlation_remover import new_features
@@ -84,6 +85,12 @@ class LearnedFairRepresentations(PreProcessing):
     replace_labels: bool = True
     treatment: Treatment = "categorical"
     max_iterations: Annotated[int, Interval(1, 100_000)] = 5000
+
+    search_space = (
+        Search("prototypes", 3, 15),
+        Search("A_x", 1e-3, 1.0, log=True),
+        Search("A_z", 0.1, 1000.0, log=True),
+    )
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         schema = train.schema

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques._checks import scorer_of
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Interval, Predictor, Technique, Tools
 from benchmark.techniques.registry import register
 
@@ -66,15 +67,17 @@ class MetaFair(Technique):
     constraint: Constraint = "statistical_rate"
     tau: Annotated[float, Interval(0, 1)] = 0.8
 
+    search_space = (Search("tau", 0.3, 1.0),)
+
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         from sklearn.isotonic import IsotonicRegression
 
-        classifier = tools.classifier(train.feature_schema.cardinalities)
-        classifier.fit(train.features, train.y.astype(np.int64))
+        classifier, features = tools.learner(train)
+        classifier.fit(features(train), train.y.astype(np.int64))
         score = scorer_of(classifier, self.name)
 
         def scores(table: Table) -> Array:
-            return score(table.features)
+            return score(features(table))
 
         raw, members = scores(train), (~train.deprived, train.deprived)
         calibrations = [

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Interval, Prepared, PreProcessing, Tools
 from benchmark.techniques.registry import register
 
@@ -69,6 +70,8 @@ class OptimizedPreprocessing(PreProcessing):
     epsilon: Annotated[float, Interval(0, 1)] = 0.05
     mean_distortion: Annotated[float, Interval(0)] = 0.5
     max_distortion: Annotated[float, Interval(1)] = 2.0
+
+    search_space = (Search("epsilon", 0.01, 0.5, log=True),)
 
     def skip(self, train: Table) -> str | None:
         """Decline a table of one group, of too many combinations, or whose bounds contradict each other."""

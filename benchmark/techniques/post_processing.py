@@ -74,12 +74,12 @@ class PostProcessing(Technique):
                 got=reason,
                 remedy="draw a larger sample, or hold out another share",
             )
-        classifier = tools.classifier(train.feature_schema.cardinalities)
-        classifier.fit(kept.features, kept.y.astype(np.int64))
+        classifier, features = tools.learner(kept)
+        classifier.fit(features(kept), kept.y.astype(np.int64))
         score = scorer_of(classifier, self.name)
 
         def scored(table: Table) -> Scored:
-            return Scored(table, score(table.features))
+            return Scored(table, score(features(table)))
 
         adjust = self._adjust(scored(held), tools)
         return Predictor(lambda test: adjust(scored(test)))

@@ -7,6 +7,7 @@ import numpy as np
 
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Interval, Prepared, PreProcessing, Tools, features_of
 from benchmark.techniques.constrained_logistic import Design, LogisticLoss, minimize
 from benchmark.techniques.encoding import Encoding
@@ -51,6 +52,8 @@ class PrejudiceFreeRepresentations(PreProcessing):
     needs_sensitive = False
 
     max_auc: Annotated[float, Interval(0.5, 1.0)] = 0.6
+
+    search_space = (Search("max_auc", 0.55, 1.0),)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         hidden = {train.schema.label_index, *train.schema.sensitive_indices}

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from benchmark.data.table import Table
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Convergence, Interval, Predictor, Technique, Tools
 from benchmark.techniques.constrained_logistic import Design, minimize, sigmoid
 from benchmark.techniques.encoding import Encoding, Treatment
@@ -54,10 +55,13 @@ class PrejudiceRemover(Technique):
     needs_two_groups = "nothing depends on the group"
     version = "2"
     intersections = True
+    unconstrained: ClassVar = {"eta": 0.0}
 
     eta: Annotated[float, Interval(0, 1000)] = 1.0
     treatment: Treatment = "categorical"
     ridge: Annotated[float, Interval(1e-9, 1.0)] = 1e-6
+
+    search_space = (Search("eta", 0.01, 100.0, log=True),)
 
     def skip(self, train: Table) -> str | None:
         """Decline a table with one group only, or with no feature but the sensitive one."""

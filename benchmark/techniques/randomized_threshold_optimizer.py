@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Interval, Tools
 from benchmark.techniques.post_processing import Adjustment, GroupPostProcessing, Scored
 from benchmark.techniques.registry import register
@@ -55,6 +56,11 @@ class RandomizedThresholdOptimizer(GroupPostProcessing):
 
     epsilon: Annotated[float, Interval(0, 1)] = 0.0
     gamma: Annotated[float, Interval(0.001, 2)] = 0.1
+
+    search_space = (
+        Search("epsilon", 0.0, 0.3),
+        Search("gamma", 0.01, 1.0, log=True),
+    )
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
         groups, members = np.unique(held_out.table.groups, return_inverse=True)

@@ -27,6 +27,7 @@ def rank(train: Table, tools: Tools, ranker: Ranker) -> NDArray[np.float64]:
         for name in train.schema.sensitive_features:
             blind = blind.with_column(name, np.zeros(len(train), dtype=np.int16))
         return tools.ranker(blind)
-    classifier = tools.classifier(train.feature_schema.cardinalities)
-    classifier.fit(train.features, train.y.astype(np.int64))
-    return scorer_of(classifier, "the ranker")(train.features)
+    classifier, features = tools.learner(train)
+    X = features(train)
+    classifier.fit(X, train.y.astype(np.int64))
+    return scorer_of(classifier, "the ranker")(X)

@@ -5,6 +5,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Interval, Tools
 from benchmark.techniques.post_processing import Adjustment, GroupPostProcessing, Scored
 from benchmark.techniques.registry import register
@@ -51,6 +52,8 @@ class RejectOption(GroupPostProcessing):
     bound: Annotated[float, Interval(0, 1)] = 0.05
     thresholds: Annotated[int, Interval(1, 10_000)] = 100
     margins: Annotated[int, Interval(1, 10_000)] = 50
+
+    search_space = (Search("bound", 0.0, 0.3),)
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
         threshold, margin = critical_region(held_out, self.bound, self.thresholds, self.margins)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Table
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Interval, Prepared, PreProcessing, Tools
 from benchmark.techniques.registry import register
 
@@ -75,6 +76,8 @@ class Repair(PreProcessing):
     treatment: Literal["schema", "categorical", "ordinal"] = "schema"
     variant: Literal["feldman", "blackbox_auditing"] = "feldman"
     repair_test: bool = False
+
+    search_space = (Search("level", 0.0, 1.0),)
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
         schema = train.schema

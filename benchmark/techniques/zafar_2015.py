@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.errors import NotConvergedError
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Convergence, Interval
 from benchmark.techniques.constrained_logistic import (
     ConstrainedLogistic,
@@ -45,11 +46,12 @@ class Zafar2015(ConstrainedLogistic):
       :math:`L(\theta) \le (1 + \gamma) L(\theta^*)`;
     - ``misclassification``: the smallest :math:`|\mathrm{cov}|` for which no member of the favored group
       whom :math:`\theta^*` predicts positive is predicted negative, and everyone else's own loss stays within
-      :math:`(1 + \gamma)` times what it is at :math:`\theta^*`.
+      :math:`(1 + \gamma)` times what it is at :math:`\theta^*`;
+    - ``none``: nothing is constrained, and :math:`\theta^*` is taken.
 
-    The last two problems leave open which of several equally fair solutions is meant, and often infinitely
-    many have covariance 0. Taken is the one nearest to :math:`\theta^*` in the Euclidean distance of the
-    coefficients: a fair classifier that differs as little as can be from the one that it corrects.
+    The second and the third problem leave open which of several equally fair solutions is meant, and often
+    infinitely many have covariance 0. Taken is the one nearest to :math:`\theta^*` in the Euclidean distance
+    of the coefficients: a fair classifier that differs as little as can be from the one that it corrects.
 
     Convergence is reported in steps and residual: for ``fairness`` Newton steps and how far the loss may be
     from its minimum; for ``accuracy`` points of the path that were looked at and the share by which the loss
@@ -61,7 +63,7 @@ class Zafar2015(ConstrainedLogistic):
 
     Parameters
     ----------
-    constraint : {"fairness", "accuracy", "misclassification"}, default "fairness"
+    constraint : {"fairness", "accuracy", "misclassification", "none"}, default "fairness"
         What is constrained, see above.
     threshold : float >= 0, default 0.0
         Bound of the covariance, for ``fairness``.
@@ -81,13 +83,22 @@ class Zafar2015(ConstrainedLogistic):
     version = "3"
     intersections = True
 
-    constraint: Literal["fairness", "accuracy", "misclassification"] = "fairness"
+    unconstrained: ClassVar = {"constraint": "none", "threshold": 0.0, "gamma": 0.5, "positive": "favorable"}
+
+    constraint: Literal["fairness", "accuracy", "misclassification", "none"] = "fairness"
     threshold: Annotated[float, Interval(0)] = 0.0
     gamma: Annotated[float, Interval(0)] = 0.5
+
+    search_space = (
+        Search("threshold", 1e-4, 0.3, log=True, where=("constraint", "fairness")),
+        Search("gamma", 1e-3, 1.0, log=True, where=("constraint", "accuracy")),
+    )
 
     def _coefficients(self, design: Design) -> tuple[Array, Convergence]:
         loss = LogisticLoss(design, self.ridge)
         free, convergence = unconstrained(design, self.ridge)
+        if self.constraint == "none":
+            return free, convergence
         covariance = float(design.covariance @ free)
         limit = self.threshold if self.constraint == "fairness" else 0.0
         if abs(covariance) <= limit + _EQUAL:

@@ -1,12 +1,13 @@
 """Constraints on misclassification rates (Zafar et al. 2017)."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from benchmark.compiling import compiled
 from benchmark.errors import NotConvergedError
+from benchmark.techniques._search import Search
 from benchmark.techniques.base import Array, Convergence, Interval
 from benchmark.techniques.constrained_logistic import ConstrainedLogistic, Design, LogisticLoss, unconstrained
 from benchmark.techniques.registry import register
@@ -55,8 +56,8 @@ class Zafar2017(ConstrainedLogistic):
 
     Parameters
     ----------
-    constraint : {"fpr", "fnr", "fpr_fnr"}, default "fpr_fnr"
-        Rates that are constrained: false positive, false negative, or both.
+    constraint : {"fpr", "fnr", "fpr_fnr", "none"}, default "fpr_fnr"
+        Rates that are constrained: false positive, false negative, both, or none.
     threshold : float >= 0, default 0.0
         Bound of the absolute covariance.
     tau : float > 0, default 5.0
@@ -79,15 +80,24 @@ class Zafar2017(ConstrainedLogistic):
     version = "2"
     intersections = True
 
-    constraint: Literal["fpr", "fnr", "fpr_fnr"] = "fpr_fnr"
+    unconstrained: ClassVar = {
+        **{"constraint": "none", "threshold": 0.0, "tau": 5.0, "mu": 1.2},
+        **{"stopping_rule": "feasible", "positive": "favorable"},
+    }
+
+    constraint: Literal["fpr", "fnr", "fpr_fnr", "none"] = "fpr_fnr"
     threshold: Annotated[float, Interval(0)] = 0.0
     tau: Annotated[float, Interval(1e-3, 1e5)] = 5.0
     mu: Annotated[float, Interval(1, 10)] = 1.2
     stopping_rule: Literal["feasible", "small_change"] = "feasible"
 
+    search_space = (Search("threshold", 1e-4, 0.3, log=True),)
+
     def _coefficients(self, design: Design) -> tuple[Array, Convergence]:
         loss = LogisticLoss(design, self.ridge)
-        theta, _ = unconstrained(design, self.ridge)
+        theta, convergence = unconstrained(design, self.ridge)
+        if self.constraint == "none":
+            return theta, convergence
         mistakes = _Mistakes(design, self.constraint.split("_"))
         model = _Model(loss, mistakes, theta)
         point, value = model.at(theta), model.loss_at(theta)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +20,13 @@ from benchmark.errors import ClassifierError, UnknownNameError
 TRAIN, TEST = example_table(), example_table(300, seed=4)
 COLUMNS = list(TRAIN.schema.feature_indices)
 CARDINALITIES = TRAIN.schema.cardinalities[COLUMNS]
-FAST = {"random_forest": {"n_estimators": 5}, "gradient_boosting": {"max_iter": 5}}
+FAST = {
+    "random_forest": {"n_estimators": 5},
+    "gradient_boosting": {"max_iter": 5},
+    "lightgbm": {"n_estimators": 20},
+}
+MISSING = {"lightgbm": pytest.mark.skipif(find_spec("lightgbm") is None, reason="needs betabench[lightgbm]")}
+NAMES = [pytest.param(name, marks=MISSING.get(name, ())) for name in list_classifiers()]
 
 
 def codes(table: Table) -> np.ndarray:
@@ -30,7 +39,7 @@ def predictions(name: str, seed: int = 0, sample_weight: np.ndarray | None = Non
     return np.asarray(estimator.predict(codes(TEST)))
 
 
-@pytest.mark.parametrize("name", [*list_classifiers(), "sklearn.linear_model.Perceptron"])
+@pytest.mark.parametrize("name", [*NAMES, "sklearn.linear_model.Perceptron"])
 def test_every_classifier_learns_and_is_deterministic(name: str) -> None:
     predicted = predictions(name)
     assert set(np.unique(predicted)) <= {0, 1}
@@ -39,7 +48,7 @@ def test_every_classifier_learns_and_is_deterministic(name: str) -> None:
     np.testing.assert_array_equal(predicted, predictions(name))
 
 
-@pytest.mark.parametrize("name", list(list_classifiers()))
+@pytest.mark.parametrize("name", NAMES)
 def test_every_classifier_honors_weights(name: str) -> None:
     # Weights that silence nearly all favorable rows leave a classifier that hardly ever says yes.
     silent = predictions(name, sample_weight=np.where(TRAIN.y, 1e-3, 1.0))
@@ -126,7 +135,7 @@ def test_weights_that_an_estimator_cannot_use_are_refused() -> None:
         neighbors.fit(codes(TRAIN), TRAIN.y.astype(int), np.ones(len(TRAIN)))
 
 
-@pytest.mark.parametrize("name", list(list_classifiers()))
+@pytest.mark.parametrize("name", NAMES)
 def test_states_that_training_never_showed_can_be_predicted(name: str) -> None:
     estimator = make_classifier(name, FAST.get(name)).build(CARDINALITIES, 0)
     estimator.fit(codes(TRAIN), TRAIN.y.astype(int))
@@ -171,3 +180,84 @@ def test_the_ranker_is_sure_without_overflow() -> None:
 def test_the_ranker_refuses_rows_of_one_class() -> None:
     with pytest.raises(ClassifierError, match="rows of one class"):
         naive_bayes_ranker(TRAIN.take(TRAIN.y))
+
+
+@pytest.fixture(scope="module")
+def mixed() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Codes of three states beside a number, which is missing in some rows, their states, and labels."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 3, 400), rng.normal(50, 20, 400)])
+    y = ((X[:, 1] > 60) ^ (X[:, 0] == 1)).astype(int)
+    X[:40, 1] = np.nan
+    return X, np.array([3, 0]), y
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("gradient_boosting", 0.93),
+        ("decision_tree", 0.93),
+        ("random_forest", 0.93),
+        ("logistic_regression", 0.6),
+        ("linear_svm", 0.6),
+        ("sklearn.neighbors.KNeighborsClassifier", 0.85),
+        pytest.param("lightgbm", 0.93, marks=MISSING["lightgbm"]),
+    ],
+)
+def test_numbers_pass_through_beside_states(
+    mixed: tuple[np.ndarray, np.ndarray, np.ndarray], name: str, least: float
+) -> None:
+    X, cardinalities, y = mixed
+    built = make_classifier(name, FAST.get(name), "numbers").build(cardinalities, 2**32 - 1)
+    seen = X.copy()
+    predicted = built.fit(X, y).predict(X)
+    np.testing.assert_array_equal(X, seen)
+    assert (predicted == y)[40:].mean() > least
+    # A state or a missing value that training did not have is no surprise.
+    built.fit(X[40:][X[40:, 0] < 2], y[40:][X[40:, 0] < 2])
+    assert set(built.predict(X)) <= {0, 1}
+
+
+def test_what_numbers_become(mixed: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
+    X, cardinalities, y = mixed
+
+    def seen_by(name: str) -> Any:
+        built = make_classifier(name, encoding="numbers").build(cardinalities, 0)
+        return built.fit(X, y)._encoder.transform(X)
+
+    tree = seen_by("decision_tree")
+    np.testing.assert_array_equal(tree, np.column_stack([np.eye(3)[X[:, 0].astype(int)], X[:, 1]]))
+    linear = seen_by("logistic_regression").toarray()
+    assert linear.shape == (400, 5)  # three states, the number, and where it is missing
+    np.testing.assert_allclose([linear[:, 3].mean(), linear[:, 3].std()], [0, 1], atol=1e-9)
+    assert len(np.unique(linear[:40, 4])) == 1
+    assert linear[0, 4] != linear[40, 4]
+    booster = make_classifier("gradient_boosting", encoding="numbers").build(np.array([3, 0, 300]), 0)
+    assert booster.estimator.categorical_features == [0]  # more states than it tells apart are a number
+
+
+def test_numbers_are_no_answer_for_readers_of_categories() -> None:
+    with pytest.raises(ClassifierError, match="reads states as categories"):
+        make_classifier("c45", encoding="numbers")
+    described = make_classifier("gradient_boosting", encoding="numbers").describe()
+    assert described["encoding"] == "numbers"
+
+
+def test_a_classifier_of_an_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(ClassifierError, match=r"pip install 'betabench\[lightgbm\]'"):
+        make_classifier("lightgbm")
+
+
+@MISSING["lightgbm"]
+def test_lightgbm_is_set_up_to_repeat_itself() -> None:
+    described = make_classifier("lightgbm", {"num_leaves": 7, "n_jobs": 2}).describe()
+    assert described["parameters"] == {
+        "deterministic": True,
+        "force_row_wise": True,
+        "n_jobs": 2,
+        "num_leaves": 7,
+        "verbose": -1,
+    }
+    built = make_classifier("lightgbm", encoding="numbers").build(np.array([3, 0, 2]), 2**127)
+    assert built._more == {"categorical_feature": [0, 2]}

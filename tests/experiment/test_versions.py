@@ -52,16 +52,20 @@ NOT_HARNESS = {
     "registry.py": "finds classes; their code is in the keys",
     "bias": "each kind's own closure is in its cells' keys",
     "classifiers": "each classifier's own closure is in its cells' keys; classifiers/factories.py is harness",
-    "data": "loads the test table, whose digest is in the keys; data/table.py is harness",
+    "data": "loads the test table, whose digest is in the keys; data/table.py, data/numbers.py are harness",
     "network": "learns and biases the network, whose digest is in the keys; the rest is harness",
     "techniques": "each technique's own closure is in its cells' keys",
     "experiment/entries.py": "the entries of plan.py",
+    "experiment/own.py": "says which learners are rows of a run; what they are is in their keys",
     "experiment/plan.py": "says which cells there are; what a cell depends on is in its key",
+    "experiment/rule.py": "says what tuned cells choose by; its digest is in their keys",
+    "experiment/sweep.py": "makes entries of names",
     "experiment/world.py": "makes the keys",
     "experiment/pool.py": "says in which processes cells are computed",
     "experiment/main_script.py": "says which script starts them",
     "experiment/store": "keeps numbers as they are",
     "experiment/score.py": "computes metrics from predictions; its digest is stored with them",
+    "experiment/unprocessing.py": "its digest is in the keys of the cells to which it adds numbers",
     "metrics": "the same",
     "text": "words of messages; the suffix of an embedded dataset is in the keys, as its name",
     "experiment/versions.py": "makes the keys",
@@ -152,7 +156,8 @@ from benchmark.techniques import get_technique, list_techniques
 print(json.dumps({
     "harness": versions.harness_digest(),
     **{name: describe_technique(get_technique(name)) for name in list_techniques()},
-    **{name: describe_classifier(ClassifierEntry(classifier=name)) for name in list_classifiers()},
+    **{name: describe_classifier(ClassifierEntry(classifier=name))
+       for name, entry in list_classifiers().items() if not entry.extra},
     **{name: describe_bias(make_bias(name)) for name in list_bias_kinds()},
 }))
 """

@@ -17,6 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from benchmark.columns import RESULT_COLUMNS
+from benchmark.figures import recovery as recovery_figure
 from benchmark.figures.heat_grid import short_number
 from benchmark.figures.improvement import draw_forest, draw_heat
 from benchmark.figures.label_places import place_labels
@@ -96,7 +97,7 @@ def statistics(n_techniques: int, repetitions: int = 4) -> RunStatistics:
         run=run,
         results=results,
         metrics={name: goals[name] for name in METRICS},
-        baselines=dict.fromkeys(("one", "two"), names[0]),
+        baselines=run.baselines(results),
         alpha=0.05,
         rope=0.01,
         intervals=cell_intervals(results),
@@ -348,6 +349,21 @@ def test_costs_of_recovery_fill_their_panels_whatever_other_stages_cost(planted:
 
 
 @pytest.mark.slow
+def test_of_many_techniques_those_nearest_to_full_recovery_are_shown(
+    planted: RunStatistics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, scenarios, metric = next(recovery_panels(planted))
+    table = planted.recovery[planted.recovery["metric"] == metric]
+    last = table[table["beta"] == table["beta"].max()]
+    far = (last["recovery"] - 1).abs().groupby(last["technique"]).mean().sort_values()
+    monkeypatch.setattr(recovery_figure, "_MOST_SHOWN", 2)
+    figure = draw_recovery(planted, scenarios, metric)
+    named = {text.get_text().replace("\n", " ") for own in figure.legends for text in own.get_texts()}
+    assert named == {planted.run.titles[name] for name in far.index[:2]}
+    words = " ".join(text.get_text().replace("\n", " ") for text in figure.texts)
+    assert f"Shown are 2 of {table['technique'].nunique()} techniques" in words
+
+
 def test_all_figures_say_what_is_of_no_use_and_stay_legible(planted: RunStatistics) -> None:
     drawn = {name: draw() for name, draw in statistics_figures(planted)}
     for name, figure in drawn.items():

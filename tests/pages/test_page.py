@@ -33,6 +33,7 @@ from benchmark.runs.descriptions import GroupSizes, Protocol
 from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.statistics import cell_intervals, paired_comparisons
+from benchmark.statistics.frames import Baselines
 from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_folder import (
     BETAS,
@@ -544,7 +545,9 @@ def test_how_to_get_the_page_again(statistics: RunStatistics, page: str, tmp_pat
     usual = "betabench report results/made_up --metrics discrimination accuracy from_elsewhere"
     assert f"{usual} --plugin mine.py" in page
     folder = write_made_up_folder(tmp_path / "run")
-    other = replace(statistics, rope=0.02, baselines=dict.fromkeys(statistics.baselines, "hostile"))
+    other = replace(
+        statistics, rope=0.02, baselines=Baselines(dict.fromkeys(statistics.baselines.by, "hostile"))
+    )
     assert f"{usual} --baseline hostile --rope 0.02 --plugin mine.py" in page_of(folder, other)
 
 

@@ -133,6 +133,12 @@ def test_nothing_else_is_touched(tmp_path: Path) -> None:
     assert set(digests(tmp_path)) == {p.relative_to(tmp_path).as_posix() for p in [*mine, *written]}
 
 
+def test_only_the_kinds_asked_for_are_drawn(tmp_path: Path) -> None:
+    run = small_run()
+    write_report(tmp_path, run.results, run.failures, run.description, figures=["network"])
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"network"}
+
+
 def test_the_input_stays_as_it_was(tmp_path: Path) -> None:
     run = small_run()
     results, failures = run.results.copy(), run.failures.copy()

@@ -470,7 +470,7 @@ def test_another_baseline_and_one_metric(narrow: RunStatistics, uneven: RunStati
     assert narrow.pareto.empty
     assert narrow.fairea.empty
     # A dataset on which the named baseline was not run keeps its own.
-    assert uneven.baselines["one"] != uneven.baselines["two"] == "none"
+    assert uneven.baselines.by["one", "c45"] != uneven.baselines.by["two", "c45"] == "none"
 
 
 def test_metrics_beyond_the_headline_come_from_their_own_file(folder: Path, tmp_path: Path) -> None:

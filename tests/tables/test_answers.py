@@ -12,6 +12,7 @@ import pytest
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.runs.analysis import results_answers
 from benchmark.statistics.answers import ConstantAnswer
+from benchmark.statistics.frames import Baselines
 from benchmark.tables.answers import (
     answer_counts,
     answer_rows,
@@ -52,7 +53,7 @@ def answers_of(
             rows.append(("set", "cpt", 0.5, technique, "c45", repetition, "original", metric, value))
     results = pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
     constants = {"set": constant} if constant else {}
-    return in_order(results_answers(results, {"set": baseline}, constants))
+    return in_order(results_answers(results, Baselines({("set", "c45"): baseline}), constants))
 
 
 def said(answers: pd.DataFrame) -> str:
@@ -226,10 +227,10 @@ def test_notes_on_baselines_say_what_is_true_of_each_level() -> None:
     own = [(0.0, 3, False), (0.5, 12, True), (1.0, 12, True)]
     words = "refuses more than 99 % of everybody in"
     standing = pd.DataFrame(
-        [(beta, n, f"{words} {n} of 12 samples", mostly) for beta, n, mostly in own],
-        columns=["beta", "n_degenerate", "degenerate", "mostly_constant"],
+        [("none", beta, n, f"{words} {n} of 12 samples", mostly) for beta, n, mostly in own],
+        columns=["technique", "beta", "n_degenerate", "degenerate", "mostly_constant"],
     )
-    assert baseline_notes(standing, "None") == [
+    assert baseline_notes(standing, {"none": "None"}) == [
         f"‡ The baseline, None, {words} 3 of 12 samples at β = 0; techniques are compared with it "
         "nevertheless.",
         f"At β = 0.5, 1 nothing is compared with the baseline, None: it {words} 12 of 12 samples.",

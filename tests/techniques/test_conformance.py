@@ -8,10 +8,11 @@ import re
 import sys
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
 from benchmark.conformance import CHECKS, check_technique, example_table
@@ -19,9 +20,11 @@ from benchmark.data.table import Column, Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques import (
     Convergence,
+    Interval,
     Predictor,
     Prepared,
     PreProcessing,
+    Search,
     Technique,
     Tools,
     get_technique,
@@ -248,6 +251,22 @@ class Fragile(Good):
         return Prepared(train)
 
 
+class BeyondRange(Good):
+    share: Annotated[float, Interval(0, 1)] = 0.5
+
+    search_space = (Search("share", 0.0, 2.0),)
+
+
+class BrokenAtItsEnd(Good):
+    share: Annotated[float, Interval(0, 1)] = 0.5
+
+    search_space = (Search("share", 0.0, 1.0),)
+
+    def _prepare(self, train: Table, tools: Tools) -> Prepared:
+        assert self.share < 1, "all rows are left out"
+        return Prepared(train)
+
+
 def skill(table: Table) -> np.ndarray:
     return np.asarray(table.codes[:, 0] / 6)
 
@@ -433,6 +452,41 @@ class FirstState(Skilled):
         return Predictor(lambda test: test.codes[:, test.schema.sensitive_index] == 0, skill)
 
 
+class Undeclared(Technique):
+    name = "undeclared"
+    stage = "in"
+    reference = "none"
+    summary = "Trains a learner of its own"
+    version = "1"
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        model = DecisionTreeClassifier(random_state=0).fit(train.features, train.y)
+        return Predictor(lambda test: model.predict(test.features).astype(bool))
+
+
+class Misnamed(Undeclared):
+    unconstrained: ClassVar = {"strength": 0.0}
+
+
+class Borrowing(Good):
+    """Declares a learner of its own, and trains the classifier."""
+
+    unconstrained: ClassVar = {}
+
+
+class BorrowingUnconstrained(Undeclared):
+    """Trains the classifier where nothing is constrained."""
+
+    unconstrained: ClassVar = {"constrained": False}
+
+    constrained: bool = True
+
+    def _fit(self, train: Table, tools: Tools) -> Predictor:
+        if not self.constrained:
+            tools.classifier(train.feature_schema.cardinalities)
+        return super()._fit(train, tools)
+
+
 class Scoreless(Skilled):
     def _fit(self, train: Table, tools: Tools) -> Predictor:
         return Predictor(lambda test: skill(test) > 0.5)
@@ -494,6 +548,9 @@ class Undefined(Skilled):
         (ScoringByTheBook, "need of scores declared"),
         (Scoreless, "scores declared"),
         (SecretlyScoring, "scores declared"),
+        (Borrowing, "learner declared"),
+        (BorrowingUnconstrained, "learner declared"),
+        (Misnamed, "learner declared"),
         (Distances, "scores declared"),
         (OrderBound, "row order irrelevant"),
         (WidenedByOrder, "row order irrelevant"),
@@ -516,12 +573,23 @@ class Undefined(Skilled):
         (Peeking, "test labels unseen"),
         (Peeking, "label column unused"),
         (UnexcusedLots, "better than a constant"),
+        (BeyondRange, "search space valid"),
+        (BrokenAtItsEnd, "search space valid"),
     ],
 )
 def test_each_check_catches_its_offender(technique: type[Technique], check: str) -> None:
     failed = {r.check: r.detail for r in check_technique(technique()) if r.status == "failed"}
     assert check in failed
     assert failed[check]
+
+
+def test_a_learner_of_its_own_that_is_not_declared_is_a_warning() -> None:
+    found = {r.check: (r.status, r.detail) for r in check_technique(Undeclared())}["learner declared"]
+    assert found[0] == "warning"
+    assert "never asks for tools.classifier" in found[1]
+    assert 'baseline = "own"' in found[1]
+    declared = check_technique(get_technique("prejudice_remover"))
+    assert {r.check: r.status for r in declared}["learner declared"] == "passed"
 
 
 def test_every_check_has_an_offender() -> None:

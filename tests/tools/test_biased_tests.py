@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import kendalltau
 
 from benchmark.cli import main
 from benchmark.data.card import load_card
@@ -36,7 +35,6 @@ from tools.biased_tests import (
     over_datasets,
     ranks,
     seen,
-    tau_of,
     techniques,
     with_tables,
 )
@@ -63,13 +61,6 @@ def gaining(bias: str, beta: float) -> set[tuple[str, str]]:
 
 def entries(dataset: str) -> list[str]:
     return [own.name for own in load_experiment("tests_network").datasets if own.card == dataset]
-
-
-def test_tau_is_kendalls() -> None:
-    rng = np.random.default_rng(1)
-    first, second = rng.integers(0, 6, (2, 40, 12)).astype(float)  # with ties
-    for one, other, tau in zip(first, second, tau_of(first, second), strict=True):
-        assert tau == pytest.approx(kendalltau(one, other, variant="b").statistic, abs=1e-12)
 
 
 def test_the_corrected_interval_covers_and_without_overlap_is_students() -> None:

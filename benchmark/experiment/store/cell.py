@@ -18,6 +18,10 @@ Status = Literal["ok", "skipped", "not_converged", "failed", "timeout", "crashed
 _NOT_OF_THE_ORIGINAL = re.compile(r"([a-z]+)(?:\[([0-9]+)\])?/(.*)", re.DOTALL)
 
 
+FRONTIER = "unprocessing_"
+"""How the names begin under which the store keeps the points of a frontier among the metrics."""
+
+
 class MetricValue(NamedTuple):
     """A metric's value; ``value`` is None where it is undefined, and ``reason`` says why.
 
@@ -66,6 +70,9 @@ class CellResult:
     status: Status
     reason: str = ""  # why it did not end well; empty if it did
     metrics: tuple[MetricValue, ...] = ()  # empty unless the status is ok
+    # Coordinates of the unprocessing frontier, if it is made from this cell; see
+    # benchmark.experiment.unprocessing.frontier_values.
+    frontier: tuple[MetricValue, ...] = ()
     # Test rows by [group][favorable label][favorable prediction], the groups being the states of the
     # sensitive feature; where there are folds, further tests or attributes, a list of these for each fold, by
     # test, and beside the tests those by attributes (benchmark.experiment.score.joint_counts). Empty unless
@@ -76,6 +83,11 @@ class CellResult:
     # Predictions and scores of all test rows, if a metric needs them; see benchmark.experiment.score.pack.
     rows: bytes | None = field(default=None, repr=False)
     scoring: str = ""  # digest of the code that computed the metrics; empty if none did
+
+    @property
+    def rows_of_values(self) -> list[tuple[str, float | None, str]]:
+        """What the store keeps of metrics and frontier."""
+        return [own.row for own in (*self.metrics, *self.frontier)]
 
     @property
     def metric_names(self) -> str:

@@ -18,7 +18,7 @@ import filelock
 
 from benchmark.errors import StoreError
 from benchmark.experiment.store import schema
-from benchmark.experiment.store.cell import CellResult, MetricValue, Stored
+from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue, Stored
 from benchmark.experiment.store.checks import UNREADABLE, add_checks, checksum, count_damaged, is_damage
 from benchmark.experiment.store.last_run import LastRun
 from benchmark.experiment.store.merge import take_over
@@ -212,7 +212,7 @@ class Store:
         scorings = [(c.scoring, c.metric_names) for c in cells]
         rows: dict[str, list[tuple[Any, ...]]] = {
             "cells": heads,
-            "results": [(c.key, *m.row) for c in cells for m in c.metrics],
+            "results": [(c.key, *row) for c in cells for row in c.rows_of_values],
             "convergence": [(c.key, *astuple(c.convergence)) for c in cells if c.convergence is not None],
             "predictions": [(c.key, c.rows) for c in cells if c.rows is not None],
             "checks": [
@@ -280,7 +280,7 @@ class Store:
             shared: list[Any] = [sys.intern(value) if type(value) is str else value for value in head]
             cell = _cell(
                 (*shared, counts if with_counts else "", seconds),
-                metrics=tuple(metrics.get(key, ())),
+                metrics.get(key, ()),
                 convergence=convergence.get(key),
                 scoring=scorings.get(key, ""),
             )
@@ -303,20 +303,24 @@ class _DamagedError(Exception):
 
 def _checksum(head: Sequence[Any], cell: CellResult) -> int:
     convergence = None if cell.convergence is None else astuple(cell.convergence)
-    return checksum(head, [m.row for m in cell.metrics], convergence, cell.scoring)
+    return checksum(head, cell.rows_of_values, convergence, cell.scoring)
 
 
-def _cell(row: Sequence[Any], **others: Any) -> CellResult:
+def _cell(row: Sequence[Any], values: Iterable[MetricValue], **others: Any) -> CellResult:
     """Return a cell from its row in the table ``cells``, counts or none, and what other tables say of it."""
     *head, counts, seconds = row
     named = dict(zip(_HEAD, head, strict=True))
+    found: tuple[list[MetricValue], list[MetricValue]] = ([], [])
+    for value in values:
+        found[value.metric.startswith(FRONTIER)].append(value)
+    others |= dict(zip(("metrics", "frontier"), map(tuple, found), strict=True))
     return CellResult(**named, counts=json.loads(counts) if counts else (), seconds=seconds, **others)
 
 
 def _rescued(found: Mapping[str, Any]) -> CellResult:
     return _cell(
         found["cell"],
-        metrics=tuple(MetricValue.stored(*metric) for metric in found["metrics"]),
+        (MetricValue.stored(*metric) for metric in found["metrics"]),
         convergence=None if found["convergence"] is None else Convergence(*found["convergence"]),
         rows=found["rows"],
         scoring=found["scoring"],

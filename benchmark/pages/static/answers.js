@@ -85,7 +85,8 @@ function withChoices(rows) {
   );
 }
 
-const allSigns = (row) => [signOf(row), row.levelsDown ? run.signs.levelsDown : ""].filter(Boolean).join(" ");
+const allSigns = (row) =>
+  [signOf(row), row.levelsDown ? run.signs.levelsDown : "", row.inside ? run.signs.inside : ""].filter(Boolean).join(" ");
 
 const choicesOf = (rows) => ["least", "cheap"].map((name) => rows.find((row) => row.choice.split(" ").includes(name)));
 
@@ -99,12 +100,12 @@ function choiceText(row) {
 
 // The baseline and the choices at one level of bias.
 function choiceRow(rows) {
-  const baseline = rows.find((row) => row.isBaseline);
+  const baseline = rows.filter((row) => row.isBaseline).map(choiceText).join("; ");
   const [least, cheap] = choicesOf(rows);
-  if (!least) return [choiceText(baseline), "none recommended", ""];
+  if (!least) return [baseline, "none recommended", ""];
   const only = least.verdict === "candidate" ? "candidate: " : "";
   const other = !cheap ? "none" : cheap === least ? "the same" : only + choiceText(cheap);
-  return [choiceText(baseline), only + choiceText(least), other];
+  return [baseline, only + choiceText(least), other];
 }
 
 // One row for each technique shown at a level of bias, recommended ones and candidates first, degenerate ones last. Nothing
@@ -140,17 +141,20 @@ function answersOf(scenario, baseline, beta, shown = run.techniques) {
     return { ...answer, verdict: verdictOf(answer), outdoneBy: null };
   });
   // No greater share of the deprived group is accepted than by the baseline, and a smaller one of the favored.
-  const before = found.find((row) => row.isBaseline)?.accepted ?? [NaN, NaN, NaN];
   for (const row of found) {
+    const before = found.find((own) => own.technique === row.baseline)?.accepted ?? [NaN, NaN, NaN];
     const [, deprived, favored] = row.accepted.map((share, i) => share - before[i]);
     row.levelsDown = isChosen(row) && deprived <= EQUAL && favored < -EQUAL;
   }
+  const several = new Set(found.map((row) => row.baseline)).size > 1;
+  for (const row of found) row.ofSeveral = several;
   return withChoices(found.filter((row) => row.isBaseline || shown.includes(row.technique)));
 }
 
 // Why a technique is not recommended, and what its mean discrimination hides.
 function remarksOf(row) {
-  const found = row.verdict === "baseline" ? ["baseline"] : row.choice.split(" ").filter(Boolean);
+  const compared = row.ofSeveral ? [`compared with ${row.baseline.title}`] : [];
+  const found = row.verdict === "baseline" ? ["baseline"] : [...compared, ...row.choice.split(" ").filter(Boolean)];
   if (row.verdict === "candidate") found.push(`candidate: ${run.candidate}`);
   if (row.verdict === "outdone") found.push(`outdone by ${row.outdoneBy.title}`);
   if (row.degenerate) found.push(row.degenerate);
@@ -163,6 +167,7 @@ function remarksOf(row) {
   if (row.verdict === "unknown") found.push("shares accepted not recorded");
   if (row.verdict === "not_compared") found.push("not compared");
   if (!row.degenerate && oneGroupWords(row)) found.push(oneGroupWords(row));
+  if (row.inside) found.push(run.inside.words);
   if (row.verdict === "no_less") found.push(row.tested ? "no significant difference" : "no clear difference, untested");
   if (row.verdict === "worse") found.push(row.tested ? "significantly more discrimination" : "more discrimination");
   return found.join("; ");
@@ -171,6 +176,7 @@ function remarksOf(row) {
 // What the signs beside techniques mean, each only where it occurs.
 function signNotes(rows) {
   const notes = rows.some((row) => row.levelsDown) ? [run.levelsDown] : [];
+  if (rows.some((row) => row.inside)) notes.push(run.inside.note);
   if (rows.some((row) => row.degenerate)) {
     const most = (100 * run.nearlyAll).toFixed(0);
     notes.push(
@@ -256,14 +262,14 @@ function ofTheRest(rows, nor) {
   return parts.length ? [`Not recommended: ${parts.join("; ")}.`] : [];
 }
 
-// Which technique to choose at one level of bias: the gain, the cost, and what is left out.
-function answerSentences(rows, scenario) {
-  const baseline = rows.find((row) => row.isBaseline);
-  const others = rows.filter((row) => !row.isBaseline);
+// What a baseline leaves; of several, of which techniques it is the one.
+function ofBaseline(baseline, scenario, others) {
   const name = baseline.technique.title;
+  const own = others.filter((row) => row.baseline === baseline.technique).map((row) => row.technique.title);
+  const of = others.length ? ` of ${own.join(" and ")}` : "";
   const sentences = [];
   if (Number.isNaN(baseline.value)) {
-    sentences.push(`The baseline, ${name}, has no value here: nothing is compared with it.`);
+    sentences.push(`The baseline${of}, ${name}, has no value here: nothing is compared with it.`);
   } else {
     const at = Number.isFinite(baseline.accuracy) ? ` at accuracy ${number(baseline.accuracy)}` : "";
     const better = isNegative(baseline.value) ? ` (${BETTER_OFF})` : "";
@@ -271,13 +277,22 @@ function answerSentences(rows, scenario) {
     const groups = oneGroupWords(baseline) ? `; it ${oneGroupWords(baseline)}` : "";
     const hidden = changesSign(baseline) ? ` (of either sign, on average ${number(baseline.distance)} from 0)` : "";
     const left = `${number(baseline.value)}${hidden}${better}`;
-    sentences.push(`The baseline, ${name}, leaves a discrimination of ${left}${at}${below}${groups}.`);
+    sentences.push(`The baseline${of}, ${name}, leaves a discrimination of ${left}${at}${below}${groups}.`);
   }
   if (baseline.baselineDegenerate) {
-    sentences.push(`It ${baseline.degenerate}: no technique is compared with it here, and none is recommended.`);
+    const none = of ? "nothing is compared with it here" : "no technique is compared with it here, and none is recommended";
+    sentences.push(`It ${baseline.degenerate}: ${none}.`);
   } else if (baseline.degenerate) {
     sentences.push(`${run.signs.degenerate} It ${baseline.degenerate}; ${NEVERTHELESS}.`);
   }
+  return sentences;
+}
+
+// Which technique to choose at one level of bias: the gain, the cost, and what is left out.
+function answerSentences(rows, scenario) {
+  const baselines = rows.filter((row) => row.isBaseline);
+  const others = rows.filter((row) => !row.isBaseline);
+  const sentences = baselines.flatMap((row) => ofBaseline(row, scenario, baselines.length > 1 ? others : []));
   if (!others.length) return [...sentences, "No other technique was run."];
   if (rows.every((row) => Number.isNaN(row.accepted[0]))) {
     return [...sentences, run.unknownShares, "No technique is recommended."];
@@ -286,7 +301,7 @@ function answerSentences(rows, scenario) {
   const chosen = others.filter(isChosen);
   const rest = ofTheRest(others.filter((row) => !isChosen(row)), nor);
   if (!chosen.length) {
-    if (!baseline.baselineDegenerate && !Number.isNaN(baseline.value)) sentences.push("No technique is recommended.");
+    if (!baselines.every((row) => row.baselineDegenerate || Number.isNaN(row.value))) sentences.push("No technique is recommended.");
     return [...sentences, ...rest];
   }
   const [least, cheap] = choicesOf(chosen);

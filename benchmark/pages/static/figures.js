@@ -39,7 +39,7 @@ function faded(color, opacity) {
 }
 
 // What is known of a cell, in lines.
-function linesOf(row, baseline) {
+function linesOf(row) {
   const lines = [
     `${row.technique.title}, β = ${row.beta}`,
     `${row.metric.title}: ${fixed(row.mean)} (${range(row.low, row.high)})`,
@@ -51,13 +51,13 @@ function linesOf(row, baseline) {
   }
   if (signOf(row)) lines.push(`${signOf(row)} ${row.degenerate || row.below}`);
   if (!row.isBaseline) {
-    lines.push(`against ${baseline}: ${fixed(row.difference)}, p = ${pText(row.p)} ${row.verdict}`);
+    lines.push(`against ${row.baseline.title}: ${fixed(row.difference)}, p = ${pText(row.p)} ${row.verdict}`);
   }
   return lines;
 }
 
-function hover(rows, baseline) {
-  const [first, ...lines] = [...linesOf(rows[0], baseline), ...rows.slice(1).flatMap((row) => linesOf(row, baseline).slice(1))];
+function hover(rows) {
+  const [first, ...lines] = [...linesOf(rows[0]), ...rows.slice(1).flatMap((row) => linesOf(row).slice(1))];
   return [`<b>${plain(first)}</b>`, ...lines.map(plain)].join("<br>");
 }
 
@@ -114,9 +114,29 @@ function tradeoffTraces(view, look) {
       opacity,
       zorder: own ? 1 : 0,
       hoverinfo: "text",
-      hovertext: across.map((row, i) => hover([...new Set([row, up[i]])], view.baselineTitle)),
+      hovertext: across.map((row, i) => hover([...new Set([row, up[i]])])),
     };
   });
+}
+
+// Unprocessing frontiers, one for each level of bias, and the answer by lot.
+function yardstickTraces(view, look) {
+  const { random, frontier } = view.scenario;
+  if (view.x.name !== DISCRIMINATION || view.y.name !== ACCURACY || !frontier.length) return [];
+  const more = { hoverinfo: "skip", zorder: -1 };
+  const lines = frontier.map(({ x, y }, i) => ({
+    x,
+    y,
+    mode: "lines",
+    line: { color: look.soft, width: 1, dash: "dash" },
+    name: "unprocessing frontier, one for each β",
+    showlegend: i === 0,
+    ...more,
+  }));
+  if (random === null || !isNear(random, view.y, view, CONSTANT_REACH)) return lines;
+  const marker = { symbol: "cross-thin", size: 9, line: { color: look.constant, width: 1.5 } };
+  const name = `${run.random.title.toLowerCase()}: accuracy ${number(random)}`;
+  return [...lines, { x: [0], y: [random], mode: "markers", marker, name, ...more }];
 }
 
 function curveTraces(view, look) {
@@ -156,7 +176,7 @@ function curveTraces(view, look) {
       opacity,
       zorder: own ? 1 : 0,
       hoverinfo: "text",
-      hovertext: rows.map((row) => hover([row], view.baselineTitle)),
+      hovertext: rows.map((row) => hover([row])),
     });
   }
   return [...bands, ...lines];
@@ -230,7 +250,7 @@ function layoutOf(across, up, shapes, look) {
 
 const FIGURES = {
   tradeoff: (view, look) => ({
-    data: [...tradeoffTraces(view, look), ...hollowTrace(view, look)],
+    data: [...yardstickTraces(view, look), ...tradeoffTraces(view, look), ...hollowTrace(view, look)],
     layout: layoutOf(
       view.x.title,
       view.y.title,

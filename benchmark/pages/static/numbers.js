@@ -86,6 +86,12 @@ function holm(p) {
   return corrected;
 }
 
+// As a baseline: the learner that each technique brings, without mitigation. Only a scenario of such techniques has it.
+const OWN = "own";
+
+// The name of what a technique is compared with.
+const baselineOf = (scenario, baseline, name) => (baseline === OWN && scenario.own ? scenario.own[name] : baseline);
+
 // Differences of every cell to a baseline, from the repetitions.
 function compareHere(scenario, baseline) {
   const { values } = arraysOf(scenario);
@@ -138,11 +144,14 @@ function rowsOf(scenario, baseline) {
   const cells = arraysOf(scenario);
   const found = compare(scenario, baseline);
   const [T, M] = [scenario.techniques.length, run.metrics.length];
-  const own = scenario.techniques.findIndex((t) => run.techniques[t].name === baseline);
+  const names = scenario.techniques.map((t) => run.techniques[t].name);
+  const owns = names.map((name) => names.indexOf(baselineOf(scenario, baseline, name)));
   const [below, mostlyConstant] = [new Set(scenario.below), new Set(scenario.mostlyConstant)];
+  const inside = new Set(scenario.inside);
   const rows = [...cells.mean.keys()].map((cell) => {
     const [b, t, m] = [Math.floor(cell / (T * M)), Math.floor(cell / M) % T, cell % M];
     const technique = run.techniques[scenario.techniques[t]];
+    const own = owns[t];
     const baselineDegenerate = mostlyConstant.has(`${b},${own}`); // nothing is compared with it there
     const significant = !baselineDegenerate && found.p[cell] <= run.alpha;
     return {
@@ -156,7 +165,8 @@ function rowsOf(scenario, baseline) {
       values: cells.values.subarray(cell * scenario.width, (cell + 1) * scenario.width),
       low: cells.ci_low[cell],
       high: cells.ci_high[cell],
-      isBaseline: technique.name === baseline,
+      baseline: run.techniques[scenario.techniques[own]],
+      isBaseline: t === own,
       difference: found.difference[cell],
       improvement: found.improvement[cell],
       improvementLow: found.improvementLow[cell],
@@ -171,6 +181,7 @@ function rowsOf(scenario, baseline) {
       degenerate: scenario.degenerate[`${b},${t}`]?.[1] ?? "",
       timesDegenerate: scenario.degenerate[`${b},${t}`]?.[0] ?? 0,
       below: below.has(`${b},${t}`) ? `less accurate than ${scenario.constant.words}` : "",
+      inside: inside.has(`${b},${t}`),
       mostlyConstant: mostlyConstant.has(`${b},${t}`),
       baselineDegenerate,
       reason: scenario.reasons[`${b},${t},${m}`] ?? scenario.reasons[`${b},${t}`] ?? "",

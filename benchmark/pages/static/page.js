@@ -66,7 +66,7 @@ function defaults(scenario) {
   return {
     tab: TABS[0],
     scenario: run.scenarios.indexOf(scenario),
-    baseline: techniques.includes(scenario.baseline) ? scenario.baseline : techniques[0],
+    baseline: scenario.own || techniques.includes(scenario.baseline) ? scenario.baseline : techniques[0],
     x,
     y,
     over: x,
@@ -123,7 +123,7 @@ function fromFragment(fragment) {
   const metrics = run.metrics.map((metric) => metric.name);
   const allowed = {
     tab: TABS,
-    baseline: found.techniques,
+    baseline: [...found.techniques, ...(scenario.own ? [OWN] : [])],
     highlight: found.techniques,
     x: metrics,
     y: metrics,
@@ -166,7 +166,10 @@ function currentView() {
     title: `${run.name}: ${scenario.title}${scenario.embedded ? ", not real data" : ""}`,
     file: scenario.file,
     techniques: run.techniques.filter((technique) => techniques.has(technique.name)),
-    baselineTitle: run.techniques.find((technique) => technique.name === state.baseline).title,
+    baselineTitle:
+      scenario.own && state.baseline === OWN
+        ? run.ownTitle
+        : run.techniques.find((technique) => technique.name === state.baseline).title,
     x: metric(state.x),
     y: metric(state.y),
     over: metric(state.over),
@@ -240,6 +243,7 @@ function signs(row) {
 }
 
 const levelsDown = (row) => (row.levelsDown ? [make("span", { class: "sign" }, ` ${run.signs.levelsDown}`)] : []);
+const insideSign = (row) => (row.inside ? [make("span", { class: "sign" }, ` ${run.signs.inside}`)] : []);
 const named = (row) => make("span", { class: "named" }, picker(row.technique), ...signs(row), ...levelsDown(row));
 
 const rowClass = (technique) => ({ class: state.highlight === technique.name ? "picked" : null });
@@ -317,9 +321,9 @@ function drawHolding(view) {
   if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy, at worst"));
   $("holding").tBodies[0].replaceChildren(
     ...found.techniques.map(({ technique, cells, upTo, notAt, lessAccurateAt, costliest }) => {
-      const own = technique.name === state.baseline;
+      const own = cells[0].row.isBaseline;
       const means = cells.map(({ row, mark: which }) => {
-        const cell = make("td", { class: which === "better" && !isOfUse(row) ? "" : which, title: linesOf(row, view.baselineTitle).join("\n") }, fixed(row.mean));
+        const cell = make("td", { class: which === "better" && !isOfUse(row) ? "" : which, title: linesOf(row).join("\n") }, fixed(row.mean));
         if (row.degenerate) cell.className = "useless";
         const [sign, word] = MARKED[which] ?? ["", ""];
         if (sign && !(which === "better" && !isOfUse(row))) {
@@ -361,7 +365,7 @@ function answerRow(row) {
   return make(
     "tr",
     { class: [state.highlight === row.technique.name ? "picked" : "", row.degenerate ? "useless" : ""].join(" ").trim() || null },
-    make("th", { scope: "row" }, named(row)),
+    make("th", { scope: "row" }, named(row), ...insideSign(row)),
     make("td", { title: `${row.metric.title}: ${range(row.low, row.high)}` }, number(row.value)),
     changed(row.change, row.changeLow, row.changeHigh, sign(row.better, row.worse)),
     make("td", { title: `Accuracy: ${range(row.accuracyLow, row.accuracyHigh)}` }, number(row.accuracy)),
@@ -373,18 +377,23 @@ function answerRow(row) {
 
 function constantRow(scenario, rows) {
   const { accuracy, words } = scenario.constant;
-  const baseline = rows.find((row) => row.isBaseline);
   const all = share(words === "accepting everybody" ? 1 : 0);
+  return yardstickRow(words[0].toUpperCase() + words.slice(1), accuracy, [all, all, all], "the best constant answer", rows);
+}
+
+function yardstickRow(title, accuracy, shares, remark, rows) {
+  const baselines = rows.filter((row) => row.isBaseline);
+  const baseline = baselines.length === 1 ? baselines[0] : null;
   return make(
     "tr",
     { class: "useless constant" },
-    make("th", { scope: "row" }, words[0].toUpperCase() + words.slice(1)),
+    make("th", { scope: "row" }, title),
     make("td", {}, number(0)),
     make("td", {}, changeText(0 - (baseline?.value ?? NaN))),
     make("td", {}, number(accuracy)),
     make("td", {}, changeText(accuracy - (baseline?.accuracy ?? NaN))),
-    ...[all, all, all].map((text) => make("td", {}, text)),
-    make("td", { class: "word" }, "the best constant answer"),
+    ...shares.map((text) => make("td", {}, text)),
+    make("td", { class: "word" }, remark),
   );
 }
 
@@ -410,8 +419,13 @@ function drawAnswers(view) {
   $("answers").tHead.rows[0].replaceChildren(...headings(ANSWER_COLUMNS, "by"));
   const shown = rows.map(answerRow);
   // After the baseline, as far as the rows are in their own order.
-  const last = state.by ? rows.findIndex(isLast) : rows.findIndex((row) => row.isBaseline) + 1;
-  if (view.scenario.constant) shown.splice(last < 0 ? rows.length : last, 0, constantRow(view.scenario, inOrder));
+  const last = state.by ? rows.findIndex(isLast) : rows.findLastIndex((row) => row.isBaseline) + 1;
+  const { constant, random, frontier } = view.scenario;
+  const yardsticks = constant ? [constantRow(view.scenario, inOrder)] : [];
+  if (constant && frontier.length) {
+    yardsticks.push(yardstickRow(run.random.title, random, ["", "", ""], run.random.remark, inOrder));
+  }
+  shown.splice(last < 0 ? rows.length : last, 0, ...yardsticks);
   $("answers").tBodies[0].replaceChildren(...shown);
 }
 
@@ -482,7 +496,8 @@ function drawControls() {
   const metrics = run.metrics.map(({ name, title }) => [name, title]);
   const scenarios = run.scenarios.map(({ title }, i) => [String(i), title]);
   fillSelect("scenario", scenarios, String(state.scenario));
-  fillSelect("baseline", techniques.map(({ name, title }) => [name, title]), state.baseline);
+  const baselines = techniques.map(({ name, title }) => [name, title]);
+  fillSelect("baseline", scenario.own ? [[OWN, run.ownTitle], ...baselines] : baselines, state.baseline);
   for (const id of ["x", "y", "over"]) fillSelect(id, metrics, state[id]);
   fillBoxes($("betas"), "betas", scenario.betas.map((beta) => [String(beta), String(beta)]), state.betas);
   fillBoxes($("metrics"), "metrics", metrics, state.metrics);
@@ -566,7 +581,7 @@ function answersCsv() {
     "constant_answer,n_degenerate,degenerate,mostly_constant,below_constant,one_group,baseline_degenerate," +
     "verdict,outdone_by,choice,levels_down";
   const lines = shownAnswers(view, answersHere(view)).map((row) => [
-    ...[dataset, bias, classifier, test, String(row.beta), row.technique.name, state.baseline, String(row.n)],
+    ...[dataset, bias, classifier, test, String(row.beta), row.technique.name, row.baseline.name, String(row.n)],
     ...[String(row.missing), String(row.isBaseline ? row.n : row.pairs), row.metric.name],
     ...[row.value, row.low, row.high, row.distance, row.change, row.changeLow, row.changeHigh].map(digits),
     ...[row.tested, row.better, row.worse].map(truth),
@@ -590,7 +605,7 @@ function csv() {
     "difference,difference_low,difference_high,p_holm,accepted,accepted_deprived," +
     "accepted_favored,degenerate,below_constant";
   const lines = shownRows(view).map((row) => {
-    const texts = [row.isBaseline ? "" : state.baseline, row.isBaseline ? "" : String(row.pairs)];
+    const texts = [row.isBaseline ? "" : row.baseline.name, row.isBaseline ? "" : String(row.pairs)];
     return [
       ...[dataset, bias, String(row.beta), row.technique.name, classifier, test, row.metric.name],
       ...[row.n, row.missing].map(String),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ class MyTechnique(Technique):
     summary = "What it does, in one line for lists"
     version = "1"  # a new one whenever the same input and seed would give another result
     needs_sensitive = False  # what else can be declared: see benchmark.techniques.Technique
+    unconstrained: ClassVar = {"strength": 0.0}  # only of a learner of its own: without mitigation it is this
 
     strength: Annotated[float, Interval(0)] = 1.0
 

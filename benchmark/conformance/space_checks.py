@@ -1,0 +1,38 @@
+"""Whether what tuning may try of a technique's parameters can be tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from benchmark.conformance._bench import Bench, NotApplicableError
+from benchmark.conformance._example import example_table
+from benchmark.errors import DeclinedError, NotConvergedError, TechniqueError
+from benchmark.techniques._search import is_whole, search_space, space_flaws, space_of
+
+_ROWS = 150  # enough for every shipped technique, and few, because each end is a fit
+
+
+def valid_search_space(bench: Bench) -> None:
+    """Demand a search space within the declared ranges, and a fit, or a reason, at its ends."""
+    technique, kind = bench.technique, type(bench.technique)
+    if not search_space(kind):
+        raise NotApplicableError("it declares no search space")
+    if flaws := list(space_flaws(kind)):
+        raise TechniqueError(
+            "The search space is not valid", got="; ".join(flaws), remedy="correct its search_space"
+        )
+    train, test = example_table(_ROWS), example_table(20, seed=8)
+    for own in space_of(technique):
+        for end in own.ends:
+            value = round(end) if is_whole(kind, own.parameter) and isinstance(end, float) else end
+            made = kind(**{**technique.parameters, own.parameter: value})
+            try:
+                replace(bench, technique=made).predict(train, test)
+            except (DeclinedError, NotConvergedError):
+                continue
+            except Exception as problem:
+                raise TechniqueError(
+                    f"It does not train with {own.parameter} = {value!r}, an end of its search space",
+                    got=f"{type(problem).__name__}: {problem}",
+                    remedy="correct it, or narrow the search space",
+                ) from problem

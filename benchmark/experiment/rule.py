@@ -1,0 +1,207 @@
+"""What an experiment asks of tuning: its table ``tune``, the rule of choice, and which entries come of it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, Field, StrictInt, field_validator
+
+from benchmark.errors import ExperimentError
+from benchmark.experiment.entries import TunedOn
+from benchmark.metrics import get_metric
+from benchmark.models import STRICT
+from benchmark.techniques import get_technique
+from benchmark.techniques._search import Search, space_of
+
+if TYPE_CHECKING:
+    from benchmark.experiment.entries import TechniqueEntry
+    from benchmark.experiment.plan import Experiment
+
+Values: TypeAlias = Mapping[str, float]
+"""Metrics of one setting on some rows, by name."""
+
+_NUMBER = r"[0-9]*\.?[0-9]+"
+_RULE = re.compile(
+    rf"(max|min) +(\|?)([a-z_][a-z0-9_]*)\2(?: +subject +to +(\|?)([a-z_][a-z0-9_]*)\4 *(<=|>=) *"
+    rf"(?:(default)(?: *([+-]) *({_NUMBER}))?|(-?{_NUMBER})))? *"
+)
+_EXAMPLE = '"max accuracy subject to |discrimination| <= 0.05"'
+
+# What is appended to the name and to the title of an entry that is tuned, by what it is chosen on.
+_APPENDED: Mapping[TunedOn, tuple[str, str]] = {
+    "biased": ("tuned", "tuned"),
+    "clean": ("tuned_clean", "tuned on clean rows"),
+    "oracle": ("oracle", "oracle"),
+}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which of several settings is taken.
+
+    The one with the greatest, or least, ``objective`` among those that keep the ``constraint``; if none keeps
+    it, the one that comes nearest to it. Of equals the first is taken. ``objective`` and ``constraint`` are
+    names of metrics, and whether their absolute value counts; where ``relative``, ``bound`` is added to the
+    constraint's value of the default setting.
+    """
+
+    text: str
+    greatest: bool
+    objective: tuple[str, bool]
+    constraint: tuple[str, bool] | None = None
+    at_most: bool = True
+    bound: float = math.nan
+    relative: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Rule:
+        """Return what a text says; a ValueError says that it is no rule."""
+        found = _RULE.fullmatch(" ".join(text.split()))
+        if found is None:
+            raise ValueError(
+                f'is no rule; rules are as {_EXAMPLE}, "min |discrimination| subject to accuracy >= 0.8" or '
+                '"min |discrimination| subject to accuracy >= default - 0.02"'
+            )
+        goal, bars, name, own_bars, own, sense, default, sign, distance, number = found.groups()
+        if own is None:
+            return cls(text, goal == "max", (name, bool(bars)))
+        bound = float(number or distance or 0) * (-1 if sign == "-" else 1)
+        return cls(
+            text,
+            goal == "max",
+            (name, bool(bars)),
+            (own, bool(own_bars)),
+            sense == "<=",
+            bound,
+            bool(default),
+        )
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics that it looks at."""
+        named = (self.objective, *([self.constraint] if self.constraint else []))
+        return tuple(dict.fromkeys(name for name, _ in named))
+
+    def check(self) -> None:
+        """Raise an UnknownNameError or ExperimentError unless its metrics are known, with one value each."""
+        for name in self.metrics:
+            if get_metric(name).compare == "each_group":
+                raise ExperimentError(
+                    f"The rule of choice looks at {name!r}, which has a value for each group",
+                    expected="metrics with one value",
+                    got=self.text,
+                    remedy="name a difference, ratio or gap; 'betabench list metrics' shows them",
+                )
+
+    def goal(self, values: Values) -> float:
+        """Return the objective of a setting."""
+        return _read(values, self.objective)
+
+    def excess(self, values: Values, default: Values | None) -> float:
+        """Return by how much a setting breaks the constraint; 0 if it keeps it, NaN if nobody knows."""
+        if self.constraint is None:
+            return 0.0
+        bound = self.bound
+        if self.relative:
+            bound += math.nan if default is None else _read(default, self.constraint)
+        value = _read(values, self.constraint)
+        beyond = value - bound if self.at_most else bound - value
+        return beyond if math.isnan(beyond) else max(beyond, 0.0)
+
+    def choose(self, tried: Sequence[Values | None]) -> int | None:
+        """Return which setting is taken, the default one being the first; None if none has values."""
+        best: tuple[float, float, int] | None = None
+        for place, values in enumerate(tried):
+            if values is None:
+                continue
+            goal, excess = self.goal(values), self.excess(values, tried[0])
+            if math.isnan(goal) or math.isnan(excess):
+                continue
+            loss = -goal if self.greatest else goal
+            best = min(best or (math.inf,) * 3, (excess, loss, place))  # type: ignore[assignment]
+        return None if best is None else int(best[2])
+
+
+def _read(values: Values, named: tuple[str, bool]) -> float:
+    value = values[named[0]]
+    return abs(value) if named[1] else value
+
+
+class TuneEntry(BaseModel):
+    """How techniques are tuned; docs/adding/experiment.md explains the fields."""
+
+    model_config = STRICT
+
+    trials: StrictInt = Field(default=25, ge=2)  # settings of each technique, the default one among them
+    rule: str = "max accuracy subject to |discrimination| <= 0.05"
+    validation: tuple[Literal["biased", "clean"], ...] = Field(default=("biased",), min_length=1)
+    on: Annotated[float, Field(gt=0, lt=1)] = 0.25  # share of the training sample that is validated on
+
+    @field_validator("validation", mode="before")
+    @classmethod
+    def _one_or_both(cls, named: Any) -> Any:
+        return [named] if isinstance(named, str) else named
+
+    @field_validator("validation")
+    @classmethod
+    def _in_order(
+        cls, named: tuple[Literal["biased", "clean"], ...]
+    ) -> tuple[Literal["biased", "clean"], ...]:
+        if len(set(named)) < len(named):
+            raise ValueError("must name each kind of rows once")
+        return tuple(sorted(named))
+
+    @field_validator("rule")
+    @classmethod
+    def _is_a_rule(cls, text: str) -> str:
+        Rule.parse(text)
+        return text
+
+    @property
+    def parsed(self) -> Rule:
+        """The rule of choice."""
+        return Rule.parse(self.rule)
+
+
+def space(experiment: Experiment, entry: TechniqueEntry) -> tuple[Search, ...]:
+    """Return what tuning looks for of an entry: parameters that the experiment gives stay as they are."""
+    own = [d.parameters.get(entry.technique, {}) for d in experiment.datasets]
+    technique = get_technique(entry.technique, **entry.parameters)
+    return space_of(technique, {*entry.parameters, *(name for given in own for name in given)})
+
+
+def with_tuned(experiment: Experiment) -> Experiment:
+    """Return an experiment in which each technique that can be tuned is followed by its tuned entries.
+
+    They are named after it, ``lfr_tuned``, ``lfr_tuned_clean`` and ``lfr_oracle``. An experiment without
+    ``tune``, and one that has them already, stays as it is.
+    """
+    if experiment.tune is None or any(entry.tuned for entry in experiment.techniques):
+        return experiment
+    entries: list[TechniqueEntry] = []
+    more: dict[str, list[str]] = {}
+    for entry in experiment.techniques:
+        entries.append(entry)
+        if not space(experiment, entry):
+            continue
+        for on in (*experiment.tune.validation, "oracle"):
+            suffix, words = _APPENDED[on]  # type: ignore[index]
+            made = {"name": f"{entry.name}_{suffix}", "title": f"{entry.title} ({words})", "tuned": on}
+            entries.append(entry.model_copy(update=made))
+            more.setdefault(entry.name, []).append(made["name"])
+    datasets = tuple(
+        d.model_copy(
+            update={"techniques": tuple(n for own in d.techniques for n in (own, *more.get(own, ())))}
+        )
+        for d in experiment.datasets
+    )
+    names = [entry.name for entry in entries]
+    if taken := sorted({name for name in names if names.count(name) > 1}):
+        raise ExperimentError(
+            f"The name {taken[0]!r} is that of a tuned entry", got="an entry of that name", remedy="rename it"
+        )
+    return experiment.model_copy(update={"techniques": tuple(entries), "datasets": datasets})

@@ -1,0 +1,297 @@
+"""Cells whose technique is tuned: settings are tried on part of the training sample, and one is taken.
+
+A technique's settings are its default one and a Latin hypercube of its search space, the same at every level
+of bias. Each is fitted once, on the training sample but for a share of its rows, and scored on three kinds of
+rows: that share with its labels as they are recorded, rows without planted bias, and the test rows. The rule
+chooses by the first, by the second or, for the oracle, by the third; the setting chosen is then fitted on the
+whole sample and tested as any cell is. No label of a test row plays a part in the first two.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmark.bias import Rows
+from benchmark.columns import ORIGINAL, TUNED
+from benchmark.data.table import Table
+from benchmark.errors import BetabenchError, DeclinedError, NotConvergedError
+from benchmark.experiment.draws import Fold, TestRows, _numbering, draw_folds, n_held_out, split
+from benchmark.experiment.entries import TechniqueEntry, TunedOn
+from benchmark.experiment.evaluate import (
+    Cell,
+    Evaluator,
+    _answers,
+    _in_words,
+    _Ranker,
+    _sealed,
+    _sealed_fold,
+    cell_result,
+    classifier_mismatch,
+)
+from benchmark.experiment.plan import Block, Experiment
+from benchmark.experiment.rule import Values, space
+from benchmark.experiment.score import Place, Scorer, scorers_of, scoring_digest
+from benchmark.experiment.store import CellResult, Status
+from benchmark.experiment.versions import code_digest
+from benchmark.experiment.world import Scene, World, network_digest
+from benchmark.seeding import axis_seed, generator
+from benchmark.techniques import Technique, Tools, get_technique
+from benchmark.techniques._search import is_whole
+from benchmark.techniques.base import unfit
+
+
+def settings(
+    experiment: Experiment, entry: TechniqueEntry, technique: Technique, **axes: str | int
+) -> list[Technique]:
+    """Return the settings of a technique that are tried, its own first, each once."""
+    assert experiment.tune is not None
+    searched, n = space(experiment, entry), experiment.tune.trials - 1
+    rng = generator(experiment.seed, purpose="settings", technique=technique.name, **axes)
+    # A Latin hypercube: of each parameter, one value in every n-th part of its space.
+    shares = np.array([(rng.permutation(n) + rng.random(n)) / n for _ in searched]).T
+    whole = [is_whole(type(technique), own.parameter) for own in searched]
+    tried = [technique]
+    for row in shares:
+        values = [
+            own.value(float(share), is_int) for own, share, is_int in zip(searched, row, whole, strict=True)
+        ]
+        chosen = dict(zip((own.parameter for own in searched), values, strict=True))
+        made = get_technique(technique.name, **{**technique.parameters, **chosen})
+        if made not in tried:
+            tried.append(made)
+    return tried
+
+
+def describe_tuning(world: World, block: Block, entry: TechniqueEntry) -> dict[str, Any]:
+    """Return what identifies in a cell's key how its technique is tuned."""
+    experiment, scene = world.experiment, world.scenes[block.dataset]
+    assert experiment.tune is not None
+    described = {
+        "on": entry.tuned,
+        "space": [repr(own) for own in space(experiment, entry)],
+        "trials": experiment.tune.trials,
+        "share": experiment.tune.on,
+        "rule": experiment.tune.rule,
+        "metrics": _metrics_digest(experiment.tune.parsed.metrics, scene.strata),
+        "code": code_digest([Path(__file__), Path(__file__).with_name("rule.py")]),
+    }
+    if entry.tuned == "clean" and experiment.train == "network" and not experiment.splits:
+        described["network"] = network_digest(scene.network)
+    return described
+
+
+@cache
+def _metrics_digest(names: tuple[str, ...], strata: str | None) -> str:
+    return scoring_digest(names, strata)
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A setting, and how it did on each kind of rows; ``values`` is empty where it could not be scored."""
+
+    technique: Technique
+    values: Mapping[TunedOn, Values]
+    status: Status = "ok"
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """The rows of a block: what is trained and tested on, and what settings are tried on."""
+
+    fold: Fold
+    scorers: Mapping[Place, Scorer]
+    train: Table  # the training sample but for the validation rows
+    rows: Mapping[TunedOn, TestRows]
+    validation: Mapping[TunedOn, Scorer]
+
+
+class TuningEvaluator(Evaluator):
+    """Computes the cells of one block after another, those with tuned techniques among them."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self._entries = {entry.name: entry for entry in world.experiment.techniques}
+        self._block: Block | None = None
+        self._stage: _Stage | None = None
+        self._searched: dict[tuple[str, str], list[_Tried]] = {}
+        self._fitted: dict[tuple[str, Technique], dict[str, Any]] = {}
+
+    def __call__(self, block: Block, cells: tuple[Cell, ...]) -> Iterator[CellResult]:
+        """Yield the result of each cell, in order; a cell that fails yields why."""
+        for tuned, group in itertools.groupby(
+            cells, lambda cell: self._entries[cell.technique].tuned is not None
+        ):
+            own = tuple(group)
+            yield from (map(partial(self._tuned, block), own) if tuned else super().__call__(block, own))
+
+    def _tuned(self, block: Block, cell: Cell) -> CellResult:
+        scene, started = self.world.scenes[block.dataset], time.perf_counter()
+        if self._block != block:
+            self._block, self._stage, self._searched, self._fitted = block, None, {}, {}
+        try:
+            if self._stage is None:
+                self._stage = self._drawn(scene, block)
+        except Exception as error:
+            reason = f"the rows to train, to tune and to test on could not be drawn: {_in_words(error)}"
+            return cell_result(scene, block, cell, "failed", reason)
+        content = self._chosen(block, cell, self._stage)
+        return cell_result(scene, block, cell, **{**content, "seconds": time.perf_counter() - started})
+
+    def _drawn(self, scene: Scene, block: Block) -> _Stage:
+        experiment = self.world.experiment
+        assert experiment.tune is not None
+        (drawn,) = draw_folds(scene, block, experiment)
+        fold = _sealed_fold(drawn)
+        n = len(fold.train)
+        shuffled = generator(experiment.seed, purpose="validation", **fold.axes).permutation(n)
+        held_out = np.zeros(n, dtype=bool)
+        held_out[shuffled[: n_held_out(n, experiment.tune.on)]] = True
+        whole = fold.train.take(held_out)
+        rows: dict[TunedOn, TestRows] = {"biased": TestRows(whole.hide_label(), whole)}
+        rows["clean"] = clean_rows(scene, block, experiment, fold, held_out)
+        rows["oracle"] = fold.tests[ORIGINAL]
+        rows = {on: TestRows(_sealed(own.seen), own.truth) for on, own in rows.items()}
+        metrics = experiment.tune.parsed.metrics
+        scorers = {on: Scorer(own.truth, metrics, scene.strata) for on, own in rows.items()}
+        tested = scorers_of([fold], self.scorers[block.dataset], scene.test)
+        return _Stage(fold, tested, _sealed(fold.train.take(~held_out)), rows, scorers)
+
+    def _chosen(self, block: Block, cell: Cell, stage: _Stage) -> dict[str, Any]:
+        """Return the fields of the result of a cell with a tuned technique."""
+        entry, tune = self._entries[cell.technique], self.world.experiment.tune
+        assert tune is not None
+        assert entry.tuned is not None
+        on: TunedOn = entry.tuned
+        tried = self._search(block, cell, entry, stage)
+        values = [own.values.get(on) for own in tried]
+        if (place := tune.parsed.choose(values)) is None:
+            return _unscored(tried)
+        technique, default = tried[place].technique, tried[0].technique
+        if (cell.classifier, technique) not in self._fitted:
+            tools = self._tools(cell, technique, stage.fold.train, stage.fold, "technique")
+            content = self._cell(block, cell, technique, [stage.fold], [tools], stage.scorers)
+            self._fitted[cell.classifier, technique] = content
+        content = dict(self._fitted[cell.classifier, technique])
+        searched = [own.parameter for own in space(self.world.experiment, entry)]
+        chosen = {name: technique.parameters[name] for name in searched}
+        if content["status"] != "ok":
+            reason = f"the setting chosen, {json.dumps(chosen)}: {content['reason']}"
+            return {**content, "reason": reason}
+        found, rule = values[place], tune.parsed
+        assert found is not None
+        noted = {
+            "parameters": chosen,
+            "default": technique == default,
+            "settings": len(tried),
+            "unscored": sum(own is None for own in values),
+            "objective": rule.goal(found),
+            "excess": rule.excess(found, values[0]),
+        }
+        counts = content["counts"]
+        kept = dict(counts) if isinstance(counts, Mapping) else {ORIGINAL: [counts]}
+        return {**content, "counts": {**kept, TUNED: [noted]}}
+
+    def _search(self, block: Block, cell: Cell, entry: TechniqueEntry, stage: _Stage) -> list[_Tried]:
+        """Try the settings of a technique, once for all that is chosen among them."""
+        # Entries that are tuned on other rows differ in nothing else.
+        base = entry.model_dump_json(include={"technique", "parameters"})
+        if (base, cell.classifier) not in self._searched:
+            axes: dict[str, str | int] = {
+                "dataset": str(stage.fold.axes["dataset"]),
+                "repetition": block.repetition,
+            }
+            own = self.techniques[block.dataset, cell.technique]
+            tried = settings(self.world.experiment, entry, own, **axes)
+            self._searched[base, cell.classifier] = [self._try(cell, one, stage) for one in tried]
+        return self._searched[base, cell.classifier]
+
+    def _try(self, cell: Cell, technique: Technique, stage: _Stage) -> _Tried:
+        tools = self._tools(cell, technique, stage.train, stage.fold, "trial")
+        factory = self.classifiers.get(cell.classifier)
+        numbers = factory is not None and factory.encoding == "numbers"
+        train, tests, scorers = stage.train.twin(numbers=numbers), stage.rows, stage.validation
+        try:
+            with np.errstate():
+                declined = None if factory is None else classifier_mismatch(technique, factory)
+                declined = declined or unfit(technique, train) or technique.skip(train)
+                if declined is not None:
+                    return _Tried(technique, {}, "skipped", str(declined))
+                asked: tuple[Any, Any] = (tests, scorers)  # by other names than those of tests
+                answers = _answers(technique, train, *asked, tools, numbers)[0]
+            found: dict[Any, Any] = answers
+            values = {on: scorers[on].score(own).results.values for on, own in found.items()}
+            return _Tried(
+                technique, {on: {k: float(v) for k, v in own.items()} for on, own in values.items()}
+            )
+        except NotConvergedError as error:
+            return _Tried(technique, {}, "not_converged", _in_words(error))
+        except DeclinedError as error:
+            return _Tried(technique, {}, "skipped", _in_words(error))
+        except BaseException as error:  # SystemExit as well: no setting ends more than itself
+            return _Tried(technique, {}, "failed", _in_words(error))
+
+    def _tools(self, cell: Cell, technique: Technique, train: Table, fold: Fold, purpose: str) -> Tools:
+        # As :class:`Evaluator` makes them: a setting that is chosen gives what it would give as an entry.
+        seed = self.world.experiment.seed
+        named = json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
+        classifier_seed = axis_seed(seed, purpose="classifier", **fold.axes)
+        return Tools(
+            classifier=self._builder(cell.classifier, classifier_seed),
+            ranker=_Ranker(train),
+            rng=generator(seed, purpose=purpose, technique=named, **fold.axes),
+        )
+
+
+def clean_rows(
+    scene: Scene, block: Block, experiment: Experiment, fold: Fold, held_out: np.ndarray[Any, Any]
+) -> TestRows:
+    """Return validation rows without planted bias, as many as are held out.
+
+    Of a network they are other people, drawn from it before bias is planted. Of real rows they are the same
+    people with the labels that they had before.
+    """
+    rng = partial(generator, experiment.seed, **fold.axes)
+    bias = scene.biases[block.bias]
+    if experiment.train == "network":
+        network, known = scene.network, None
+        if experiment.splits:
+            ((known, _),) = split(scene, experiment, fold.axes)
+            network = scene.network_of(known)
+        drawn = bias.plant_unchecked(network, 0.0).draw(int(held_out.sum()), rng(purpose="clean"))
+        drawn = _numbering(scene, experiment, fold.axes, known)(drawn, None, "clean")
+        return TestRows(drawn.hide_label(), drawn)
+    # Drawn once more as :func:`benchmark.experiment.draws.draw_folds` draws them.
+    ((train_rows, _),) = split(scene, experiment, fold.axes)
+    lots = rng(purpose="sample")
+    if scene.n_train < len(train_rows):
+        train_rows = np.sort(lots.choice(train_rows, scene.n_train, replace=False))
+    planted = bias.plant_in_rows(Rows.of(scene.test, scene.score).take(train_rows), block.beta, lots)
+    if not np.array_equal(planted.table.codes, fold.train.codes):
+        raise BetabenchError("The rows of the training sample could not be found again")
+    before = planted.before.take(planted.kept[held_out])
+    labels = before.codes[:, before.schema.label_index]
+    recorded = fold.train.take(held_out).with_column(before.schema.label, labels)
+    return TestRows(recorded.hide_label(), recorded)
+
+
+def _unscored(tried: Sequence[_Tried]) -> dict[str, Any]:
+    """Return why none of the settings could be taken."""
+    first = next((own for own in tried if own.status != "ok"), None)
+    n = f"none of {len(tried)} settings could be scored"
+    if first is None:
+        return {
+            "status": "failed",
+            "reason": f"{n}: a metric of the rule has no value on the rows to choose by",
+        }
+    same = {own.status for own in tried}
+    return {"status": first.status if len(same) == 1 else "failed", "reason": f"{n}; {first.reason}"}

@@ -1,0 +1,211 @@
+"""The unprocessing frontier: what thresholds by group reach on the scores of an unconstrained technique.
+
+Cruz and Hardt (2024), Unprocessing seven years of algorithmic fairness, ICLR: whatever a technique reaches, a
+classifier trained without any regard to fairness may reach by thresholds alone. Here these are chosen on the
+training sample, which is what techniques know, and applied to the test rows, whose labels serve to score the
+outcome only.
+
+Where a threshold splits rows of equal scores, a share of them is accepted by lot. No lots are drawn: accuracy
+and discrimination are linear in that share, so that their expected values are computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.columns import BALANCED, ORIGINAL, UNTREATED, Test
+from benchmark.data.table import Table
+from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue
+from benchmark.experiment.versions import PACKAGE, code_digest
+from benchmark.metrics.groups import labeled_groups
+
+if TYPE_CHECKING:
+    from benchmark.experiment.draws import TestRows
+    from benchmark.techniques import Technique
+
+Array = NDArray[np.float64]
+
+RELAXATIONS = tuple(round(1 - 0.1 * i, 1) for i in range(14))
+"""Shares of the gap between the groups' acceptance rates that are left: from 1, the model's own, to 0,
+parity, and beyond, because parity on training rows leaves some gap on test rows."""
+
+ACCURACY, DISCRIMINATION = f"{FRONTIER}accuracy", f"{FRONTIER}discrimination"
+"""What the store calls the two coordinates of a point; its relaxation follows in brackets."""
+
+_DECIMALS = 12  # of scores: those of equal rows may differ by rounding
+_EQUAL = 1e-9  # of rows: what two outcomes may differ by and count as equally accurate
+
+
+def has_frontier(technique: Technique) -> bool:
+    """Return whether a frontier is made from the scores of a technique."""
+    if (own := technique.unconstrained) is not None:
+        return technique.parameters == {**technique.parameters, **own}
+    return technique.name == UNTREATED
+
+
+def described(technique: Technique) -> dict[str, Any]:
+    """Return what the keys of a technique's cells say of this file: nothing where they have no frontier."""
+    own = PACKAGE / "experiment" / "unprocessing.py"
+    return {"unprocessing": code_digest([own])} if has_frontier(technique) else {}
+
+
+@dataclass(frozen=True, eq=False)
+class Said:
+    """What a model says of some rows, shape (n_rows,) each: predictions and scores."""
+
+    predicted: NDArray[np.bool_]
+    score: Array
+
+    def of(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Said:
+        """Return what it says of some of the rows."""
+        return Said(self.predicted[rows], self.score[rows])
+
+
+UnconstrainedFold: TypeAlias = "tuple[Table, Array, Mapping[Test, TestRows], Mapping[Test, Said]]"
+"""Training rows and their scores, the rows of each test that has its own, what the model says of those."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """The thresholds of one group that are best for their numbers of accepted rows, on training rows.
+
+    They are the vertices of the concave hull of correct answers over accepted rows, from accepting nobody to
+    accepting all; between two of them lies chance.
+    """
+
+    thresholds: Array  # (n_vertices,), falling from inf to -inf: accepted are scores above
+    rates: Array  # (n_vertices,), share of the group that is accepted, from 0 to 1
+    gains: Array  # (n_vertices,), correct answers more than by accepting nobody
+
+    @classmethod
+    def of(cls, score: Array, favorable: NDArray[np.bool_]) -> _Curve:
+        from scipy.optimize import isotonic_regression
+
+        values, places = np.unique(-np.round(score, _DECIMALS), return_inverse=True)
+        rows = np.bincount(places).astype(np.float64)
+        gains = 2 * np.bincount(places, favorable) - rows
+        # Slopes of a concave hull fall: they are the isotonic regression of those between single thresholds.
+        ends = isotonic_regression(gains / rows, weights=rows, increasing=False).blocks[1:]
+        between = np.append(-(values[:-1] + values[1:]) / 2, -np.inf)
+        accepted, gained = (np.append(0.0, np.cumsum(own)[ends - 1]) for own in (rows, gains))
+        return cls(np.append(np.inf, between[ends - 1]), accepted / len(score), gained)
+
+    def gain(self, rate: Array) -> Array:
+        return np.interp(rate, self.rates, self.gains)
+
+    def accepted(self, rate: Array, score: Array, labeled: NDArray[np.int64], n_cells: int) -> Array:
+        """Return expected numbers of accepted rows, by the rate to accept, and by group and label.
+
+        ``labeled`` are the places of rows among ``n_cells`` of group and label.
+        """
+        above = np.searchsorted(self.thresholds[::-1], np.round(score, _DECIMALS), side="left")
+        first = len(self.thresholds) - above  # the first threshold that accepts the row
+        counts = np.bincount(first * n_cells + labeled, minlength=len(self.thresholds) * n_cells)
+        counts = np.cumsum(counts.reshape(-1, n_cells), axis=0)
+        upper = np.clip(np.searchsorted(self.rates, rate, side="left"), 1, len(self.rates) - 1)
+        share = (rate - self.rates[upper - 1]) / (self.rates[upper] - self.rates[upper - 1])
+        return np.asarray((1 - share)[:, None] * counts[upper - 1] + share[:, None] * counts[upper])
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds:
+    """The rules of a frontier but its first, which are the model's own predictions.
+
+    ``rates`` are the acceptance rates that they have on the training rows, shape (2, n_relaxations - 1):
+    those of the deprived group and of all others.
+    """
+
+    curves: tuple[_Curve, _Curve]
+    rates: Array
+
+    @classmethod
+    def chosen(cls, train: Table, score: Array) -> Thresholds | None:
+        """Choose the most accurate rule of each gap on a training sample; None if it has one group only.
+
+        The gap that is relaxed is that of scores above 1/2. Of equally accurate rules, that one is chosen
+        whose rates are nearest to theirs.
+        """
+        groups = [np.flatnonzero(train.deprived), np.flatnonzero(~train.deprived)]
+        if not all(map(len, groups)):
+            return None
+        curves = [_Curve.of(score[rows], train.y[rows]) for rows in groups]
+        own = [float((np.round(score[rows], _DECIMALS) > 0.5).mean()) for rows in groups]
+        gaps = np.array(RELAXATIONS[1:])[:, None] * (own[1] - own[0])
+        # The sum of two concave broken lines is greatest where one of them bends, or at an end.
+        at = [own[0], *curves[0].rates]
+        shifted = np.append(own[1], curves[1].rates) - gaps
+        deprived = np.hstack([np.broadcast_to(at, (len(gaps), len(at))), shifted])
+        deprived = np.clip(deprived, np.maximum(0, -gaps), np.minimum(1, 1 - gaps))
+        favored = np.clip(deprived + gaps, 0, 1)
+        gains = curves[0].gain(deprived) + curves[1].gain(favored)
+        moved = len(groups[0]) * abs(deprived - own[0]) + len(groups[1]) * abs(favored - own[1])
+        best = gains >= gains.max(axis=1, keepdims=True) - _EQUAL
+        chosen = np.arange(len(gaps)), np.where(best, np.round(moved, 6), np.inf).argmin(axis=1)
+        return cls((curves[0], curves[1]), np.array([deprived[chosen], favored[chosen]]))
+
+    def points(self, rows: TestRows, said: Said, *, balanced: bool = False) -> tuple[Array, Array]:
+        """Return expected accuracy and discrimination on test rows, by relaxation; NaN without both groups.
+
+        ``balanced`` gives each group with each label the same total weight.
+        """
+        truth, schema = rows.truth, rows.truth.schema
+        n_cells = 2 * len(schema.groups)
+        labeled = labeled_groups(truth.groups, truth.y) // 2
+        accepted = np.zeros((len(RELAXATIONS), n_cells))
+        accepted[0] = np.bincount(labeled, said.predicted, minlength=n_cells)
+        for curve, rate, own in zip(
+            self.curves, self.rates, (rows.seen.deprived, ~rows.seen.deprived), strict=True
+        ):
+            accepted[1:] += curve.accepted(rate, said.score[own], labeled[own], n_cells)
+        cells = np.bincount(labeled, minlength=n_cells).astype(np.float64)
+        weights = np.ones(n_cells)
+        if balanced:
+            weights = np.divide(1, cells, out=np.zeros(n_cells), where=cells > 0)
+        total = (weights * cells).reshape(-1, 2)
+        counts = (weights * accepted).reshape(-1, len(total), 2)
+        correct = counts[:, :, 1].sum(axis=1) + (total[:, 0] - counts[:, :, 0]).sum(axis=1)
+        deprived = np.isin(np.arange(len(total)), schema.deprived_codes)
+        with np.errstate(invalid="ignore"):
+            rates = [counts[:, own].sum(axis=(1, 2)) / total[own].sum() for own in (deprived, ~deprived)]
+            return correct / total.sum(), rates[1] - rates[0]
+
+
+def frontier_values(folds: Sequence[UnconstrainedFold], tests: Sequence[Test]) -> tuple[MetricValue, ...]:
+    """Return the frontier of a cell as the store keeps it, of several folds the mean.
+
+    There is none of no folds, and none if a fold's training rows are of one group.
+    """
+    rules = [Thresholds.chosen(train, score) for train, score, _, _ in folds]
+    found: list[MetricValue] = []
+    for test in tests if rules and None not in rules else ():
+        own: Test = ORIGINAL if test == BALANCED else test
+        points = [
+            rule.points(rows[own], said[own], balanced=test == BALANCED)
+            for rule, (_, _, rows, said) in zip(rules, folds, strict=True)
+            if rule is not None
+        ]
+        for name, values in zip((ACCURACY, DISCRIMINATION), zip(*points, strict=True), strict=True):
+            for relaxation, single in zip(RELAXATIONS, zip(*values, strict=True), strict=True):
+                known = [float(value) for value in single if math.isfinite(value)]
+                mean = math.fsum(known) / len(known) if known else None
+                found.append(MetricValue(_named(name, relaxation), mean, "", test))
+    return tuple(found)
+
+
+def frontier_points(cell: CellResult, test: str) -> Iterator[tuple[float, float | None, float | None]]:
+    """Yield relaxation, accuracy and discrimination of each point that is stored of a cell on a test."""
+    stored = {value.metric: value.value for value in cell.frontier if value.test == test}
+    for relaxation in RELAXATIONS:
+        names = [_named(name, relaxation) for name in (ACCURACY, DISCRIMINATION)]
+        if names[0] in stored:
+            yield relaxation, stored[names[0]], stored[names[1]]
+
+
+def _named(name: str, relaxation: float) -> str:
+    return f"{name}[{relaxation:g}]"

@@ -1,0 +1,92 @@
+"""What it costs to choose settings on biased rows, over the level of bias."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FormatStrFormatter, PercentFormatter
+
+from benchmark.figures import style
+from benchmark.figures.style import SIZES, Page, line_style
+from benchmark.runs.analysis import RunStatistics
+from benchmark.statistics.tuning import CHOSEN_ON
+from benchmark.tables.significance import data_notes
+from benchmark.tables.tuning import choice_title, pooled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PANEL = (2.2, 1.7)
+
+
+def draw_regret(statistics: RunStatistics) -> Figure:
+    """Draw regret against the oracle over the level of bias, and below it how many fits break the constraint.
+
+    A column of panels for all datasets together, and one for each. Bars are intervals.
+    """
+    parts = list(pooled(statistics, "oracle"))
+    names = [on for on in CHOSEN_ON if on in set(statistics.regret["chosen_on"])]
+    columns = len(parts)
+    handles = [Line2D([], [], **line_style(i), label=choice_title(on)) for i, on in enumerate(names)]
+    oracle = line_style(len(names))
+    ends = [own[["regret_low", "regret_high"]].to_numpy(dtype=float) for _, own in parts]
+    limits = style.padded([0.0, *(end for own in ends for end in own[np.isfinite(own)])], 0.05, 0.002)
+    with style.styled():
+        page = Page(
+            2 * columns,
+            columns,
+            panel=_PANEL,
+            title="What it costs to choose a setting on biased rows",
+            subtitle="Above: by how much the objective is worse on the original test than with the setting "
+            "that the test rows would have chosen, with 95 % intervals over training samples. Below: fits "
+            f"beyond the constraint there. Rule: {statistics.run.tuned_by}.",
+            notes=list(data_notes(statistics.run.datasets, statistics.run)),
+            left=0.95,
+            right=0.35 + 0.75 + style.widest([choice_title(on) for on in (*names, "oracle")]),
+            gap=(0.25, 0.25),
+            panel_titles=[heading for heading, _ in parts] + [""] * columns,
+        )
+        for i, (_, own) in enumerate(parts):
+            above, below = page.axes[i], page.axes[columns + i]
+            above.axhline(0, **style.RULE)
+            for position, on in enumerate(names):
+                rows = own[own["chosen_on"] == on].sort_values("beta")
+                _line(above, rows, position, (position - (len(names) - 1) / 2) * 0.02 * np.ptp(own["beta"]))
+                below.plot(rows["beta"], rows["breaks"], mec="white", mew=0.4, **line_style(position))
+            rows = own.drop_duplicates("beta").sort_values("beta")
+            below.plot(rows["beta"], rows["breaks_against"], mec="white", mew=0.4, **oracle)
+            for axes in (above, below):
+                axes.xaxis.set_major_locator(FixedLocator(style.beta_ticks(statistics.run.betas)))
+                axes.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+                axes.set_xlim(*style.padded(sorted(own["beta"].unique()), 0.06, 0.02))
+            above.tick_params(labelbottom=False, labelleft=i == 0)
+            above.set_ylim(*limits)
+            below.set_xlabel("planted bias β")
+            below.set_ylim(-0.04, 1.04)
+            below.yaxis.set_major_formatter(PercentFormatter(1.0))
+            above.set_ylabel("regret" if i == 0 else "")
+            below.set_ylabel("fits beyond the\nconstraint" if i == 0 else "")
+            below.tick_params(labelleft=i == 0)
+        page.legend(
+            page.grid_right + 0.16,
+            page.axes[0].get_position().y1 * page.height,
+            [*handles, Line2D([], [], **oracle, label=choice_title("oracle"))],
+            borderpad=0,
+            handlelength=3.2,
+            labelspacing=0.35,
+            title="Setting",
+            title_fontproperties={"size": SIZES["tick"], "weight": "bold"},
+            alignment="left",
+        )
+    return page.figure
+
+
+def _line(axes: Axes, rows: pd.DataFrame, position: int, aside: float) -> None:
+    """Draw means and intervals, a little aside, so that those of several choices can be told apart."""
+    look, beta = line_style(position), rows["beta"] + aside
+    axes.vlines(beta, rows["regret_low"], rows["regret_high"], colors=look["color"], lw=1.0, alpha=0.6)
+    axes.plot(beta, rows["regret"], mec="white", mew=0.4, zorder=3, **look)

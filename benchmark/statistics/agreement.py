@@ -1,0 +1,137 @@
+"""Whether techniques rank alike with two classifiers, and what is shown with one and with the other."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from benchmark.statistics.frames import DECIMALS, Array, Cells
+
+AGREEMENT_COLUMNS = (
+    *("dataset", "bias", "beta", "test", "metric", "first", "second", "n_techniques", "n"),
+    *("tau", "tau_low", "tau_high", "ceiling"),
+    *("both", "opposite", "only_first", "only_second", "neither"),
+)
+"""Columns of :func:`classifier_agreement`."""
+
+_PLACE = list(AGREEMENT_COLUMNS[:5])
+_RESAMPLES = 1000
+_HALVINGS = 100  # more than five repetitions have, fewer than eleven do
+_LEAST = 3  # techniques, of which tau is more than a coin
+
+
+def tau_of(first: Array, second: Array) -> Array:
+    """Return Kendall's tau-b of numbers of techniques, the last axis of both; NaN where all are equal.
+
+    M. G. Kendall (1945). The treatment of ties in ranking problems. Biometrika 33(3), 239-251.
+    """
+    one, other = np.triu_indices(first.shape[-1], 1)
+    signs = [np.sign((own[..., one] - own[..., other]).round(DECIMALS)) for own in (first, second)]
+    both = (signs[0] * signs[1]).sum(axis=-1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(both / np.sqrt(np.prod([(own**2).sum(axis=-1) for own in signs], axis=0)))
+
+
+def tau_interval(first: Array, second: Array, n_resamples: int = _RESAMPLES) -> tuple[float, float, float]:
+    """Return tau of the means over repetitions, and the ends of its 95 % percentile interval.
+
+    Both have shape (n_techniques, n_repetitions); repetitions are drawn for both together.
+    """
+    n = first.shape[1]
+    drawn = np.random.default_rng(0).integers(0, n, (n_resamples, n))
+    taus = tau_of(*(own[:, drawn].mean(axis=-1).T for own in (first, second)))
+    found = float(tau_of(first.mean(axis=1), second.mean(axis=1)))
+    if not np.isfinite(taus).any():
+        return found, np.nan, np.nan
+    low, high = np.nanpercentile(taus, [2.5, 97.5])
+    return found, float(low), float(high)
+
+
+def ceiling(own: Array) -> float:
+    """Return the mean tau between one half of the repetitions and the other, over ways of halving.
+
+    It is what tau between two classifiers could reach if they ranked techniques alike; all ways are tried, or
+    as many as ``_HALVINGS`` random ones where there are more. NaN with fewer than two repetitions.
+    """
+    n = own.shape[1]
+    if n < 2:
+        return np.nan
+    if n <= 10:
+        ways = [np.isin(np.arange(n), half) for half in itertools.combinations(range(n), n // 2) if 0 in half]
+    else:
+        rng = np.random.default_rng(0)
+        ways = [np.isin(np.arange(n), rng.permutation(n)[: n // 2]) for _ in range(_HALVINGS)]
+    halves = [tau_of(own[:, half].mean(axis=1), own[:, ~half].mean(axis=1)) for half in ways]
+    return float(np.mean(halves))
+
+
+def classifier_agreement(distances: Cells, comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Compare the ranks and the comparisons of techniques between classifiers, two by two.
+
+    Parameters
+    ----------
+    distances : Cells
+        Distances of values to their metric's ideal. Techniques that lack one in any repetition, with either
+        classifier, are left out.
+    comparisons : DataFrame
+        From :func:`~benchmark.statistics.paired.paired_comparisons`, each technique with its baseline under
+        the same classifier.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`AGREEMENT_COLUMNS`, one row for each pair of classifiers that have three techniques or
+        more in common. ``tau`` is Kendall's tau-b of the techniques' mean distances, with a percentile
+        interval over the ``n`` repetitions, whose samples both classifiers share; ``ceiling`` the greater of
+        both classifiers' tau between halves of their own repetitions, which noise alone keeps below 1. The
+        rest counts techniques by what the intervals of their improvements over the baseline show: a change
+        of the same sign in ``both``, of ``opposite`` signs, in one only, or in ``neither``.
+    """
+    keys = distances.keys.assign(row=np.arange(len(distances.keys)))
+    signs = _signs(comparisons)
+    rows: list[tuple[object, ...]] = []
+    for place, own in keys.groupby(_PLACE, sort=False):
+        by_classifier = {
+            str(name): part.set_index("technique")["row"]
+            for name, part in own.groupby("classifier", sort=False)
+        }
+        ceilings: dict[tuple[str, tuple[str, ...]], float] = {}
+        for pair in itertools.combinations(by_classifier, 2):
+            indices = [by_classifier[name] for name in pair]
+            shared = [t for t in indices[0].index if t in indices[1].index]
+            values = [distances.values[index.loc[shared].to_numpy()] for index in indices]
+            run = np.isfinite(values).any(axis=(0, 1))  # a narrowed run may have repetitions of others only
+            complete = np.asarray(np.isfinite(values)[:, :, run].all(axis=(0, 2)))
+            if int(complete.sum()) < _LEAST:
+                continue
+            first, second = (part[complete][:, run] for part in values)
+            kept = tuple(t for t, is_kept in zip(shared, complete, strict=True) if is_kept)
+            for name, part in zip(pair, (first, second), strict=True):
+                if (name, kept) not in ceilings:
+                    ceilings[name, kept] = ceiling(part)
+            counts = _counted(*(_signs_of(signs, (*place, name), kept) for name in pair))
+            top = np.fmax(ceilings[pair[0], kept], ceilings[pair[1], kept])
+            rows.append(
+                (*place, *pair, len(kept), int(run.sum()), *tau_interval(first, second), float(top), *counts)
+            )
+    return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
+
+
+def _signs(comparisons: pd.DataFrame) -> pd.Series:
+    """Return 1 where an improvement's interval lies above 0, -1 where below, 0 where it holds 0."""
+    better, worse = comparisons["improvement_low"] > 0, comparisons["improvement_high"] < 0
+    index = pd.MultiIndex.from_frame(comparisons[[*_PLACE, "classifier", "technique"]])
+    return pd.Series(better.astype(int).to_numpy() - worse.astype(int).to_numpy(), index=index)
+
+
+def _signs_of(signs: pd.Series, place: tuple[object, ...], techniques: tuple[str, ...]) -> Array:
+    # Of a baseline there is no comparison: it is NaN, and counted nowhere.
+    asked = pd.MultiIndex.from_tuples([(*place, t) for t in techniques], names=signs.index.names)
+    return signs.reindex(asked).to_numpy(dtype=np.float64)
+
+
+def _counted(first: Array, second: Array) -> tuple[int, ...]:
+    compared = np.isfinite(first) & np.isfinite(second)
+    one, other = first[compared], second[compared]
+    masks = (one * other > 0, one * other < 0, (one != 0) & (other == 0), (one == 0) & (other != 0))
+    return (*(int(mask.sum()) for mask in masks), int(((one == 0) & (other == 0)).sum()))

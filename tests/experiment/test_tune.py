@@ -1,0 +1,410 @@
+"""Tuned techniques: what is tried, what is chosen by which rows, and what no label of the test changes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmark.columns import ORIGINAL, TUNED
+from benchmark.data import Table
+from benchmark.data.source import Sources
+from benchmark.errors import BetabenchError, ExperimentError, StoreError, UnknownNameError
+from benchmark.experiment.check import check_experiment
+from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.engine import open_engine
+from benchmark.experiment.plan import Block, Experiment, load_experiment, narrow, plan_blocks
+from benchmark.experiment.pool import Task
+from benchmark.experiment.rule import Rule, TuneEntry, with_tuned
+from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.store import CellResult, Store
+from benchmark.experiment.tune import TuningEvaluator, clean_rows, settings
+from benchmark.experiment.world import World, build_world
+from benchmark.report.folder import write_run_folder
+from benchmark.runs.analysis import baselines_of, results_answers
+from benchmark.runs.finished import read_results, read_run, read_tuning
+from benchmark.techniques import Search, get_technique, list_techniques
+from benchmark.techniques._search import search_space, space_flaws, space_of
+from tests.experiment.test_merge import InProcess
+
+CPT = [{"edits": [{"attribute": "race", "group": "African-American"}]}]
+GIVEN: dict[str, Any] = {
+    "seed": 3,
+    "repetitions": 1,
+    "betas": [0.0, 0.5],
+    "train_rows": 600,
+    "datasets": [{"card": "compas", "bias": CPT}],
+    "techniques": ["none", "reject_option", "repair"],
+    "classifiers": ["naive_bayes"],
+    "tune": {"trials": 5, "validation": ["clean", "biased"]},
+}
+NAMES = [
+    "none",
+    *(
+        f"{name}{suffix}"
+        for name in ("reject_option", "repair")
+        for suffix in ("", "_tuned", "_tuned_clean", "_oracle")
+    ),
+]
+
+
+def made(**changes: Any) -> World:
+    return build_world(Experiment(**{**GIVEN, **changes}), Sources(offline=True))
+
+
+def computed(world: World, names: tuple[str, ...] = ()) -> dict[tuple[float, str], CellResult]:
+    evaluator, found = TuningEvaluator(world), {}
+    for block, cells in _planned_cells(world):
+        own = tuple(cell for cell in cells if not names or cell.technique in names)
+        found |= {(block.beta, cell.technique): cell for cell in evaluator(block, own)}
+    return found
+
+
+def answers(cell: CellResult) -> Any:
+    counts = cell.counts
+    return np.array(counts[ORIGINAL][0] if isinstance(counts, dict) else counts)
+
+
+def note(cell: CellResult) -> dict[str, Any]:
+    assert isinstance(cell.counts, dict)
+    (found,) = cell.counts[TUNED]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return made()
+
+
+@pytest.fixture(scope="module")
+def cells(world: World) -> dict[tuple[float, str], CellResult]:
+    return computed(world)
+
+
+def test_an_entry_is_followed_by_its_tuned_ones(world: World) -> None:
+    assert [entry.name for entry in world.experiment.techniques] == NAMES
+    assert with_tuned(world.experiment) == world.experiment
+    titles = {entry.title for entry in world.experiment.techniques}
+    assert {"Repair (tuned)", "Repair (tuned on clean rows)", "Repair (oracle)"} <= titles
+    given = Experiment(
+        **{**GIVEN, "datasets": [{"card": "compas", "bias": CPT, "techniques": ["none", "repair"]}]}
+    )
+    assert with_tuned(given).datasets[0].techniques == ("none", *NAMES[5:])
+
+
+def test_what_is_given_is_not_looked_for() -> None:
+    fixed = Experiment(**{**GIVEN, "techniques": ["none", "repair[level=0.5,1]", "zafar_2015"]})
+    names = [entry.name for entry in with_tuned(fixed).techniques if entry.tuned]
+    assert names == ["zafar_2015_tuned", "zafar_2015_tuned_clean", "zafar_2015_oracle"]
+    assert [own.parameter for own in space_of(get_technique("zafar_2015"))] == ["threshold"]
+    assert [own.parameter for own in space_of(get_technique("zafar_2015", constraint="accuracy"))] == [
+        "gamma"
+    ]
+
+
+def test_cells_say_what_was_chosen(world: World, cells: dict[tuple[float, str], CellResult]) -> None:
+    assert {cell.status for cell in cells.values()} == {"ok"}
+    for (_, name), cell in cells.items():
+        if name in ("none", "reject_option", "repair"):
+            assert not isinstance(cell.counts, dict)
+            continue
+        own = note(cell)
+        assert own["settings"] == 5
+        assert own["unscored"] == 0
+        assert own["excess"] >= 0
+        assert own.keys() >= {"parameters", "default", "objective"}
+
+
+def test_a_chosen_setting_gives_what_it_gives_as_an_entry(cells: dict[tuple[float, str], CellResult]) -> None:
+    chosen = note(cells[0.5, "repair_tuned"])["parameters"]
+    entries = ["none", {"technique": "repair", "name": "own", "parameters": chosen}]
+    alone = computed(made(techniques=entries, betas=[0.5]))
+    assert (answers(alone[0.5, "own"]) == answers(cells[0.5, "repair_tuned"])).all()
+
+
+def turned(world: World) -> World:
+    """Return a world with the other label in each test row."""
+    scene = world.scenes["compas"]
+    test, label = scene.test, scene.test.schema.label
+    other = test.with_column(label, 1 - test.codes[:, test.schema.label_index])
+    return replace(world, scenes={"compas": replace(scene, test=other)})
+
+
+def test_no_label_of_the_test_plays_a_part(world: World, cells: dict[tuple[float, str], CellResult]) -> None:
+    poisoned = computed(turned(world))
+    for where, cell in cells.items():
+        same = answers(cell)[:, ::-1] == answers(poisoned[where])
+        if not where[1].endswith("oracle"):
+            assert same.all(), where
+            if where[1] not in ("none", "reject_option", "repair"):
+                assert note(cell) == note(poisoned[where])
+    # The oracle sees them, or the test would show nothing.
+    oracles = [where for where in cells if where[1].endswith("oracle")]
+    assert any(note(cells[where]) != note(poisoned[where]) for where in oracles)
+
+
+def test_cells_do_not_hang_on_which_others_are_computed(
+    world: World, cells: dict[tuple[float, str], CellResult]
+) -> None:
+    for name in ("repair_tuned_clean", "reject_option_oracle"):
+        (alone,) = (cell for (beta, _), cell in computed(world, (name,)).items() if beta == 0.5)
+        assert alone.counts == cells[0.5, name].counts
+        assert alone.metrics == cells[0.5, name].metrics
+
+
+def test_settings_are_the_same_at_every_level_and_differ_between_samples(world: World) -> None:
+    entry = next(e for e in world.experiment.techniques if e.name == "repair_tuned")
+    first, again, other = (
+        settings(world.experiment, entry, get_technique("repair"), dataset="compas", repetition=r)
+        for r in (0, 0, 1)
+    )
+    assert first == again != other
+    assert first[0] == get_technique("repair")
+    levels = sorted(float(own.parameters["level"]) for own in first[1:])
+    assert [int(level * 4) for level in levels] == [0, 1, 2, 3]
+
+
+def test_the_settings_of_tuning_are_in_the_keys(world: World) -> None:
+    def keys(other: World) -> dict[tuple[float, str], str]:
+        return {(b.beta, cell.technique): cell.key for b, own in _planned_cells(other) for cell in own}
+
+    own = keys(world)
+    assert len(set(own.values())) == len(own)
+    for tune in ({"trials": 6}, {"on": 0.5}, {"rule": "max accuracy"}):
+        other = keys(made(tune={**GIVEN["tune"], **tune}))
+        tuned = {where for where in own if own[where] != other[where]}
+        assert tuned == {where for where in own if where[1] not in ("none", "reject_option", "repair")}
+    plain = keys(made(tune=None))
+    assert plain.items() <= own.items()
+
+
+@pytest.mark.parametrize("train", ["network", "data"])
+def test_clean_rows_have_no_planted_bias(train: str) -> None:
+    world = made(train=train, holdout=0.3, datasets=[{"card": "compas", "bias": [{"kind": "label"}]}])
+    scene = world.scenes["compas"]
+    folds: dict[float, tuple[Table, Table]] = {}
+    held_out = np.arange(600) % 4 == 0
+    for beta in (0.0, 0.5):
+        block = Block("compas", "label", beta, 0)
+        (fold,) = draw_folds(scene, block, world.experiment)
+        clean = clean_rows(scene, block, world.experiment, fold, held_out).truth
+        assert len(clean) == held_out.sum()
+        folds[beta] = fold.train.take(held_out), clean
+    if train == "data":
+        biased, clean = folds[0.5]
+        label = clean.schema.label_index
+        others = [i for i in range(clean.codes.shape[1]) if i != label]
+        assert (biased.codes[:, others] == clean.codes[:, others]).all()
+        assert (biased.y <= clean.y).all()
+        assert (biased.y < clean.y).any()
+        assert (folds[0.0][0].codes == folds[0.0][1].codes).all()
+
+
+RULES = {
+    "max accuracy": (("accuracy", False), None),
+    "max accuracy subject to |discrimination| <= 0.05": (("accuracy", False), ("discrimination", True)),
+    "min |discrimination| subject to accuracy >= default - 0.02": (
+        ("discrimination", True),
+        ("accuracy", False),
+    ),
+}
+
+
+@pytest.mark.parametrize("text", RULES)
+def test_rules_are_understood(text: str) -> None:
+    rule = Rule.parse(text)
+    assert (rule.objective, rule.constraint) == RULES[text]
+    rule.check()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["accuracy", "max accuracy subject to discrimination", "max |accuracy", "max accuracy subject to x < 1"],
+)
+def test_other_texts_are_no_rules(text: str) -> None:
+    with pytest.raises(ValueError, match="is no rule"):
+        TuneEntry(rule=text)
+
+
+def values(accuracy: float, discrimination: float) -> dict[str, float]:
+    return {"accuracy": accuracy, "discrimination": discrimination}
+
+
+def test_the_best_setting_that_keeps_the_constraint_is_chosen() -> None:
+    rule = Rule.parse("max accuracy subject to |discrimination| <= 0.05")
+    tried = [values(0.9, -0.2), values(0.8, 0.04), values(0.8, -0.01), None, values(math.nan, 0.0)]
+    assert rule.choose(tried) == 1  # the first of equals
+    assert rule.choose([tried[0], values(0.5, 0.3)]) == 0  # none keeps it: the nearest
+    assert rule.choose([None, values(math.nan, 0.0)]) is None
+    relative = Rule.parse("min |discrimination| subject to accuracy >= default - 0.05")
+    assert relative.choose([values(0.8, 0.3), values(0.76, -0.1), values(0.7, 0.0)]) == 1
+    assert relative.choose([None, values(0.76, -0.1)]) is None
+
+
+def test_a_setting_that_declines_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        list_techniques()["repair"], "skip", lambda self, _: "too little" if self.level < 0.5 else None
+    )
+    found = computed(made(techniques=["none", "repair"], betas=[0.5]))[0.5, "repair_tuned"]
+    assert found.status == "ok"
+    assert note(found)["unscored"] == 2  # of four in as many parts of the space
+    assert note(found)["parameters"]["level"] >= 0.5
+
+
+def test_a_technique_of_which_nothing_can_be_scored_says_why() -> None:
+    world = made(techniques=["none", "meta_fair"], classifiers=["linear_svm"], betas=[0.5])
+    found = computed(world)[0.5, "meta_fair_tuned"]
+    assert found.status == "skipped"
+    assert "none of 5 settings could be scored; meta_fair needs scores" in found.reason
+
+
+def test_wrong_tuning_is_said() -> None:
+    with pytest.raises(ValueError, match="a setting is chosen once"):
+        Experiment(**{**GIVEN, "folds": 3})
+    entries = ["none", {"technique": "repair", "tuned": "biased"}]
+    with pytest.raises(ValueError, match="give the table 'tune'"):
+        Experiment(**{**GIVEN, "tune": None, "techniques": entries})
+    with pytest.raises(UnknownNameError, match="acuracy"):
+        check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max acuracy"}}))
+    with pytest.raises(ExperimentError, match="a value for each group"):
+        check_experiment(Experiment(**{**GIVEN, "tune": {"rule": "max precision"}}))
+    with pytest.raises(ExperimentError, match="is that of a tuned entry"):
+        with_tuned(
+            Experiment(
+                **{**GIVEN, "techniques": ["none", "repair", {"technique": "none", "name": "repair_tuned"}]}
+            )
+        )
+
+
+def test_experiments_without_tuning_are_written_as_before() -> None:
+    plain = Experiment(**{**GIVEN, "tune": None})
+    assert "tune" not in plain.model_dump()
+    assert plain.model_dump()["techniques"][1].keys() == {"technique", "name", "title", "parameters"}
+
+
+def test_a_list_of_values_makes_an_entry_of_each() -> None:
+    found = Experiment(
+        **{**GIVEN, "techniques": ["none", "lfr[A_z=1,50; replace_labels=true,false]"]}
+    ).techniques
+    assert [entry.name for entry in found[1:]] == ["lfr_1_true", "lfr_1_false", "lfr_50_true", "lfr_50_false"]
+    assert found[2].parameters == {"A_z": 1, "replace_labels": False}
+    assert found[1].title == "LFR 1, true"
+    chosen = narrow(
+        Experiment(**GIVEN), techniques=["none", "repair[level=0.25,1]"], known_techniques=["repair"]
+    )
+    assert [entry.name for entry in chosen.techniques] == ["none", "repair_0.25", "repair_1"]
+    with pytest.raises(BetabenchError, match="malformed values"):
+        narrow(Experiment(**GIVEN), techniques=["none", "repair[level]"], known_techniques=["repair"])
+
+
+@pytest.mark.parametrize(
+    "text", ["repair[]", "repair[level=]", "repair[level=1,1]", "repair[level=1", "repair[a=1;a=2]"]
+)
+def test_malformed_lists_of_values_are_said(text: str) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        Experiment(**{**GIVEN, "techniques": ["none", text]})
+
+
+def test_declared_spaces_have_no_flaws() -> None:
+    declared = {name: own for name, own in list_techniques().items() if search_space(own)}
+    assert len(declared) >= 12
+    assert [flaw for own in declared.values() for flaw in space_flaws(own)] == []
+
+
+@pytest.mark.parametrize(
+    ("search", "flaw"),
+    [
+        (Search("levle", 0, 1), "is no parameter"),
+        (Search("level", 0, 2), "valid is"),
+        (Search("level", 1, 0), "has to be below"),
+        (Search("level", 0, 1, log=True), "begin above 0"),
+        (Search("variant", choices=("feldman", "other")), "two or more"),
+        (Search("level", 0, 1, where=("other", 1)), "which is no parameter"),
+    ],
+)
+def test_flaws_of_a_space_are_said(search: Search, flaw: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    repair = list_techniques()["repair"]
+    monkeypatch.setattr(repair, "search_space", (search,))
+    assert flaw in " ".join(space_flaws(repair))
+
+
+def test_the_experiment_of_tuning_is_whole() -> None:
+    found = with_tuned(load_experiment("tuning"))
+    tuned = {entry.technique for entry in found.techniques if entry.tuned}
+    assert len(tuned) >= 10
+    assert (len(found.datasets), len(found.betas), found.repetitions) >= (3, 3, 5)
+    assert len(list(plan_blocks(found))) == len(found.datasets) * len(found.betas) * found.repetitions
+
+
+class Interrupted(InProcess):
+    """Ends after one task, as a run does that is killed."""
+
+    def run(self, tasks: Sequence[Task], *given: Any, **more: Any) -> Iterator[Any]:
+        return super().run(tasks[:1], *given, **more)
+
+
+def written(world: World, folder: Path, engine: Any) -> dict[str, str]:
+    with Store(folder / "results.sqlite") as store:
+        outcome = compute(world, store, engine=engine)
+    write_run_folder(folder, world, outcome, figures=False)
+    files = [path for path in folder.rglob("*") if path.suffix in (".csv", ".md")]
+    return {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in files}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, world: World) -> Path:
+    path = tmp_path_factory.mktemp("whole")
+    written(world, path, InProcess(1))
+    return path
+
+
+def test_a_run_that_was_cut_off_ends_with_the_same_files(world: World, folder: Path, tmp_path: Path) -> None:
+    with Store(tmp_path / "results.sqlite") as store, pytest.raises(StoreError):
+        compute(world, store, engine=Interrupted(1))
+    with Store(tmp_path / "results.sqlite") as store:
+        assert 0 < len(store) < len(NAMES) * 2
+    found = written(world, tmp_path, InProcess(1))
+    assert found["tuning.csv"].count("\n") == 1 + 8 * 2
+    assert {name: (folder / name).read_text(encoding="utf-8") for name in found} == found
+
+
+@pytest.mark.slow  # starts processes
+def test_files_do_not_hang_on_the_number_of_workers(world: World, folder: Path, tmp_path: Path) -> None:
+    with open_engine(workers=2) as engine:
+        found = written(world, tmp_path, engine)
+    assert {name: (folder / name).read_text(encoding="utf-8") for name in found} == found
+
+
+def test_what_was_chosen_is_in_a_file(folder: Path, cells: dict[tuple[float, str], CellResult]) -> None:
+    tuning = read_tuning(folder)
+    assert tuning is not None
+    for row in tuning.itertuples():
+        cell = cells[row.beta, row.technique]
+        found = {m.metric: m.value for m in cell.metrics}
+        assert (row.accuracy, row.discrimination) == (found["accuracy"], found["discrimination"])
+        assert row.objective == row.accuracy
+        assert row.excess == max(abs(row.discrimination) - 0.05, 0.0)
+        assert row.of == row.technique.removesuffix("_oracle").removesuffix("_clean").removesuffix("_tuned")
+        if row.chosen_on != "default":
+            assert json.loads(row.parameters) == note(cell)["parameters"]
+            assert row.validation_objective == note(cell)["objective"]
+    assert set(tuning["chosen_on"]) == {"default", "biased", "clean", "oracle"}
+
+
+def test_oracles_are_no_choice(folder: Path) -> None:
+    run = read_run(folder)
+    assert run.oracles == {"reject_option_oracle", "repair_oracle"}
+    results = read_results(folder, run)
+    assert run.oracles <= set(results["technique"])
+    others = run.without_oracles(results)
+    compared = results_answers(others, baselines_of(run, others, None), run.constant_answers)
+    assert not run.oracles & set(compared["technique"])
+    assert not run.oracles & set(run.of_choices.titles)
+    assert run.tuned_by == "max accuracy subject to |discrimination| <= 0.05"

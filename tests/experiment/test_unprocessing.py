@@ -1,0 +1,159 @@
+"""The unprocessing frontier: chosen on training rows as brute force would, scored on test rows, kept."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmark.data import Table
+from benchmark.data.table import Column, Schema
+from benchmark.experiment.draws import TestRows
+from benchmark.experiment.export import frontier_frame, results_frame
+from benchmark.experiment.run import compute
+from benchmark.experiment.store import CellResult, Store
+from benchmark.experiment.unprocessing import RELAXATIONS, Said, Thresholds, frontier_points, frontier_values
+from tests.experiment.test_merge import InProcess
+from tests.experiment.test_protocol import cells, values, world
+
+SCHEMA = Schema((Column("s", ("a", "b", "c")), Column("y", ("no", "yes"))), "y", "yes", "s", "a")
+
+
+def people(seed: int, n: int = 14, levels: int = 5) -> tuple[Table, np.ndarray]:
+    """Return rows of a deprived and two other groups, and scores of few levels."""
+    rng = np.random.default_rng(seed)
+    group = np.concatenate([[0, 1, 2], rng.integers(0, 3, n - 3)])
+    score = rng.integers(0, levels + 1, n) / levels
+    y = rng.random(n) < (0.5 * score + 0.35 * (group > 0))
+    return Table(SCHEMA, np.column_stack([group, y]).astype(np.int16)), score
+
+
+def of_thresholds(table: Table, score: np.ndarray) -> list[list[tuple[float, float]]]:
+    """Return acceptance rate and correct answers of each threshold, for the deprived and the others."""
+    found = []
+    for own in (table.deprived, ~table.deprived):
+        accepted = [score[own] > t for t in (-1, *np.unique(score))]
+        found.append([(a.mean(), float((a == table.y[own]).sum())) for a in accepted])
+    return found
+
+
+def brute_force(table: Table, score: np.ndarray, gap: float) -> float:
+    """Return the most correct answers of all pairs of thresholds, one of which may be drawn by lot."""
+    best = -np.inf
+    deprived, favored = of_thresholds(table, score)
+    for pure, mixed, sign in ((deprived, favored, 1), (favored, deprived, -1)):
+        for (rate, right), low, high in itertools.product(pure, mixed, mixed):
+            asked = rate + sign * gap
+            if low[0] - 1e-9 <= asked <= high[0] + 1e-9:
+                share = 0.0 if high[0] == low[0] else (asked - low[0]) / (high[0] - low[0])
+                best = max(best, right + (1 - share) * low[1] + share * high[1])
+    return best
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_thresholds_are_the_best_of_all_pairs(seed: int) -> None:
+    table, score = people(seed)
+    rules = Thresholds.chosen(table, score)
+    assert rules is not None
+    own = [(score[rows] > 0.5).mean() for rows in (table.deprived, ~table.deprived)]
+    # The training rows take the place of test rows: what is expected there is what was optimized.
+    rows = TestRows(table.hide_label(), table)
+    accuracy, discrimination = rules.points(rows, Said(score > 0.5, score))
+    assert accuracy[0] == pytest.approx(((score > 0.5) == table.y).mean())
+    for relaxation, right, gap in zip(RELAXATIONS[1:], accuracy[1:], discrimination[1:], strict=True):
+        assert gap == pytest.approx(relaxation * (own[1] - own[0]))
+        assert right * len(table) == pytest.approx(brute_force(table, score, gap))
+    assert discrimination[RELAXATIONS.index(0)] == pytest.approx(0)
+
+
+def test_labels_of_test_rows_choose_nothing() -> None:
+    (train, score), (test, tested) = people(3, 40), people(4, 30)
+    poisoned = Table(SCHEMA, np.column_stack([test.codes[:, 0], 1 - test.codes[:, 1]]))
+    said = Said(tested > 0.5, tested)
+    rules = Thresholds.chosen(train, score)
+    assert rules is not None
+    found = [rules.points(TestRows(own.hide_label(), own), said) for own in (test, poisoned)]
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+    np.testing.assert_allclose(found[0][0], 1 - found[1][0])
+
+
+def test_expected_values_are_means_over_lots() -> None:
+    (train, score), (test, tested) = people(5, 40), people(6, 30, levels=9)
+    rules = Thresholds.chosen(train, score)
+    assert rules is not None
+    accuracy, discrimination = rules.points(
+        TestRows(test.hide_label(), test), Said(tested > 0.5, tested), balanced=False
+    )
+    for i, rates in enumerate(rules.rates.T, 1):
+        accept = np.zeros(len(test))
+        for curve, rate, own in zip(rules.curves, rates, (test.deprived, ~test.deprived), strict=True):
+            (upper,) = np.flatnonzero(curve.rates >= rate)[:1]
+            lower = max(upper - 1, 0)
+            share = 1.0 if upper == lower else (rate - curve.rates[lower]) / np.diff(curve.rates)[lower]
+            above = [tested[own] > curve.thresholds[j] for j in (lower, upper)]
+            accept[own] = (1 - share) * above[0] + share * above[1]
+        right = np.where(test.y, accept, 1 - accept).mean()
+        assert accuracy[i] == pytest.approx(right)
+        gap = accept[~test.deprived].mean() - accept[test.deprived].mean()
+        assert discrimination[i] == pytest.approx(gap)
+
+
+def test_one_group_has_no_frontier() -> None:
+    table, score = people(1)
+    own = np.flatnonzero(table.deprived)
+    rows = TestRows(table.hide_label(), table)
+    fold = (table.take(own), score[own], {"original": rows}, {"original": Said(score > 0.5, score)})
+    assert frontier_values([fold], ["original"]) == ()
+    assert frontier_values([], ["original"]) == ()
+
+
+TESTS = ["original", "biased", "balanced"]
+
+
+@pytest.fixture(scope="module")
+def computed() -> list[CellResult]:
+    of = {
+        "techniques": ["none", "massaging"],
+        "classifiers": ["naive_bayes", "linear_svm"],
+    }
+    return cells(world(train="data", folds=2, tests=TESTS, betas=[0.5], train_rows=300, **of))
+
+
+def test_it_begins_at_the_model_itself_on_every_test(computed: list[CellResult]) -> None:
+    with_one = [cell for cell in computed if cell.frontier]
+    assert [(cell.technique, cell.classifier) for cell in with_one] == [("none", "naive_bayes")]
+    for test in TESTS:
+        measured = values(with_one[0], test)
+        found = {point[0]: point for point in frontier_points(with_one[0], test)}
+        assert tuple(found) == RELAXATIONS
+        assert found[1] == pytest.approx((1, measured["accuracy"], measured["discrimination"]))
+        assert abs(found[0][2] or 0) < abs(found[1][2] or 0)
+    assert all(cell.status == "ok" for cell in computed)
+
+
+def test_it_is_kept_beside_the_metrics_and_not_among_them(computed: list[CellResult], tmp_path: Path) -> None:
+    former = [replace(cell, key=f"{cell.key}0", frontier=()) for cell in computed]  # before there was one
+    with Store(tmp_path / "a.sqlite") as store:
+        store.write([*computed, *former])
+        read = store.read([cell.key for cell in computed])
+        assert not any(cell.frontier for cell in store.read([cell.key for cell in former]))
+    frames = [frontier_frame(own, TESTS) for own in (computed, read)]
+    assert frames[0].equals(frames[1])
+    assert len(frames[0]) == len(TESTS) * len(RELAXATIONS)
+    assert frontier_frame(former, TESTS).empty
+    names = {value.metric for cell in read for value in cell.metrics}
+    assert names == set(results_frame(computed, sorted(names), TESTS)["metric"])
+    assert not any(name.startswith("unprocessing") for name in names)
+
+
+def test_it_outlives_new_metrics(tmp_path: Path) -> None:
+    given = {"betas": [0.5], "train_rows": 200}
+    with Store(tmp_path / "a.sqlite") as store:
+        one = compute(world(**given), store, engine=InProcess(1))
+        more = compute(world(metrics=["paper", "selection_rate"], **given), store, engine=InProcess(1))
+    assert more.computed == 0
+    assert len(more.cells[0].metrics) > len(one.cells[0].metrics)
+    assert more.cells[0].frontier == one.cells[0].frontier != ()

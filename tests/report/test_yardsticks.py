@@ -1,0 +1,100 @@
+"""A run with unprocessing frontiers, reported: files, signs, rows and curves; and one without, as before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from benchmark.columns import FRONTIER_COLUMNS, FRONTIER_NAME
+from benchmark.figures.pareto import draw_pareto
+from benchmark.figures.tradeoff import draw_tradeoff, points_of, tradeoff_limits
+from benchmark.pages.numbers import page_numbers
+from benchmark.report.statistics_text import statistics_page
+from benchmark.runs.analysis import RunStatistics, folder_statistics
+from benchmark.statistics.answers import ANSWER_COLUMNS
+from benchmark.tables.answers import INSIDE_NOTE, RANDOM, spots
+from benchmark.text.spreadsheet import csv_text
+from tests.report.test_statistics_files import write_folder
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory: pytest.TempPathFactory) -> RunStatistics:
+    return folder_statistics(write_folder(tmp_path_factory.mktemp("run"), names=("one",), repetitions=6))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, before: RunStatistics) -> Path:
+    """Return a folder with a frontier from the baseline to parity, at a cost of 0.01."""
+    path = write_folder(tmp_path_factory.mktemp("run"), names=("one",), repetitions=6)
+    own = before.results[before.results["technique"] == "none"]
+    wide = own.pivot(index=["beta", "repetition"], columns="metric", values="value")
+    rows = [
+        ("one", "cpt", beta, "none", "c45", i, "original", r, accuracy - 0.01 * (1 - r), r * gap)
+        for (beta, i), accuracy, gap in zip(wide.index, wide["accuracy"], wide["discrimination"], strict=True)
+        for r in (1.0, 0.5, 0.0, -0.5)
+    ]
+    frontier = pd.DataFrame(rows, columns=list(FRONTIER_COLUMNS))
+    (path / FRONTIER_NAME).write_text(csv_text(frontier), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> RunStatistics:
+    return folder_statistics(folder)
+
+
+def test_the_gaps_are_a_file_and_the_answers_are_as_before(
+    found: RunStatistics, before: RunStatistics
+) -> None:
+    assert set(found.frames) - set(before.frames) == {"frontier_gaps"}
+    for name, frame in before.frames.items():
+        pd.testing.assert_frame_equal(frame, found.frames[name])
+    assert tuple(found.frames["answers"].columns) == ANSWER_COLUMNS
+    standing = found.answers.set_index(["technique", "beta"])["frontier"]
+    assert standing["massaging", 0.5] == "inside"
+    assert standing["repair_0.5", 0.5] == ""  # it has no value
+    assert standing["none", 0.5] == "on"
+
+
+def test_tables_mark_what_is_inside(found: RunStatistics, before: RunStatistics) -> None:
+    text = statistics_page(found, [])
+    assert "Massaging §" in text
+    assert INSIDE_NOTE.partition(" inside")[2].replace("[", "\\[")[:60] in text
+    assert f"| {RANDOM} | 0.000 |  | 0.545 |" in text  # 70 of 200 rows are favorable
+    assert "## Which techniques thresholds outdo" in text
+    assert "| one | 0 of 2 | 1 of 2 |" in text
+    for sign in ("§", RANDOM, "thresholds"):
+        assert sign not in statistics_page(before, [])
+    for statistics, column in ((found, True), (before, False)):
+        assert all(("frontier" in rows.columns) is column for _, _, rows in spots(statistics.answers))
+
+
+def test_the_page_has_curve_and_signs(found: RunStatistics, before: RunStatistics) -> None:
+    (scenario,) = page_numbers(found)["scenarios"]
+    assert [curve["beta"] for curve in scenario["frontier"]] == [0, 0.5, 1]
+    assert all(len(curve["x"]) == 3 and curve["x"][-1] == 0 for curve in scenario["frontier"])
+    massaging = [found.run.titles[found_name] for found_name in found.run.titles].index("Massaging")
+    assert f"1,{massaging}" in scenario["inside"]
+    (scenario,) = page_numbers(before)["scenarios"]
+    assert scenario["frontier"] == scenario["inside"] == []
+
+
+def test_trade_off_figures_have_the_curve(found: RunStatistics, before: RunStatistics) -> None:
+    def lines(figure: Figure, gid: str) -> int:
+        return sum(line.get_gid() == gid for axes in figure.axes for line in axes.get_lines())
+
+    (scenario,) = found.scenarios
+    for statistics, n in ((found, 3), (before, 0)):
+        figure = draw_pareto(statistics, scenario)
+        assert lines(figure, "frontier") == lines(figure, "random") == n
+    points = points_of(scenario.rows(found.results))
+    limits = tradeoff_limits(points, scenario.constant_accuracy)
+    shown = [t for t in found.run.techniques if t.name == "massaging"]
+    for curves, n in ((found.frontier, 3), (None, 0)):
+        more = (found.run.failures, found.standing, scenario, found.run, curves)
+        figure = draw_tradeoff(points, limits, shown, *more)
+        assert lines(figure, "frontier") == n
+        assert lines(figure, "random") == (n > 0)

@@ -1,0 +1,73 @@
+"""Agreement of classifiers about techniques, against scipy and by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kendalltau
+
+from benchmark.metrics import list_metrics
+from benchmark.statistics import classifier_agreement, paired_comparisons
+from benchmark.statistics.agreement import AGREEMENT_COLUMNS, ceiling, tau_interval, tau_of
+from benchmark.statistics.frames import LEAST, Cells, to_cells
+
+TECHNIQUES = ("none", "a", "b", "c")
+
+
+def made_up(shift: float = 0.0, n: int = 6, lost: tuple[str, ...] = ()) -> Cells:
+    """Two classifiers that agree about all but ``c``, which the second one moves by ``shift``."""
+    rng = np.random.default_rng(5)
+    rows = [
+        ("d", "cpt", 0.2, technique, classifier, "original", "discrimination", repetition, value)
+        for classifier in ("one", "two")
+        for i, technique in enumerate(TECHNIQUES)
+        for repetition in range(n)
+        for value in [0.5 - 0.1 * i + (shift if (technique, classifier) == ("c", "two") else 0.0)]
+        if not (classifier == "two" and technique in lost and repetition == 0)
+    ]
+    keys = ("dataset", "bias", "beta", "technique", "classifier", "test", "metric", "repetition", "value")
+    table = pd.DataFrame(rows, columns=list(keys))
+    table["value"] += rng.normal(scale=0.005, size=len(table))
+    return to_cells(table)
+
+
+def agreement(cells: Cells) -> pd.Series:
+    found = classifier_agreement(cells, paired_comparisons(cells, "none", list_metrics() | {"d": LEAST}))
+    assert list(found.columns) == list(AGREEMENT_COLUMNS)
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+def test_tau_is_kendalls() -> None:
+    rng = np.random.default_rng(1)
+    first, second = rng.integers(0, 6, (2, 40, 12)).astype(float)  # with ties
+    for one, other, tau in zip(first, second, tau_of(first, second), strict=True):
+        assert tau == pytest.approx(kendalltau(one, other, variant="b").statistic, abs=1e-12)
+    assert np.isnan(tau_of(np.ones(4), np.arange(4.0)))
+
+
+def test_classifiers_that_agree_and_one_technique_that_is_turned_around() -> None:
+    same = agreement(made_up())
+    assert (same["tau"], same["ceiling"], same["n_techniques"], same["n"]) == (1, 1, 4, 6)
+    assert tuple(same[["both", "opposite", "only_first", "only_second", "neither"]]) == (3, 0, 0, 0, 0)
+    # From the best it becomes the worst: three of six pairs are turned around.
+    turned = agreement(made_up(shift=0.5))
+    assert (turned["tau"], turned["tau_low"], turned["tau_high"]) == (0, 0, 0)
+    assert tuple(turned[["both", "opposite", "only_first", "only_second", "neither"]]) == (2, 1, 0, 0, 0)
+
+
+def test_incomplete_techniques_are_left_out_and_fewer_than_three_are_not_ranked() -> None:
+    assert agreement(made_up(lost=("b",)))["n_techniques"] == 3
+    cells = made_up(lost=("a", "b"))
+    assert classifier_agreement(cells, paired_comparisons(cells, "none", list_metrics())).empty
+
+
+def test_noise_lowers_the_ceiling_and_widens_the_interval() -> None:
+    rng = np.random.default_rng(2)
+    noise, signal = rng.normal(size=(2, 10, 8)), np.arange(10.0)[:, None]
+    assert ceiling(noise[0]) < 0.4
+    assert ceiling(signal + 0.01 * noise[0]) == 1
+    assert np.isnan(ceiling(signal))
+    assert -1 < ceiling(rng.normal(size=(10, 30))) < 0.4  # too many ways of halving to try them all
+    tau, low, high = tau_interval(*noise)
+    assert low < tau < high
+    assert high - low > 0.3

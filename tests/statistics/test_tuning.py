@@ -1,0 +1,96 @@
+"""What tuning on biased rows costs: regrets of made-up choices, and the shares beyond the constraint."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmark.columns import TUNING_COLUMNS
+from benchmark.statistics.tuning import REGRET_COLUMNS, regrets, share_by_choice
+
+RULE = "max accuracy subject to |discrimination| <= 0.05"
+# By technique and choice: objective and excess in two repetitions.
+MADE = {
+    ("a", "default"): [(0.70, 0.10), (0.72, 0.00)],
+    ("a", "biased"): [(0.75, 0.02), (0.77, 0.00)],
+    ("a", "clean"): [(0.78, 0.00), (0.80, 0.00)],
+    ("a", "oracle"): [(0.80, 0.00), (0.84, 0.00)],
+    ("b", "default"): [(0.60, 0.00), (0.60, 0.00)],
+    ("b", "biased"): [(0.60, 0.00), (0.60, 0.00)],
+    ("b", "clean"): [(0.60, 0.00), (0.60, 0.00)],
+    ("b", "oracle"): [(0.60, 0.00), (0.62, 0.00)],
+}
+
+
+def tuning(datasets: tuple[str, ...] = ("one",), **without: object) -> pd.DataFrame:
+    rows = []
+    for dataset in datasets:
+        for (of, on), values in MADE.items():
+            for repetition, (objective, excess) in enumerate(values):
+                name = of if on == "default" else f"{of}_{on}"
+                where = (dataset, "cpt", 0.5, name, "c45", repetition, of, on, "{}", 5, 0)
+                rows.append((*where, objective, excess, objective, excess, excess, objective))
+    frame = pd.DataFrame(rows, columns=list(TUNING_COLUMNS))
+    for column, value in without.items():
+        frame = frame[frame[column] != value]
+    return frame
+
+
+def one(table: pd.DataFrame, **where: object) -> pd.Series:
+    for column, value in where.items():
+        table = table[table[column] == value]
+    assert len(table) == 1
+    return table.iloc[0]
+
+
+def test_a_regret_is_what_the_oracle_has_more() -> None:
+    table = regrets(tuning(), RULE)
+    assert tuple(table.columns) == REGRET_COLUMNS
+    own = one(table, technique="a", chosen_on="biased", against="oracle")
+    assert own["regret"] == pytest.approx(0.06)  # 0.05 and 0.07
+    # Student's interval of two values: 12.7 times half of their distance.
+    assert own["regret_high"] - own["regret"] == pytest.approx(12.706 * 0.01, rel=1e-3)
+    assert own["more_excess"] == pytest.approx(0.01)
+    assert (own["breaks"], own["breaks_against"], own["n"]) == (0.5, 0.0, 2)
+    assert one(table, technique="a", chosen_on="biased", against="clean")["regret"] == pytest.approx(0.03)
+    assert one(table, technique="a", chosen_on="biased", against="default")["regret"] == pytest.approx(-0.05)
+
+
+def test_less_is_better_where_the_rule_says_so() -> None:
+    table = regrets(tuning(), "min |discrimination|")
+    assert one(table, technique="a", chosen_on="biased", against="oracle")["regret"] == pytest.approx(-0.06)
+
+
+def test_means_over_techniques_have_a_value_for_each_repetition() -> None:
+    table = regrets(tuning(("one", "two")), RULE)
+    for dataset, n in (("one", 2), ("", 4)):
+        own = one(table, dataset=dataset, technique="", chosen_on="biased", against="oracle")
+        assert own["regret"] == pytest.approx((0.06 + 0.01) / 2)
+        assert (own["n_techniques"], own["n"]) == (n, 2)
+        assert own["breaks"] == 0.25
+
+
+def test_a_technique_that_lacks_a_value_is_in_no_mean() -> None:
+    frame = tuning()
+    frame = frame[~((frame["of"] == "a") & (frame["chosen_on"] == "oracle") & (frame["repetition"] == 1))]
+    table = regrets(frame, RULE)
+    own = one(table, technique="", chosen_on="biased", against="oracle")
+    assert (own["n_techniques"], own["regret"]) == (1, pytest.approx(0.01))
+    alone = one(table, technique="a", chosen_on="biased", against="oracle")
+    assert alone["n"] == 1
+    assert math.isnan(alone["regret_low"])
+
+
+def test_choices_that_were_not_made_are_compared_with_nothing() -> None:
+    table = regrets(tuning(chosen_on="clean"), RULE)
+    assert "clean" not in {*table["chosen_on"], *table["against"]}
+
+
+def test_shares_by_choice_count_what_is_known() -> None:
+    frame = tuning()
+    holds = np.where(frame["of"] == "a", frame["excess"] > 0, np.nan)
+    found = one(share_by_choice(frame, holds), chosen_on="biased")
+    assert (found["n"], found["share"]) == (2, 0.5)
