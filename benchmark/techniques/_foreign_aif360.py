@@ -377,6 +377,7 @@ _GRID: Rules = {
     "grid_limit": (WEIGHT, 2.0),
 }
 _COST: Rules = {"cost_constraint": (Literal["weighted", "fnr", "fpr"], "weighted")}
+_TEN = {"grid_size": 10}  # ours has 41 unless told otherwise
 # One-hot, numerical derivatives take minutes and end in one answer for all.
 _ORDINAL: Rules = {"treatment": (Treatment, "ordinal")}
 _LOTS = {"randomised": True}
@@ -463,7 +464,7 @@ DESCRIPTIONS: dict[str, Description] = {
         declares=_REDUCED,
     ),
     "GridSearchReduction": Description(
-        "grid_search", _reduction(f"{_IN}GridSearchReduction"), "in", _GRID, _FAIRLEARN, _REDUCED
+        "grid_search", _reduction(f"{_IN}GridSearchReduction"), "in", _GRID, _FAIRLEARN, _REDUCED, _TEN
     ),
     "sklearn.GridSearchReduction": Description(
         "grid_search",
@@ -472,6 +473,7 @@ DESCRIPTIONS: dict[str, Description] = {
         _GRID,
         needs=_FAIRLEARN,
         declares=_REDUCED,
+        like=_TEN,
     ),
     "GerryFairClassifier": Description(
         "gerry_fair",
