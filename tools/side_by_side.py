@@ -142,7 +142,7 @@ def _cells(row: dict[str, Any]) -> str:
 def _warm_up() -> None:
     """Import and compile before anything is timed."""
     for name in _IMPORTED:
-        with contextlib.suppress(ImportError):
+        with contextlib.suppress(BetabenchError):
             library(name)
     train, test = (table.take(np.arange(300)) for table in split(DATASETS[0]))
     for ours, _ in PAIRS.values():

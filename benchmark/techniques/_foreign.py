@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import CODE_DTYPE, Table
-from benchmark.errors import TechniqueError
+from benchmark.errors import DeclinedError, TechniqueError
 from benchmark.techniques._checks import Value
 from benchmark.techniques.base import (
     Array,
@@ -172,10 +172,21 @@ def enclosed(seed: int = 0) -> Iterator[None]:
 
 
 def library(path: str) -> Any:
-    """Return what a dotted path of a library names; what it says while it is imported is not shown."""
+    """Return what a dotted path of a library names; what it says while it is imported is not shown.
+
+    Raises :class:`DeclinedError` if the installed version has it not, or needs what is not installed.
+    """
     module, _, name = path.rpartition(".")
-    with enclosed():
-        return getattr(importlib.import_module(module), name)
+    try:
+        with enclosed():
+            return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as problem:
+        root = path.partition(".")[0]
+        raise DeclinedError(
+            f"The installed {root} does not bring {name}",
+            got=f"{type(problem).__name__}: {problem}",
+            remedy=f"install a newer {root}",
+        ) from problem
 
 
 def new_seed(tools: Tools) -> int:
