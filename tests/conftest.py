@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import pandas as pd
 import pytest
 
 from benchmark import registry
@@ -16,6 +17,9 @@ from benchmark import registry
 # On a busy machine anything can take long: no test is about time.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
+
+# As where pyarrow, an extra, is missing; small frames take a quarter less time. Commands have what there is.
+pd.set_option("mode.string_storage", "python")
 
 
 # The built documentation site, and a browser: what they take is taken by any test that uses them.
@@ -27,23 +31,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that use slow fixtures as slow, and let the files with slow tests come first.
 
     Where tests run side by side, quick ones are left for the end, and all processes are done at about the
-    same time. Files stay whole, so that what their tests share is made once.
+    same time.
     """
     for item in items:
         if SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    # The site takes longest to make: begun first, by one process, none has to wait for another to make it.
+    # The site takes longest to make: it is begun first.
     site = {item.path for item in items if "site" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: (item.path not in site, item.path not in slow))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Let processes that have nothing left to do take over tests of others, unless asked otherwise."""
-    from xdist.scheduler import WorkStealingScheduling
+    """Hand out whole files in the order above, so that what a file's tests share is made once."""
+    from xdist.scheduler import LoadFileScheduling
 
-    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
+    if config.getoption("dist") != "load":  # another way was asked for
+        return None
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)
 
 
 @contextlib.contextmanager
@@ -65,6 +72,15 @@ def plugins_are_forgotten() -> Iterator[None]:
     """Forget after each test what the plugins that it loaded have registered."""
     with forgetting():
         yield
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compute without worker processes, where it is not about them: each start imports all libraries."""
+    from benchmark.experiment import engine
+    from tests.experiment.test_merge import InProcess
+
+    monkeypatch.setattr(engine, "LocalEngine", InProcess)
 
 
 def _folder(variable: str) -> Path:

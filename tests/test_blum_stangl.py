@@ -224,6 +224,7 @@ def test_the_findings_are_what_was_measured(table: Callable[[], Iterator[tuple[s
         assert any(line.startswith(begin) and line.endswith(end) for line in text), begin
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.slow
 def test_computing_again_gives_the_committed_numbers(tmp_path: Path) -> None:
     words = [

@@ -18,12 +18,10 @@ import pandas as pd
 import pytest
 
 from benchmark.cli import main
-from benchmark.experiment import engine
 from benchmark.experiment.plan import ALWAYS_MEASURED, PAPER_METRICS
 from benchmark.experiment.store import Store
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import folder_statistics
-from tests.experiment.test_merge import InProcess
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +33,7 @@ EXPERIMENT = """
 name = "kill"
 title = "Enough blocks to be killed in"
 seed = 5
-repetitions = 96
+repetitions = 48
 betas = [0.0, 0.5, 1.0]
 train_rows = 3000
 time_limit = {time_limit}
@@ -296,13 +294,13 @@ def test_killed_at_random_moments_and_resumed_the_bytes_are_the_same(
         process.communicate()
         # Whoever writes may undo what the kill left half-written; a mere reader may not.
         stored = count_cells(tmp_path, mode="rw")
-        in_between += 0 < stored < 864
-        if stored == 864:  # on a busy machine a run can be over before its killer's turn comes
+        in_between += 0 < stored < 432
+        if stored == 432:  # on a busy machine a run can be over before its killer's turn comes
             break
     assert in_between
     done = run(*arguments[:-1], BETABENCH_CACHE=cache, PYTHONHASHSEED="99")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{864 - stored} of them computed now" in done.stdout
+    assert f"{432 - stored} of them computed now" in done.stdout
     assert files(tmp_path) == expected
 
 
@@ -399,9 +397,8 @@ def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
     assert "8 cells, 3 of them computed now" in again.stdout
 
 
-def test_two_runs_on_one_store_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("in_this_process")
+def test_two_runs_on_one_store_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Store(tmp_path / "results.sqlite"):
         code = main(["run", "--experiment", "smoke", "--output", str(tmp_path), "--offline"])
     assert code == 2
@@ -497,12 +494,7 @@ def own(tmp_path: Path) -> Path:
     return tmp_path / "own.toml"
 
 
-@pytest.fixture
-def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compute without worker processes, where it is not about them."""
-    monkeypatch.setattr(engine, "LocalEngine", InProcess)
-
-
+@pytest.mark.usefixtures("in_this_process")
 def test_data_biases_and_classifiers_of_ones_own(
     own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

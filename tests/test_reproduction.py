@@ -115,6 +115,7 @@ def test_the_committed_run_is_the_shipped_experiment_in_full() -> None:
     assert set(failures["status"]) <= {"skipped", "not_converged"}
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.slow
 @pytest.mark.real_data
 def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ def test_the_findings_are_what_was_measured(words: Callable[[], Iterator[str]]) 
         assert own in text, own
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_computing_again_gives_the_committed_numbers(tmp_path: Path) -> None:
     words = ["run", "--experiment", "wick", "--datasets", "alike", "--betas", "0.4", "--repetitions", "1"]
     words += ["--techniques", "none", "reweighing", "pr_10", "--workers", "1", "--no-figures", "--offline"]

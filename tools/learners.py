@@ -68,12 +68,7 @@ def _frames() -> tuple[pd.DataFrame, pd.DataFrame]:
     useful = to_cells(without_degenerate(own, standing))
     taking = useful.where(classifier=learners())
     distances = replace(taking, values=taking.distances(list_metrics()))
-    found = classifier_agreement(distances, compared)
-    # Pairs in the run's order, whatever that of the rows.
-    place = {name: i for i, name in enumerate(learners())}
-    turned = found["first"].map(place) > found["second"].map(place)
-    swap = {"first": "second", "second": "first", "only_first": "only_second", "only_second": "only_first"}
-    found.loc[turned, list(swap)] = found.loc[turned, list(swap.values())].to_numpy()
+    found = classifier_agreement(distances, compared, learners())
     return found, compared
 
 
@@ -138,10 +133,7 @@ def tau_table(metric: str) -> str:
     betas = run().betas
     rows = []
     pairs = agreement()[["first", "second"]].drop_duplicates()
-    order = {name: i for i, name in enumerate(learners())}
-    for first, second in sorted(
-        pairs.itertuples(index=False), key=lambda pair: [order[name] for name in pair]
-    ):
+    for first, second in pairs.itertuples(index=False):
         tau, low, high, _ = tau_over_datasets(metric, first, second)
         each = [tau_over_datasets(metric, first, second, beta) for beta in betas]
         words = [f"{mean:.2f} (ceiling {limit:.2f})" for mean, _, _, limit in each]

@@ -63,6 +63,7 @@ FILES = {
     "fairea": "in which of Fairea's regions the techniques end",
     "robustness": "slope and area of each metric over β, and the β at which a technique stops beating the "
     "baseline",
+    "agreement": "whether techniques rank alike with two classifiers, and what is shown with both",
     "regret": "what settings chosen on biased or on clean rows lose to those that the test rows would choose",
     "frontier_gaps": "which techniques thresholds by group on the best unconstrained scores outdo",
     "groups": "largest gap between the groups of each attribute, and what each technique changes of it",
@@ -81,6 +82,7 @@ _FIGURES = {
 _HOLDS_UP = "Which technique holds up at which level of bias"
 _RECOVERED = "How much of the planted bias is taken back"
 _GROUPS = "What happens to other groups"
+_AGREED = "Whether classifiers agree"
 _TUNED = "What it costs to tune on biased rows"
 _INSIDE = "Which techniques thresholds outdo"
 _CERTAINTY = "How sure that is"
@@ -175,6 +177,7 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
         f"## {_HOLDS_UP}": _survivors_section(statistics),
         f"## {_RECOVERED}": _recovery_section(statistics),
         **({f"## {_GROUPS}": _groups_section(statistics)} if len(statistics.groups) else {}),
+        **({f"## {_AGREED}": _agreed_section(statistics)} if len(statistics.agreement) else {}),
         **({f"## {_TUNED}": _tuned_section(statistics)} if len(statistics.regret) else {}),
         **({f"## {_INSIDE}": _inside_section(statistics)} if len(statistics.frontier_gaps) else {}),
         f"## {_CERTAINTY}": _certainty_section(statistics),
@@ -186,7 +189,12 @@ def statistics_page(statistics: RunStatistics, tables: Sequence[str], figures: S
 
 def _links(statistics: RunStatistics) -> Iterator[str]:
     names = [scenario.heading for scenario in statistics.scenarios] if len(statistics.answers) else []
-    some = {_GROUPS: statistics.groups, _TUNED: statistics.regret, _INSIDE: statistics.frontier_gaps}
+    some = {
+        _GROUPS: statistics.groups,
+        _AGREED: statistics.agreement,
+        _TUNED: statistics.regret,
+        _INSIDE: statistics.frontier_gaps,
+    }
     there = [name for name, frame in some.items() if len(frame)]
     for name in (*names, _HOLDS_UP, _RECOVERED, *there, _CERTAINTY, _NUMBERS):
         # As GitHub makes anchors of headings.
@@ -373,6 +381,31 @@ def _groups_section(statistics: RunStatistics) -> Iterator[str]:
         yield f"**{markdown.plain(block.scenario.heading)}, {block.heading}**"
         yield ""
         yield _plain_table(block.headings, block.rows)
+
+
+def _agreed_section(statistics: RunStatistics) -> Iterator[str]:
+    yield (
+        "Kendall's τ of techniques' mean distances to the ideal between two classifiers on the same rows: "
+        "mean over datasets and levels of bias, and in brackets what noise leaves to reach: τ of one "
+        "classifier between halves of its own repetitions. Shown are changes whose 95 % interval "
+        "lies off 0, with the first classifier, and how many of them are shown with the second as well, or "
+        "shown to be the opposite. agreement.csv has each."
+    )
+    table = statistics.agreement
+    for metric, test in table[["metric", "test"]].drop_duplicates().itertuples(index=False):
+        rows = []
+        own = table[(table["metric"] == metric) & (table["test"] == test)]
+        for (first, second), part in own.groupby(["first", "second"], sort=False):
+            both, opposite, one, other = (
+                int(part[name].sum()) for name in ("both", "opposite", "only_first", "only_second")
+            )
+            for a, b, alone in ((first, second, one), (second, first, other)):
+                tau = f"{part['tau'].mean():.2f} ({part['ceiling'].mean():.2f})"
+                rows.append([f"{a}, then {b}", tau, *map(str, (both + opposite + alone, both, opposite))])
+        yield ""
+        yield f"**{markdown.plain(statistics.title(metric, test))}**"
+        yield ""
+        yield _plain_table(["classifiers", "τ", "shown", "with both", "opposite"], rows)
 
 
 def _tuned_section(statistics: RunStatistics) -> Iterator[str]:

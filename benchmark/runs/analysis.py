@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +34,7 @@ from benchmark.statistics import (
     average_ranks,
     bayesian_comparisons,
     cell_intervals,
+    classifier_agreement,
     distance,
     fairea_regions,
     friedman_tests,
@@ -47,6 +48,7 @@ from benchmark.statistics import (
     stopping_points,
 )
 from benchmark.statistics.across import ALPHA, Rankings
+from benchmark.statistics.agreement import AGREEMENT_COLUMNS
 from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
@@ -134,7 +136,7 @@ class RunStatistics:
     judged : DataFrame
         The comparisons with what follows from them: :func:`~benchmark.statistics.answers.judged`.
     answers, intervals, comparisons, recovery, ranks, pairs : DataFrame
-    pareto, hypervolume, fairea, robustness, groups, regret : DataFrame
+    pareto, hypervolume, fairea, robustness, groups, regret, agreement : DataFrame
         One file each, of groups where a run told several attributes' apart, of regret where techniques were
         tuned. Degenerate techniques have no
         ranks, are on no front, in no hypervolume, and in no line over β; those less accurate than the best
@@ -167,10 +169,13 @@ class RunStatistics:
     fairea: pd.DataFrame
     robustness: pd.DataFrame
     groups: pd.DataFrame
-    frontier: pd.DataFrame
-    frontier_gaps: pd.DataFrame
-    regret: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(REGRET_COLUMNS)))
+    frontier: pd.DataFrame = field(default_factory=pd.DataFrame)
+    frontier_gaps: pd.DataFrame = field(
+        default_factory=partial(pd.DataFrame, columns=list(FRONTIER_GAP_COLUMNS))
+    )
+    regret: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(REGRET_COLUMNS)))
     tuning: pd.DataFrame | None = None
+    agreement: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(AGREEMENT_COLUMNS)))
     unscored: tuple[str, ...] = ()
     resampling: Resampling | None = None
 
@@ -179,7 +184,7 @@ class RunStatistics:
         """The frames by the names of their files."""
         names = ("answers", "intervals", "comparisons", "recovery", "ranks", "pairs")
         more = ("pareto", "hypervolume", "fairea", "robustness")
-        some = [n for n in ("groups", "regret", "frontier_gaps") if len(getattr(self, n))]
+        some = [n for n in ("groups", "regret", "frontier_gaps", "agreement") if len(getattr(self, n))]
         found = {name: getattr(self, name) for name in (*names, *more, *some)}
         return found | {"answers": self.answers[list(ANSWER_COLUMNS)]}
 
@@ -439,6 +444,7 @@ def run_statistics(
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
         groups=_in_order(gaps, run, GAP_COLUMNS),
+        agreement=_agreement(useful, comparisons, goals, run),
         regret=_joined([] if tuning is None else [regrets(tuning, run.tuned_by)], REGRET_COLUMNS),
         tuning=tuning,
         frontier=curves,
@@ -518,6 +524,18 @@ def _compare(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alph
         if (cells.keys["technique"] == baseline_of(baseline, cells.keys["technique"]))[rows].any()
     ]
     return _joined(compared, PAIRED_COLUMNS)
+
+
+def _agreement(
+    cells: Cells, comparisons: pd.DataFrame, goals: Mapping[str, Goal], run: FinishedRun
+) -> pd.DataFrame:
+    """Compare what several classifiers say of techniques; those of techniques' own train no others."""
+    classifiers = [name for name in run.classifiers if name != OWN]
+    if len(classifiers) < 2:
+        return pd.DataFrame(columns=list(AGREEMENT_COLUMNS))
+    taken = cells.where(classifier=classifiers)
+    distances = replace(taken, values=taken.distances(goals))
+    return classifier_agreement(distances, comparisons, classifiers)
 
 
 def _declared(name: str) -> Metric | Undeclared:

@@ -1,6 +1,7 @@
 """Whether techniques rank alike with two classifiers, and what is shown with one and with the other."""
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -65,7 +66,9 @@ def ceiling(own: Array) -> float:
     return float(np.mean(halves))
 
 
-def classifier_agreement(distances: Cells, comparisons: pd.DataFrame) -> pd.DataFrame:
+def classifier_agreement(
+    distances: Cells, comparisons: pd.DataFrame, classifiers: Sequence[str]
+) -> pd.DataFrame:
     """Compare the ranks and the comparisons of techniques between classifiers, two by two.
 
     Parameters
@@ -76,6 +79,8 @@ def classifier_agreement(distances: Cells, comparisons: pd.DataFrame) -> pd.Data
     comparisons : DataFrame
         From :func:`~benchmark.statistics.paired.paired_comparisons`, each technique with its baseline under
         the same classifier.
+    classifiers : sequence of str
+        Which are compared, in the order of pairs.
 
     Returns
     -------
@@ -96,7 +101,7 @@ def classifier_agreement(distances: Cells, comparisons: pd.DataFrame) -> pd.Data
             for name, part in own.groupby("classifier", sort=False)
         }
         ceilings: dict[tuple[str, tuple[str, ...]], float] = {}
-        for pair in itertools.combinations(by_classifier, 2):
+        for pair in itertools.combinations([name for name in classifiers if name in by_classifier], 2):
             indices = [by_classifier[name] for name in pair]
             shared = [t for t in indices[0].index if t in indices[1].index]
             values = [distances.values[index.loc[shared].to_numpy()] for index in indices]

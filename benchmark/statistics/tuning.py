@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import pandas as pd
 
-from benchmark.statistics.frames import Array
 from benchmark.statistics.intervals import student_intervals
 
 WHERE_TUNED = ("dataset", "bias", "classifier", "beta")
@@ -100,15 +98,3 @@ def means_of_choices(tuning: pd.DataFrame, values: Sequence[str]) -> pd.DataFram
     """Return the means of some columns over repetitions, by scenario, technique, beta and choice."""
     keys = ["dataset", "bias", "classifier", "of", "beta", "chosen_on"]
     return tuning.groupby(keys, sort=False)[list(values)].mean().reset_index()
-
-
-def share_by_choice(tuning: pd.DataFrame, holds: Array) -> pd.DataFrame:
-    """Return in which share of the fits something holds, by level of bias and what the setting was chosen on.
-
-    ``holds``, shape (n_rows,), says of each row of ``tuning`` whether it does, such as being inside of a
-    frontier; NaN where nobody knows. Columns: classifier, beta, chosen_on, n (the fits of which it is known),
-    share.
-    """
-    known = tuning.assign(holds=np.asarray(holds, dtype=float)).dropna(subset="holds")
-    found = known.groupby(["classifier", "beta", "chosen_on"], sort=False)["holds"].agg(["size", "mean"])
-    return found.reset_index().rename(columns={"size": "n", "mean": "share"})

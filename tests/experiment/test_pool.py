@@ -199,10 +199,12 @@ def test_a_hanging_cell_is_cut_off_and_the_rest_goes_on() -> None:
     assert nothing_is_left()
 
 
-def test_workers_use_one_thread_and_the_parents_environment_is_left_alone() -> None:
-    before = os.environ.get("OMP_NUM_THREADS")
+def test_workers_use_one_thread_and_the_parents_environment_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert run([Task(0, ("threads",))]) == {0: ["1"]}
-    assert os.environ.get("OMP_NUM_THREADS") == before
+    assert os.environ["OMP_NUM_THREADS"] == "3"
 
 
 def test_workers_that_cannot_start_are_an_error_not_a_thousand_crashes(

@@ -225,7 +225,7 @@ def test_page_and_files_say_the_same(folder: Path, statistics: RunStatistics, tm
     """The page of ``betabench report`` against the CSV files that it writes beside it."""
     strict = folder_statistics(folder, baseline="hostile", metrics=["accuracy", "discrimination"], alpha=0.2)
     for found in (statistics, strict):
-        write_statistics(tmp_path / "statistics", found)
+        write_statistics(tmp_path / "statistics", found, figures=False)
         page = write_page(tmp_path, found).read_text(encoding="utf-8")
         shown = numbers_of(page)
         assert shown["alpha"] == found.alpha
@@ -278,7 +278,7 @@ def from_elsewhere(groups):
 
 def test_metrics_of_a_loaded_plugin_are_tested(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(PLUGIN)
-    words = ["--plugin", str(tmp_path / "mine.py"), "--output", str(tmp_path / "out")]
+    words = ["--plugin", str(tmp_path / "mine.py"), "--output", str(tmp_path / "out"), "--no-figures"]
     assert main(["report", str(folder), *words, "--metrics", "from_elsewhere"]) == 0
     numbers = numbers_of((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
     assert [metric["title"] for metric in numbers["metrics"]] == ["Elsewhere"]

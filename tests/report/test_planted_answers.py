@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
-import os
 import random
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +14,16 @@ import pandas as pd
 import pytest
 from markupsafe import escape
 
+from benchmark.cli import main
 from benchmark.data.card import load_card
+from benchmark.experiment import engine
 from benchmark.runs.descriptions import bias_sentence
 from benchmark.runs.finished import read_run
 from benchmark.tables.answers import SAME_ANSWER
+from tests.conftest import forgetting
+from tests.experiment.test_merge import InProcess
 
 pytestmark = pytest.mark.slow
-
-ROOT = Path(__file__).resolve().parents[2]
 
 CARD = """
 name = "loans"
@@ -144,16 +145,13 @@ DEGENERATE = ("constant", "near_constant", "leak")
 
 
 def betabench(*words: object) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmark.cli", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    """Run a command in this process, and compute here; return what it prints."""
+    said = io.StringIO()
+    with forgetting(), pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
+        patch.setattr(engine, "LocalEngine", InProcess)
+        patch.setenv("COLUMNS", "80")
+        assert main(list(map(str, words))) == 0
+    return said.getvalue()
 
 
 @pytest.fixture(scope="module")

@@ -46,14 +46,20 @@ def statistics(folder: Path) -> RunStatistics:
     return folder_statistics(folder)
 
 
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunStatistics]:
+    """Return the statistics of runs of one test each."""
+    base = tmp_path_factory.mktemp("alone")
+    return {test: folder_statistics(write_tested_folder(base / test, (test,))) for test in TESTS}
+
+
 @pytest.mark.parametrize("test", TESTS)
 def test_every_frame_has_of_a_test_what_a_run_of_that_test_alone_has(
-    statistics: RunStatistics, test: str, tmp_path: Path
+    statistics: RunStatistics, alone: dict[str, RunStatistics], test: str
 ) -> None:
-    alone = folder_statistics(write_tested_folder(tmp_path / test, (test,)))
     both = (
         {**own.frames, "standing": own.standing, "judged": own.judged, "compared": own.compared}
-        for own in (statistics, alone)
+        for own in (statistics, alone[test])
     )
     of_all, of_one = both
     for name, frame in of_all.items():
@@ -63,7 +69,7 @@ def test_every_frame_has_of_a_test_what_a_run_of_that_test_alone_has(
         part = frame[frame["test"] == test].reset_index(drop=True)
         assert len(part)
         pd.testing.assert_frame_equal(part, of_one[name].reset_index(drop=True), check_dtype=False, obj=name)
-    for ours, theirs in zip(survivors(statistics), survivors(alone), strict=True):
+    for ours, theirs in zip(survivors(statistics), survivors(alone[test]), strict=True):
         part = ours[ours["test"] == test].reset_index(drop=True)
         pd.testing.assert_frame_equal(part, theirs.reset_index(drop=True), check_dtype=False)
 
@@ -81,7 +87,9 @@ def test_the_summary_is_of_one_test(folder: Path) -> None:
     assert (failed["n"] == 0).all()
 
 
-def test_scenarios_are_named_with_their_test(statistics: RunStatistics, tmp_path: Path) -> None:
+def test_scenarios_are_named_with_their_test(
+    statistics: RunStatistics, alone: dict[str, RunStatistics]
+) -> None:
     names = [(s.heading, s.file_name) for s in statistics.scenarios]
     assert names[:3] == [
         (f"Adult, label, {TEST_TITLES[test]}", f"adult__label__{test}")
@@ -89,8 +97,7 @@ def test_scenarios_are_named_with_their_test(statistics: RunStatistics, tmp_path
     ]
     assert len(names) == len(set(names)) == 12
     for test, last in ((ORIGINAL, "Adult, under"), (BIASED, "Adult, under, biased test data")):
-        run = folder_statistics(write_tested_folder(tmp_path / test, (test,)))
-        assert run.scenarios[1].heading == last
+        assert alone[test].scenarios[1].heading == last
 
 
 def test_what_is_written_names_the_test(statistics: RunStatistics, tmp_path: Path) -> None:

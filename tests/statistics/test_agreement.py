@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 from benchmark.metrics import list_metrics
 from benchmark.statistics import classifier_agreement, paired_comparisons
 from benchmark.statistics.agreement import AGREEMENT_COLUMNS, ceiling, tau_interval, tau_of
-from benchmark.statistics.frames import LEAST, Cells, to_cells
+from benchmark.statistics.frames import Cells, to_cells
 
 TECHNIQUES = ("none", "a", "b", "c")
 
@@ -31,7 +31,7 @@ def made_up(shift: float = 0.0, n: int = 6, lost: tuple[str, ...] = ()) -> Cells
 
 
 def agreement(cells: Cells) -> pd.Series:
-    found = classifier_agreement(cells, paired_comparisons(cells, "none", list_metrics() | {"d": LEAST}))
+    found = classifier_agreement(cells, paired_comparisons(cells, "none", list_metrics()), ["one", "two"])
     assert list(found.columns) == list(AGREEMENT_COLUMNS)
     assert len(found) == 1
     return found.iloc[0]
@@ -58,7 +58,8 @@ def test_classifiers_that_agree_and_one_technique_that_is_turned_around() -> Non
 def test_incomplete_techniques_are_left_out_and_fewer_than_three_are_not_ranked() -> None:
     assert agreement(made_up(lost=("b",)))["n_techniques"] == 3
     cells = made_up(lost=("a", "b"))
-    assert classifier_agreement(cells, paired_comparisons(cells, "none", list_metrics())).empty
+    compared = paired_comparisons(cells, "none", list_metrics())
+    assert classifier_agreement(cells, compared, ["one", "two"]).empty
 
 
 def test_noise_lowers_the_ceiling_and_widens_the_interval() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from benchmark.columns import TUNING_COLUMNS
-from benchmark.statistics.tuning import REGRET_COLUMNS, regrets, share_by_choice
+from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
 
 RULE = "max accuracy subject to |discrimination| <= 0.05"
 # By technique and choice: objective and excess in two repetitions.
@@ -87,10 +86,3 @@ def test_a_technique_that_lacks_a_value_is_in_no_mean() -> None:
 def test_choices_that_were_not_made_are_compared_with_nothing() -> None:
     table = regrets(tuning(chosen_on="clean"), RULE)
     assert "clean" not in {*table["chosen_on"], *table["against"]}
-
-
-def test_shares_by_choice_count_what_is_known() -> None:
-    frame = tuning()
-    holds = np.where(frame["of"] == "a", frame["excess"] > 0, np.nan)
-    found = one(share_by_choice(frame, holds), chosen_on="biased")
-    assert (found["n"], found["share"]) == (2, 0.5)

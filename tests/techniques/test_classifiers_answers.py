@@ -17,6 +17,9 @@ TRAIN, TEST = example_table(300), example_table(200, seed=3)
 
 ENTRIES: dict[str, Technique] = {
     **{name: get_technique(name) for name in list_techniques()},
+    # They would ask the classifier more often, not otherwise.
+    "exponentiated_gradient": get_technique("exponentiated_gradient", max_iterations=5),
+    "grid_search": get_technique("grid_search", grid_size=9),
     "massaging by the classifier": get_technique("massaging", ranker="classifier"),
     "preferential by the classifier": get_technique("preferential_sampling", ranker="classifier"),
     "repair of test rows": get_technique("repair", repair_test=True),

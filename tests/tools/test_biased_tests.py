@@ -205,6 +205,7 @@ def test_the_figure_is_drawn() -> None:
     assert biased_tests.FIGURE.is_file()
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.slow
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", RUNS)

@@ -18,7 +18,6 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from filelock import FileLock
 from pydantic import BaseModel
 
 from benchmark.cli import main
@@ -52,22 +51,17 @@ TECHNIQUES = [n for n, t in list_techniques().items() if t.__module__.startswith
 METRICS = [n for n, m in list_metrics().items() if m.compute.__module__.startswith("benchmark.metrics.")]
 
 
-@pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """Build the site without real data, once for all workers."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base if worker_id == "master" else base.parent) / "site"
-    with FileLock(f"{folder}.lock"):
-        if not folder.exists():
-            environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "XDG_CACHE_HOME": f"{folder}.cache"}
-            environment |= {"SITE_SEARCH": "false", "SITE_TECHNIQUES_DRAWN": "none repair zafar_fpr"}
-            environment.pop("BETABENCH_DATA", None)
-            command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-            run = subprocess.run(
-                command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-            )
-            assert run.returncode == 0, run.stderr
-            assert "WARNING -" not in run.stderr
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site without real data."""
+    folder = tmp_path_factory.mktemp("site") / "site"
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "XDG_CACHE_HOME": f"{folder}.cache"}
+    environment |= {"SITE_SEARCH": "false", "SITE_TECHNIQUES_DRAWN": "none repair zafar_fpr"}
+    environment.pop("BETABENCH_DATA", None)
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert "WARNING -" not in run.stderr
     return folder
 
 

@@ -1,0 +1,58 @@
+"""The findings of ``learners``: what they say is what the committed values give, and come out again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmark.cli import main
+from benchmark.columns import OWN
+from benchmark.experiment.plan import load_experiment, plan_blocks
+from benchmark.runs.finished import read_results
+from benchmark.text.files import plain_or_packed
+from tools import learners
+from tools.learners import AGREEMENT, FINDINGS, FOLDER, METRICS, agreement, page, with_tables
+
+pytestmark = pytest.mark.slow
+KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "test", "metric"]
+
+
+def test_pages_are_those_of_the_committed_values() -> None:
+    assert AGREEMENT.read_text(encoding="utf-8") == page()
+    text = FINDINGS.read_text(encoding="utf-8")
+    assert with_tables(text) == text
+    assert len(text.splitlines()) <= 80
+
+
+def test_every_technique_met_every_learner_and_its_own_once() -> None:
+    experiment = load_experiment("learners")
+    failures = pd.read_csv(FOLDER / "failures.csv", keep_default_na=False)
+    results = read_results(FOLDER, learners.run())
+    done = results[results["value"].notna()][KEYS[:6]].drop_duplicates()
+    assert len(done) + len(failures) >= sum(len(block.cells) for block in plan_blocks(experiment))
+    of_own = set(results.loc[results["classifier"] == OWN, "technique"])
+    assert {"adversarial", "zafar_2015", "zafar_2017", "prejudice_remover", "gerry_fair"} <= of_own
+    assert not of_own & set(results.loc[results["classifier"] != OWN, "technique"])
+
+
+def test_pairs_of_learners_are_compared_everywhere() -> None:
+    found = agreement()
+    n = len(learners.learners())
+    places = found.groupby(["dataset", "beta", "metric"]).size()
+    assert len(places) == 4 * 3 * len(METRICS)
+    assert set(places) == {n * (n - 1) // 2}
+    assert found["tau"].between(-1, 1).all()
+
+
+@pytest.mark.real_data
+def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path) -> None:
+    words = ["run", "--experiment", "learners", "--workers", "1", "--repetitions", "1", "--no-figures"]
+    words += ["--datasets", "compas", "--betas", "0.2", "--classifiers", "c45", "naive_bayes", "--offline"]
+    words += ["--techniques", "none", "drop_sensitive", "massaging", "reweighing", "zafar_2015"]
+    main([*words, "--data-dir", str(data_dir), "--output", str(tmp_path)])
+    committed = pd.read_csv(plain_or_packed(FOLDER / "results.csv")).set_index(KEYS)["value"]
+    again = pd.read_csv(tmp_path / "results.csv").set_index(KEYS)["value"]
+    assert len(again.groupby(["technique", "classifier"])) == 10
+    pd.testing.assert_series_equal(again, committed.loc[again.index], rtol=1e-9)
