@@ -17,6 +17,8 @@ _CAPABILITIES = (
     *("randomised", "multi_group", "intersections"),
     *("needs_weights", "needs_scores", "needs_sensitive", "produces_scores"),
 )
+_THEIRS = "By other libraries' own code, beside the technique that does the same here:"
+_TRANSFORMER = "any scikit-learn transformer, installed or of your own, before the classifier"
 _OF_A_METRIC = ("ideal", "direction", "needs", "compare", "source", "note")
 
 
@@ -39,10 +41,15 @@ def _list(options: argparse.Namespace) -> int:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
         return EXIT_OK
     width = max(len(row["name"]) for row in rows)
+    section = ""
     for row in rows:
+        if row.get("section", "") != section:
+            section = row["section"]
+            print(f"\n{section}")
         stage = f"{row['stage']:4}  " if "stage" in row else ""
-        # Authors and year; the rest is in --json.
-        source = f"; {row['reference'].partition(')')[0]})" if ")" in row.get("reference", "") else ""
+        # Authors and year, which other libraries' techniques share with ours; the rest is in --json.
+        reference = "" if section else row.get("reference", "")
+        source = f"; {reference.partition(')')[0]})" if ")" in reference else ""
         print(f"{row['name']:{width}}  {stage}{row['summary']}{source}")
     return EXIT_OK
 
@@ -63,9 +70,10 @@ def _list_datasets() -> list[dict[str, Any]]:
 
 def _list_techniques() -> list[dict[str, Any]]:
     from benchmark.techniques import list_techniques
+    from benchmark.techniques.foreign import description_of, list_foreign, unreachable
 
-    return [
-        {
+    def row(name: str, technique: Any) -> dict[str, Any]:
+        return {
             "name": name,
             "summary": technique.summary,
             "stage": technique.stage,
@@ -73,7 +81,20 @@ def _list_techniques() -> list[dict[str, Any]]:
             "parameters": technique().parameters,
             "capabilities": {name: getattr(technique, name) for name in _CAPABILITIES},
         }
-        for name, technique in list_techniques().items()
+
+    own = [row(name, technique) for name, technique in list_techniques().items()]
+    theirs = [
+        {**row(name, technique), "section": _THEIRS, "summary": f"as {description_of(name).ours}"}
+        for name, technique in list_foreign().items()
+    ]
+    return [
+        *own,
+        *theirs,
+        {"name": "sklearn:PATH.OF.CLASS", "stage": "pre", "summary": _TRANSFORMER, "section": _THEIRS},
+        *(
+            {"name": name, "summary": reason, "section": "Not to be had by name, and why:"}
+            for name, reason in unreachable().items()
+        ),
     ]
 
 

@@ -18,7 +18,7 @@ from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
 from benchmark.data.card import Card, DeprivedGroup, Edges, NetworkSettings, load_card
 from benchmark.declarations import title_of
 from benchmark.errors import BiasError
-from benchmark.models import STRICT, Identifier
+from benchmark.models import STRICT, Identifier, TechniqueName, entry_name
 
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Folds = Annotated[StrictInt, Field(ge=2)]
@@ -151,7 +151,7 @@ class TechniqueEntry(_Strict):
     (:func:`benchmark.experiment.rule.with_tuned`); both are empty of most.
     """
 
-    technique: Identifier
+    technique: TechniqueName
     name: Identifier = ""
     title: str = ""
     parameters: Parameters = {}
@@ -168,7 +168,7 @@ class TechniqueEntry(_Strict):
     @classmethod
     def _default_names(cls, data: Any) -> Any:
         if isinstance(data, dict) and "technique" in data:
-            name = data.get("name", data["technique"])
+            name = data.get("name", entry_name(str(data["technique"])))
             return {"title": title_of(str(name)), **data, "name": name}
         return data
 

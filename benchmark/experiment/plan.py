@@ -478,9 +478,9 @@ def narrow(
     """Return the experiment with parts chosen on the command line, in the experiment's order.
 
     A technique that the file does not list but the registry knows is added with its default parameters; so is
-    a classifier, by its name or the path of its class. An UnknownNameError says that a dataset is not in the
-    experiment or a technique is known nowhere, an ExperimentError that a level or the number of repetitions
-    is out of range.
+    another library's, by its name, and a classifier, by its name or the path of its class. An
+    UnknownNameError says that a dataset is not in the experiment or a technique is known nowhere, an
+    ExperimentError that a level or the number of repetitions is out of range.
     """
     changes: dict[str, Any] = {}
     kept = experiment.datasets
@@ -494,7 +494,8 @@ def narrow(
         listed = [t.name for t in experiment.techniques]
         asked = [TechniqueEntry.model_validate(_entry(own)) for name in techniques for own in _swept(name)]
         for entry in asked:
-            if entry.name not in listed and entry.technique not in known_techniques:
+            known = ":" in entry.technique or entry.technique in known_techniques
+            if entry.name not in listed and not known:
                 with naming_plugins():
                     raise UnknownNameError("technique", entry.technique, {*listed, *known_techniques})
         names = [entry.name for entry in asked]

@@ -7,8 +7,9 @@ import re
 from typing import Any
 
 from benchmark.declarations import title_of
+from benchmark.models import entry_name
 
-_SWEEP = re.compile(r"([A-Za-z0-9_.+-]+)\[(.*)\]")
+_SWEEP = re.compile(r"([A-Za-z0-9_.:+-]+)\[(.*)\]")
 _ASSIGNED = re.compile(r" *([A-Za-z_][A-Za-z0-9_]*) *= *([^=\[\]]*[^=\[\], ]) *")
 _EXAMPLE = '"repair[level=0.25,0.5,0.75,1]", or "lfr[A_z=1,50; prototypes=5,10]" for each pair'
 
@@ -37,8 +38,8 @@ def swept(named: Any) -> list[Any]:
     return [
         {
             "technique": technique,
-            "name": "_".join((technique, *chosen)),
-            "title": f"{title_of(technique)} {', '.join(chosen)}",
+            "name": "_".join((entry_name(technique), *chosen)),
+            "title": f"{title_of(entry_name(technique))} {', '.join(chosen)}",
             "parameters": dict(zip(values, map(_value, chosen), strict=True)),
             "sweep": named.strip(),
         }

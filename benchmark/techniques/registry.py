@@ -1,7 +1,9 @@
 """The known techniques by name."""
 
+import importlib
 import inspect
 import typing
+from dataclasses import fields
 from pathlib import Path
 from typing import TypeVar
 
@@ -70,7 +72,7 @@ def get_technique(name: str, **parameters: Value) -> Technique:
     Parameters
     ----------
     name : str
-        Registered name.
+        Registered name, or that of another library's technique, such as ``"aif360:Reweighing"``.
     **parameters
         The technique's own parameters; those left out take their defaults.
 
@@ -79,10 +81,11 @@ def get_technique(name: str, **parameters: Value) -> Technique:
     UnknownNameError
         If no technique has the name.
     TechniqueError
-        If a parameter is unknown to the technique or outside its valid range.
+        If a parameter is unknown to the technique or outside its valid range, or another library's technique
+        cannot be run.
     """
-    technique = _REGISTRY.get(name)
-    known = sorted(parameter_rules(technique))
+    technique = _foreign(name) if ":" in name else _REGISTRY.get(name)
+    known = sorted(field.name for field in fields(technique) if field.init)  # type: ignore[arg-type]
     for parameter in parameters:
         if parameter not in known:
             what = f"The technique {name!r} has no parameter {parameter!r}"
@@ -90,9 +93,36 @@ def get_technique(name: str, **parameters: Value) -> Technique:
     return technique(**parameters)
 
 
+class _Known(dict[str, type[Technique]]):
+    """The registered techniques, which also finds those of other libraries by their names."""
+
+    def __missing__(self, name: str) -> type[Technique]:
+        if ":" not in name:
+            raise KeyError(name)
+        return _foreign(name)
+
+    def __contains__(self, name: object) -> bool:
+        if not (isinstance(name, str) and ":" in name):
+            return super().__contains__(name)
+        try:
+            _foreign(name)
+        except BetabenchError:
+            return False
+        return True
+
+
 def list_techniques() -> dict[str, type[Technique]]:
-    """Return all technique classes by name, sorted by name."""
-    return _REGISTRY.items()
+    """Return all registered technique classes by name, sorted by name.
+
+    It knows those of other libraries as well, such as ``"aif360:Reweighing"``, without listing them.
+    """
+    return _Known(_REGISTRY.items())
+
+
+def _foreign(name: str) -> type[Technique]:
+    # By name: what is imported here would count as code of every technique.
+    found: type[Technique] = importlib.import_module("benchmark.techniques.foreign").foreign_technique(name)
+    return found
 
 
 def load_plugin(path: str | Path) -> tuple[str, ...]:

@@ -1,0 +1,266 @@
+"""Fairlearn's techniques: how each is called, and why some are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.table import Table
+from benchmark.techniques._foreign import (
+    COUNT,
+    SHARE,
+    STATES,
+    TREATMENT,
+    WEIGHT,
+    Codes,
+    Description,
+    Rules,
+    enclosed,
+    hidden_sensitive,
+    library,
+    new_seed,
+    recoded,
+    visible,
+)
+from benchmark.techniques.base import Array, Interval, Predictor, Prepared, Tools, features_of
+from benchmark.techniques.post_processing import Adjustment, Scored
+from benchmark.techniques.threshold_optimizer import _first_column
+
+
+def _correlation_remover(technique: Any, train: Table, tools: Tools) -> Prepared:
+    encoding = visible(train, technique)
+    made = library("fairlearn.preprocessing.CorrelationRemover")(
+        sensitive_feature_ids=[0], **technique.options
+    )
+
+    def rows(table: Table) -> Array:
+        return np.column_stack([table.deprived, encoding.features(table)])
+
+    with enclosed():
+        made.fit(rows(train))
+    return recoded(train, lambda table: made.transform(rows(table)), technique.states)
+
+
+def _prototypes(technique: Any, train: Table, tools: Tools) -> Prepared:
+    encoding, seed = visible(train, technique), new_seed(tools)
+    make = library("fairlearn.preprocessing.PrototypeRepresentationLearner")
+    made = make(**technique.options, random_state=seed)
+    with enclosed(seed):
+        made.fit(encoding.features(train), train.y.astype(int), sensitive_features=train.deprived.astype(int))
+    return recoded(train, lambda table: made.transform(encoding.features(table)), technique.states)
+
+
+def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
+    def run(technique: Any, train: Table, tools: Tools) -> Predictor:
+        columns, seed, options = hidden_sensitive(train), new_seed(tools), technique.options
+        bound = options.pop("difference_bound")
+        constraints = library(f"fairlearn.reductions.{options.pop('constraints')}")(difference_bound=bound)
+        cardinalities = train.schema.cardinalities[columns]
+        estimator = Codes(lambda: tools.classifier(cardinalities), technique.name)
+        made = library(f"fairlearn.reductions.{name}")(estimator, constraints, **options)
+        with enclosed(seed):
+            group = train.deprived.astype(int)
+            made.fit(features_of(train, columns), train.y.astype(int), sensitive_features=group)
+
+        def predict(test: Table) -> NDArray[np.bool_]:
+            with enclosed(seed):  # a lottery draws from NumPy's global generator unless it is given one
+                return np.asarray(np.asarray(made.predict(features_of(test, columns))) == 1)
+
+        return Predictor(predict)
+
+    return run
+
+
+def _threshold_optimizer(technique: Any, held_out: Scored, tools: Tools) -> Adjustment:
+    seed, table = new_seed(tools), held_out.table
+    make = library("fairlearn.postprocessing.ThresholdOptimizer")
+    made = make(estimator=_first_column(), prefit=True, predict_method="predict", **technique.options)
+    with enclosed(seed):
+        group = table.deprived.astype(int)
+        made.fit(held_out.score[:, None], table.y.astype(int), sensitive_features=group)
+
+    def adjust(test: Scored) -> NDArray[np.bool_]:
+        group = test.table.deprived.astype(int)
+        with enclosed(seed):
+            found = made.predict(test.score[:, None], sensitive_features=group, random_state=seed)
+        return np.asarray(found == 1)
+
+    return adjust
+
+
+def _adversarial(technique: Any, train: Table, tools: Tools) -> Predictor:
+    from benchmark.techniques.adversarial import _one_thread
+
+    torch: Any = import_module("torch")
+    encoding, seed, options = (
+        visible(train, technique, use_sensitive=True),
+        new_seed(tools),
+        technique.options,
+    )
+    units = options.pop("units")
+    make = library("fairlearn.adversarial.AdversarialFairnessClassifier")
+    made = make(
+        backend="torch",
+        predictor_model=[units] if units else [],
+        adversary_model=[],
+        random_state=seed,
+        **options,
+    )
+    state = torch.random.get_rng_state()
+    try:
+        with enclosed(seed), _one_thread(torch):
+            torch.manual_seed(seed)
+            group = train.deprived.astype(int)
+            made.fit(encoding.features(train), train.y.astype(int), sensitive_features=group)
+    finally:
+        torch.random.set_rng_state(state)
+
+    def predict(test: Table) -> NDArray[np.bool_]:
+        with enclosed(seed), _one_thread(torch):
+            return np.asarray(np.ravel(made.predict(encoding.features(test))) == 1)
+
+    return Predictor(predict)
+
+
+_PARITIES = Literal[
+    "DemographicParity",
+    "EqualizedOdds",
+    "TruePositiveRateParity",
+    "FalsePositiveRateParity",
+    "ErrorRateParity",
+]
+_REDUCTION: Rules = {
+    "constraints": (_PARITIES, "DemographicParity"),
+    "difference_bound": (Annotated[float, Interval(0.001, 1)], 0.01),
+}
+_REDUCED = {"randomised": True, "needs_weights": True, "needs_sensitive": False, "produces_scores": False}
+_TWO = {"needs_two_groups": "there are no groups to compare"}
+
+DESCRIPTIONS: dict[str, Description] = {
+    "CorrelationRemover": Description(
+        "correlation_remover",
+        _correlation_remover,
+        "pre",
+        {"alpha": (SHARE, 1.0), **TREATMENT, **STATES},
+        declares=_TWO,
+        like={"discretisation": "equal_frequency"},
+    ),
+    "PrototypeRepresentationLearner": Description(
+        "lfr",
+        _prototypes,
+        "pre",
+        {
+            "n_prototypes": (COUNT, 2),
+            "reconstruct_weight": (WEIGHT, 1.0),
+            "target_weight": (WEIGHT, 1.0),
+            "fairness_weight": (WEIGHT, 1.0),
+            "tol": (WEIGHT, 1e-6),
+            "max_iter": (COUNT, 1000),
+            "treatment": (TREATMENT["treatment"][0], "ordinal"),
+            **STATES,
+        },
+        declares={"randomised": True, "needs_sensitive": False, **_TWO},
+        like={"replace_labels": False, "prototypes": 2},
+    ),
+    "ExponentiatedGradient": Description(
+        "exponentiated_gradient",
+        _reduction("ExponentiatedGradient"),
+        "in",
+        {
+            **_REDUCTION,
+            "eps": (Annotated[float, Interval(0.001, 1)], 0.01),
+            "max_iter": (COUNT, 50),
+            "eta0": (WEIGHT, 2.0),
+            "run_linprog_step": (bool, True),
+        },
+        declares=_REDUCED,
+    ),
+    "GridSearch": Description(
+        "grid_search",
+        _reduction("GridSearch"),
+        "in",
+        {
+            **_REDUCTION,
+            "constraint_weight": (SHARE, 0.5),
+            "grid_size": (COUNT, 10),
+            "grid_limit": (WEIGHT, 2.0),
+        },
+        declares=_REDUCED,
+        like={"grid_size": 10},
+    ),
+    "ThresholdOptimizer": Description(
+        "threshold_optimizer",
+        _threshold_optimizer,
+        "post",
+        {
+            "constraints": (
+                Literal[
+                    "demographic_parity",
+                    "equalized_odds",
+                    "false_negative_rate_parity",
+                    "false_positive_rate_parity",
+                    "selection_rate_parity",
+                    "true_negative_rate_parity",
+                    "true_positive_rate_parity",
+                ],
+                "demographic_parity",
+            ),
+            "objective": (
+                Literal[
+                    "accuracy_score",
+                    "balanced_accuracy_score",
+                    "selection_rate",
+                    "true_positive_rate",
+                    "true_negative_rate",
+                ],
+                "accuracy_score",
+            ),
+            "grid_size": (COUNT, 1000),
+            "flip": (bool, False),
+        },
+    ),
+    "AdversarialFairnessClassifier": Description(
+        "adversarial",
+        _adversarial,
+        "in",
+        {
+            "constraints": (Literal["demographic_parity", "equalized_odds"], "demographic_parity"),
+            "learning_rate": (Annotated[float, Interval(1e-6, 1)], 0.001),
+            "alpha": (WEIGHT, 1.0),
+            "epochs": (COUNT, 1),
+            "batch_size": (COUNT, 32),
+            "shuffle": (bool, False),
+            "units": (Annotated[int, Interval(0, 1024)], 0),  # of a hidden layer of the predictor
+            **TREATMENT,
+        },
+        needs={"torch": "torch"},
+        declares={"randomised": True, "produces_scores": False, **_TWO},
+    ),
+}
+
+_CONSTRAINT = "no technique, but a constraint: constraints of ExponentiatedGradient and GridSearch names it"
+_REGRESSION = "for regression; the benchmark's labels have two states"
+_BASE = "no technique, but a base class of constraints"
+
+UNREACHABLE: dict[str, str] = {
+    "AdversarialFairnessRegressor": _REGRESSION,
+    **dict.fromkeys(
+        [
+            "DemographicParity",
+            "EqualizedOdds",
+            "TruePositiveRateParity",
+            "FalsePositiveRateParity",
+            "ErrorRateParity",
+        ],
+        _CONSTRAINT,
+    ),
+    **dict.fromkeys(["Moment", "ClassificationMoment", "UtilityParity", "LossMoment"], _BASE),
+    **dict.fromkeys(
+        ["AbsoluteLoss", "BoundedGroupLoss", "MeanLoss", "SquareLoss", "ZeroOneLoss"], _REGRESSION
+    ),
+    "ErrorRate": "no technique, but the objective of ExponentiatedGradient and GridSearch",
+}

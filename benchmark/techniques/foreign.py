@@ -1,0 +1,93 @@
+"""Techniques of other libraries by name: ``aif360:...``, ``fairlearn:...``, ``sklearn:dotted.path``."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from types import ModuleType
+
+from benchmark.errors import DeclinedError, UnknownNameError
+from benchmark.techniques._foreign import BASES, Description
+from benchmark.techniques.base import Technique
+from benchmark.techniques.registry import list_techniques
+
+_DESCRIBED = ("aif360", "fairlearn")
+_TRANSFORMERS = "sklearn"
+
+
+@functools.cache
+def foreign_technique(name: str) -> type[Technique]:
+    """Return the technique of another library that a name such as ``"aif360:Reweighing"`` stands for.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such library, or it has no such technique.
+    DeclinedError
+        If it has it, but it cannot be run here; the error says why.
+    TechniqueError
+        If the path behind ``sklearn:`` names no transformer.
+    """
+    library, _, rest = name.partition(":")
+    if library == _TRANSFORMERS:
+        return _module(library).technique_of(name, rest)  # type: ignore[no-any-return]
+    if library not in _DESCRIBED:
+        raise UnknownNameError("library of techniques", library, (*_DESCRIBED, _TRANSFORMERS))
+    module = _module(library)
+    if rest in module.UNREACHABLE:
+        raise DeclinedError(f"{name!r} cannot be run as a technique", got=module.UNREACHABLE[rest])
+    if rest not in module.DESCRIPTIONS:
+        raise UnknownNameError(f"technique of {library}", rest, module.DESCRIPTIONS)
+    return _class_of(name, module.DESCRIPTIONS[rest], module.__name__)
+
+
+def list_foreign() -> dict[str, type[Technique]]:
+    """Return the techniques of other libraries by name: aif360's and fairlearn's."""
+    names = (f"{library}:{name}" for library in _DESCRIBED for name in _module(library).DESCRIPTIONS)
+    return {name: foreign_technique(name) for name in names}
+
+
+def unreachable() -> dict[str, str]:
+    """Return what aif360 and fairlearn have besides, by name, and why it cannot be named as a technique."""
+    return {
+        f"{library}:{name}": reason
+        for library in _DESCRIBED
+        for name, reason in _module(library).UNREACHABLE.items()
+    }
+
+
+def description_of(name: str) -> Description:
+    """Return how a technique of aif360 or fairlearn is run; its name is one of :func:`list_foreign`."""
+    library, _, rest = name.partition(":")
+    found: Description = _module(library).DESCRIPTIONS[rest]
+    return found
+
+
+def _module(library: str) -> ModuleType:
+    return importlib.import_module(f"benchmark.techniques._foreign_{library}")
+
+
+def _class_of(name: str, description: Description, module: str) -> type[Technique]:
+    library, _, rest = name.partition(":")
+    ours = list_techniques()[description.ours]
+    rules = description.parameters
+    return type(
+        rest.rpartition(".")[2],
+        (BASES[description.stage],),
+        {
+            **{parameter: default for parameter, (_, default) in rules.items()},
+            "__annotations__": {parameter: rule for parameter, (rule, _) in rules.items()},
+            "__module__": module,
+            "__doc__": f"{ours.summary}, by {library}'s own code.",
+            "name": name,
+            "reference": ours.reference,
+            "summary": f"{ours.summary}, by {library}'s own code",
+            "version": "1",
+            "intersections": True,
+            "packages": tuple(sorted({library, *description.needs.values()})),
+            **description.declares,
+            "ours": description.ours,
+            "needs": description.needs,
+            "run": description.run,
+        },
+    )

@@ -1,0 +1,370 @@
+"""Techniques of aif360, fairlearn and scikit-learn by name."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import importlib
+import importlib.util
+import logging
+import os
+import random
+import sys
+import warnings
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from packaging.version import Version
+
+from benchmark.classifiers import make_classifier, naive_bayes_ranker
+from benchmark.conformance import check_technique, example_table
+from benchmark.data.table import Table
+from benchmark.errors import BetabenchError, DeclinedError, TechniqueError, UnknownNameError
+from benchmark.experiment.entries import TechniqueEntry
+from benchmark.experiment.evaluate import describe_technique
+from benchmark.experiment.plan import Experiment, narrow
+from benchmark.techniques import PreProcessing, Tools, get_technique, list_techniques
+from benchmark.techniques import _foreign as shared
+from benchmark.techniques.foreign import foreign_technique, list_foreign, unreachable
+from benchmark.techniques.registry import declaration_flaws
+from tools.side_by_side import DATASETS, METRICS, PAIRS, VALUES, compared, split
+
+# Cheaper than their defaults: what is checked does not hang on how long they search.
+SMALL: dict[str, dict[str, Any]] = {
+    "aif360:RejectOptionClassification": {"num_class_thresh": 4, "num_ROC_margin": 3},
+    "aif360:sklearn.RejectOptionClassifierCV": {"step": 0.25},
+    "aif360:ExponentiatedGradientReduction": {"max_iter": 5},
+    "aif360:sklearn.ExponentiatedGradientReduction": {"max_iter": 5},
+    "aif360:LFR": {"Az": 0.1, "maxiter": 30, "maxfun": 1000},
+    "fairlearn:ExponentiatedGradient": {"max_iter": 5},
+    "fairlearn:PrototypeRepresentationLearner": {"max_iter": 20},
+}
+QUICK = [
+    "aif360:Reweighing",
+    "fairlearn:CorrelationRemover",
+    "sklearn:sklearn.preprocessing.KBinsDiscretizer",
+    "sklearn:sklearn.decomposition.PCA",
+]
+# With a learner of their own, of which no parameter takes the mitigation away.
+ALWAYS_MITIGATE = {"aif360:MetaFairClassifier", "fairlearn:AdversarialFairnessClassifier"}
+SLOW = [name for name in list_foreign() if name not in QUICK]
+NOT_INSTALLED = {
+    name for name, kind in list_foreign().items() if get_technique(name).skip(example_table()) is not None
+}
+
+
+def fitted(name: str, train: Table, test: Table, **parameters: Any) -> NDArray[np.bool_]:
+    naive_bayes = make_classifier("naive_bayes")
+    tools = Tools(lambda k: naive_bayes.build(k, 0), naive_bayes_ranker, np.random.default_rng(5))
+    return get_technique(name, **parameters).fit(train, tools).predict(test)
+
+
+@pytest.fixture(scope="module")
+def tables() -> tuple[Table, Table]:
+    return example_table(), example_table(300, seed=8)
+
+
+def public_classes() -> dict[str, set[str]]:
+    """Return what the two libraries show in the packages of their techniques, by the names used here."""
+    prefixes = {
+        "aif360": {"algorithms/{}": "aif360:", "sklearn/{}": "aif360:sklearn."},
+        "fairlearn": {"{}": "fairlearn:"},
+    }
+    stages = ("preprocessing", "inprocessing", "postprocessing", "reductions", "adversarial")
+    found: dict[str, set[str]] = {library: set() for library in prefixes}
+    for library, folders in prefixes.items():
+        spec = importlib.util.find_spec(library)  # read, not imported: that takes seconds
+        assert spec is not None
+        assert spec.origin is not None
+        for folder, prefix in folders.items():
+            for stage in stages:
+                file = Path(spec.origin).parent / folder.format(stage) / "__init__.py"
+                tree = ast.parse(file.read_text(encoding="utf-8")) if file.exists() else ast.Module([], [])
+                for node in tree.body:
+                    if isinstance(node, ast.ImportFrom) and (node.level or library in str(node.module)):
+                        names = [alias.name for alias in node.names]
+                    else:
+                        names = [node.name] if isinstance(node, ast.ClassDef) else []
+                    found[library] |= {prefix + name for name in names if name[:1].isupper()}
+    assert all(len(names) > 5 for names in found.values())
+    return found
+
+
+def test_every_technique_of_both_libraries_is_reachable_or_in_the_table_of_reasons() -> None:
+    for library, classes in public_classes().items():
+        reachable = {name for name in list_foreign() if name.startswith(library)}
+        left_out = {name for name in unreachable() if name.startswith(library)}
+        assert not classes - reachable - left_out
+        if Version(metadata.version("fairlearn")) >= Version("0.15"):  # earlier ones have less
+            assert not (reachable | left_out) - classes
+        assert not reachable & left_out
+    assert all(len(reason) > 10 for reason in unreachable().values())
+
+
+@pytest.mark.parametrize("name", list_foreign())
+def test_each_is_declared_as_a_technique_of_ours_is(name: str) -> None:
+    kind = foreign_technique(name)
+    assert declaration_flaws(kind) == []
+    assert get_technique(name).name == name
+    assert kind.reference == list_techniques()[PAIRS[name][0]].reference
+    assert name.partition(":")[0] in kind.packages
+    assert name in list_techniques()
+    assert list_techniques()[name] is kind
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "error", "says"),
+    [
+        ("aif360:Rewieghing", {}, UnknownNameError, "did you mean 'Reweighing'"),
+        ("aif3600:Reweighing", {}, UnknownNameError, "did you mean 'aif360'"),
+        ("aif360:ARTClassifier", {}, DeclinedError, "Adversarial Robustness Toolbox"),
+        ("aif360:LFR", {"K": 3}, TechniqueError, "no parameter 'K'"),
+        ("aif360:LFR", {"k": "three"}, TechniqueError, "must be an integer in .* Got 'three'"),
+        ("sklearn:sklearn.decomposition.PCAA", {}, TechniqueError, "cannot be imported"),
+        ("sklearn:sklearn.linear_model.Lasso", {}, TechniqueError, "names no transformer"),
+        ("sklearn:nowhere.at.all", {}, TechniqueError, "cannot be imported"),
+        (
+            "sklearn:sklearn.decomposition.PCA",
+            {"random_state": 1},
+            TechniqueError,
+            "no parameter 'random_state'",
+        ),
+        ("sklearn:sklearn.decomposition.PCA", {"n_components": "many"}, TechniqueError, "Got 'many' instead"),
+        ("sklearn:sklearn.decomposition.PCA", {"states": 1}, TechniqueError, "'states' parameter .* integer"),
+    ],
+)
+def test_a_wrong_name_or_parameter_is_one_clear_sentence(
+    name: str, parameters: dict[str, Any], error: type[BetabenchError], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        get_technique(name, **parameters)
+
+
+def test_what_an_older_version_has_not_is_a_reason(tables: tuple[Table, Table]) -> None:
+    with pytest.raises(DeclinedError, match="The installed fairlearn does not bring Nothing"):
+        shared.library("fairlearn.preprocessing.Nothing")
+
+
+def test_a_missing_package_is_a_reason_to_skip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared, "find_spec", lambda name: None)
+    reason = get_technique("aif360:DisparateImpactRemover").skip(example_table())
+    assert reason == "BlackBoxAuditing is not installed: pip install BlackBoxAuditing"
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_it_conforms(name: str) -> None:
+    conforms(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in SLOW if n != "aif360:PrejudiceRemover"])
+def test_slow_ones_conform(name: str) -> None:
+    conforms(name)
+
+
+def conforms(name: str) -> None:
+    if name in NOT_INSTALLED:
+        pytest.skip("a package is not installed")
+    results = check_technique(get_technique(name, **SMALL.get(name, {})))
+    if name in ALWAYS_MITIGATE:
+        results = [r for r in results if not r.detail.startswith("It never asks for tools.classifier")]
+    assert [r for r in results if r.status in ("failed", "warning")] == []
+    assert results[0].status == "passed"
+
+
+@pytest.mark.slow
+def test_the_prejudice_remover_leaves_no_file_and_no_process(
+    tables: tuple[Table, Table], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Each of its predictions starts a process, so that the conformance checks would take minutes."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    train, test = tables
+    first = fitted("aif360:PrejudiceRemover", train, test)
+    assert 0 < first.mean() < 1
+    assert np.array_equal(first[:1], fitted("aif360:PrejudiceRemover", train, test.take(np.arange(1))))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["aif360:Reweighing", "aif360:sklearn.Reweighing"])
+def test_their_weights_are_ours(name: str, tables: tuple[Table, Table]) -> None:
+    tools = Tools(lambda k: None, naive_bayes_ranker, np.random.default_rng(0))  # type: ignore[arg-type,return-value]
+    theirs, ours = (get_technique(n) for n in (name, "reweighing"))
+    assert isinstance(theirs, PreProcessing)
+    assert isinstance(ours, PreProcessing)
+    weights = [technique.prepare(tables[0], tools).sample_weight for technique in (theirs, ours)]
+    assert weights[0] is not None
+    assert weights[1] is not None
+    np.testing.assert_allclose(weights[0], weights[1], rtol=0, atol=1e-9)
+
+
+def test_the_same_code_gives_the_same_answers(tables: tuple[Table, Table]) -> None:
+    theirs = fitted("fairlearn:ThresholdOptimizer", *tables)
+    assert np.array_equal(theirs, fitted("threshold_optimizer", *tables))
+
+
+def test_disparate_impact_is_removed_as_the_library_does() -> None:
+    repairer = pytest.importorskip("BlackBoxAuditing.repairers.GeneralRepairer")
+    table = example_table(300)
+    technique = get_technique("aif360:DisparateImpactRemover", treatment="ordinal", repair_level=0.7)
+    assert isinstance(technique, PreProcessing)
+    tools = Tools(lambda k: None, naive_bayes_ranker, np.random.default_rng(0))  # type: ignore[arg-type,return-value]
+    prepared = technique.prepare(table, tools)
+    columns = shared.hidden_sensitive(table)
+    rows = [
+        [*map(float, row), float(not d)]
+        for row, d in zip(table.codes[:, columns], table.deprived, strict=True)
+    ]
+    repaired = np.array(repairer.Repairer(rows, len(columns), 0.7, False).repair(rows), dtype=float)
+    made = prepared.table.codes[:, list(prepared.feature_indices)]
+    for j in range(len(columns)):  # states are the different values, in their order
+        assert np.array_equal(made[:, j], np.unique(repaired[:, j], return_inverse=True)[1])
+
+
+def test_libraries_leave_no_trace() -> None:
+    np.random.seed(3)  # noqa: NPY002
+    random.seed(3)
+    before = np.random.get_state()[1].copy(), random.getstate(), dict(os.environ), [*warnings.filters]  # type: ignore[index,union-attr]  # noqa: NPY002
+    with shared.enclosed(7):
+        first = np.random.random(), random.random()  # noqa: NPY002
+        logging.warning("not shown")
+        os.environ["PATH"] = ""
+    with shared.enclosed(7):
+        assert (np.random.random(), random.random()) == first  # noqa: NPY002
+    assert np.array_equal(np.random.get_state()[1], before[0])  # type: ignore[index]  # noqa: NPY002
+    assert (random.getstate(), dict(os.environ), [*warnings.filters]) == before[1:]
+    assert logging.root.manager.disable == 0
+
+
+def test_versions_are_in_the_keys_of_these_cells_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    described = describe_technique(get_technique("aif360:Reweighing"))
+    assert set(described["packages"]) == {"aif360"}
+    assert set(describe_technique(get_technique("fairlearn:GridSearch"))["packages"]) == {"fairlearn"}
+    pca = describe_technique(get_technique("sklearn:sklearn.decomposition.PCA"))
+    assert set(pca["packages"]) == {"scikit-learn"}
+    assert pca["source"] != described["source"]
+
+
+MINE = """
+import numpy as np
+
+
+class Halves:
+    '''Whether each number is above its mean, by group.'''
+
+    def __init__(self, factor, shift=0.0):
+        self.factor, self.shift = factor, shift
+
+    def fit(self, X, y, sensitive_features):
+        self.means = X[sensitive_features == 0].mean(axis=0)
+        return self
+
+    def transform(self, X):
+        return (X > self.means) * self.factor + self.shift
+"""
+
+
+def test_a_transformer_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: tuple[Table, Table]
+) -> None:
+    (tmp_path / "halves_of_mine.py").write_text(MINE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    name = "sklearn:halves_of_mine.Halves"
+    with pytest.raises(TechniqueError, match="'factor' parameter of Halves has no default"):
+        get_technique(name)
+    with pytest.raises(TechniqueError, match="'shift' parameter of Halves must be a float"):
+        get_technique(name, factor=1, shift="a lot")
+    technique = get_technique(name, factor=2, shift=1)
+    assert technique.parameters == {
+        "factor": 2, "shift": 1.0, "states": 20, "treatment": "schema", "use_sensitive": True
+    }  # fmt: skip
+    results = check_technique(technique)
+    assert [r for r in results if r.status in ("failed", "warning")] == []
+    described = describe_technique(technique)
+    assert described["packages"] == {}
+    foreign_technique.cache_clear()
+    del sys.modules["halves_of_mine"]
+    (tmp_path / "halves_of_mine.py").write_text(MINE.replace("X > self", "X >= self"))
+    from benchmark.experiment import versions
+
+    versions._file_digest.cache_clear()
+    importlib.invalidate_caches()
+    assert describe_technique(get_technique(name, factor=2))["source"] != described["source"]
+    foreign_technique.cache_clear()
+
+
+def test_a_transformer_that_makes_no_features_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables: tuple[Table, Table]
+) -> None:
+    text = MINE.replace("(X > self.means) * self.factor + self.shift", "X * np.nan")
+    (tmp_path / "nan_of_mine.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(TechniqueError, match=r"returned something else than features.*not all finite"):
+        fitted("sklearn:nan_of_mine.Halves", *tables, factor=1)
+    foreign_technique.cache_clear()
+
+
+def test_entries_have_names_of_their_own() -> None:
+    names = {
+        "aif360:Reweighing": "aif360_Reweighing",
+        "aif360:sklearn.Reweighing": "aif360_sklearn.Reweighing",
+        "sklearn:my_package.MyTransformer": "sklearn_MyTransformer",
+        "massaging": "massaging",
+    }
+    for technique, name in names.items():
+        assert TechniqueEntry.model_validate({"technique": technique}).name == name
+    made = Experiment(datasets=["compas"], techniques=["none", "aif360:Reweighing"], betas=[0])  # type: ignore[list-item]
+    both = narrow(made, techniques=["none", "aif360_Reweighing", "fairlearn:GridSearch"])
+    assert [t.name for t in both.techniques] == ["none", "aif360_Reweighing", "fairlearn_GridSearch"]
+    values = narrow(made, techniques=["none", "fairlearn:CorrelationRemover[alpha=0.5,1]"])
+    assert [t.name for t in values.techniques][1:] == [
+        f"fairlearn_CorrelationRemover_{a}" for a in ("0.5", "1")
+    ]
+    again = narrow(made, techniques=["none", "aif360:Reweighing"])
+    assert again.techniques == made.techniques
+
+
+def recorded() -> list[dict[str, str]]:
+    with VALUES.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_recorded_table_is_complete() -> None:
+    rows = recorded()
+    for dataset in DATASETS:
+        ran = [r["technique"] for r in rows if r["dataset"] == dataset and r["status"] == "ok"]
+        assert len([name for name in ran if name.startswith("aif360:")]) >= 12
+        assert len([name for name in ran if name.startswith("fairlearn:")]) >= 6
+        assert {r["technique"] for r in rows if r["dataset"] == dataset} >= {*PAIRS}
+        for name in ("aif360:Reweighing", "aif360:sklearn.Reweighing"):
+            mine, theirs = (
+                next(r for r in rows if r["dataset"] == dataset and r["technique"] == n)
+                for n in ("reweighing", name)
+            )
+            assert [mine[m] for m in METRICS] == [theirs[m] for m in METRICS]
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    "name", ["aif360:Reweighing", "aif360:DisparateImpactRemover", "fairlearn:GridSearch"]
+)
+def test_the_recorded_values_come_again(name: str) -> None:
+    if name in NOT_INSTALLED:
+        pytest.skip("a package is not installed")
+    found = compared(*split("compas"), name, dict(PAIRS[name][1].compared))
+    (row,) = (r for r in recorded() if r["dataset"] == "compas" and r["technique"] == name)
+    assert {m: float(row[m]) for m in METRICS} == pytest.approx({m: found[m] for m in METRICS}, abs=1e-6)
+
+
+@pytest.mark.real_data
+def test_reweighing_is_equal_in_every_metric() -> None:
+    families = ("paper", "rates", "fairlearn", "aif360")
+    theirs, ours = (
+        compared(*split("compas"), name, {}, families) for name in ("aif360:Reweighing", "reweighing")
+    )
+    del theirs["cpu_seconds"], ours["cpu_seconds"]
+    assert theirs == pytest.approx(ours, abs=1e-9, nan_ok=True)
+    assert len(ours) > 50
