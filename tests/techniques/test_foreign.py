@@ -35,7 +35,7 @@ from tools.side_by_side import DATASETS, METRICS, PAIRS, VALUES, compared, split
 
 # Cheaper than their defaults: what is checked does not hang on how long they search.
 SMALL: dict[str, dict[str, Any]] = {
-    "aif360:RejectOptionClassification": {"num_class_thresh": 4, "num_ROC_margin": 3},
+    "aif360:RejectOptionClassification": {"num_class_thresh": 20, "num_ROC_margin": 5},
     "aif360:sklearn.RejectOptionClassifierCV": {"step": 0.25},
     "aif360:ExponentiatedGradientReduction": {"max_iter": 5},
     "aif360:sklearn.ExponentiatedGradientReduction": {"max_iter": 5},

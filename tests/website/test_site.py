@@ -46,7 +46,7 @@ from website.reference import REFERENCE
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 WRITTEN = sorted([*DOCS.rglob("*.md"), *DOCS.glob("*.ipynb")])
-HOW_TO = sorted((DOCS / "adding").glob("*.md"))
+HOW_TO = [*sorted((DOCS / "adding").glob("*.md")), DOCS / "libraries.md"]
 TECHNIQUES = [n for n, t in list_techniques().items() if t.__module__.startswith("benchmark.techniques.")]
 METRICS = [n for n, m in list_metrics().items() if m.compute.__module__.startswith("benchmark.metrics.")]
 
