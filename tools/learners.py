@@ -1,6 +1,6 @@
 """What the run ``learners`` says: which conclusions about techniques survive a change of the learner.
 
-``python -m tools.learners`` writes ``results/learners/AGREEMENT.md`` and the tables of ``FINDINGS.md`` anew
+``python -m tools.learners`` writes ``results/learners/NUMBERS.md`` and the tables of ``FINDINGS.md`` anew
 from the committed values; ``tests/tools/test_learners.py`` holds them.
 """
 
@@ -27,7 +27,7 @@ from tools.pages import with_part
 __all__ = ["FOLDER", "agreement", "changes", "page", "shown_on", "tau_over_datasets", "with_tables"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "results" / "learners"
-FINDINGS, AGREEMENT = FOLDER / "FINDINGS.md", FOLDER / "AGREEMENT.md"
+FINDINGS, NUMBERS = FOLDER / "FINDINGS.md", FOLDER / "NUMBERS.md"
 METRICS = ("discrimination", "accuracy", "overestimation", "underestimation")
 _INTRODUCTION = (
     "Written by `python -m tools.learners` from the committed values; [the findings](FINDINGS.md) say what "
@@ -228,7 +228,7 @@ def with_tables(text: str) -> str:
 
 def main() -> None:
     """Write the page and the tables of the findings."""
-    write_atomically(AGREEMENT, page().encode())
+    write_atomically(NUMBERS, page().encode())
     if FINDINGS.exists():
         write_atomically(FINDINGS, with_tables(FINDINGS.read_text(encoding="utf-8")).encode())
 

@@ -14,10 +14,10 @@ from benchmark.runs.finished import read_results
 from benchmark.text.files import plain_or_packed
 from tools import learners
 from tools.learners import (
-    AGREEMENT,
     FINDINGS,
     FOLDER,
     METRICS,
+    NUMBERS,
     agreement,
     page,
     shown_on,
@@ -30,7 +30,7 @@ KEYS = ["dataset", "bias", "beta", "technique", "classifier", "repetition", "tes
 
 
 def test_pages_are_those_of_the_committed_values() -> None:
-    assert AGREEMENT.read_text(encoding="utf-8") == page()
+    assert NUMBERS.read_text(encoding="utf-8") == page()
     text = FINDINGS.read_text(encoding="utf-8")
     assert with_tables(text) == text
     assert len(text.splitlines()) <= 80
