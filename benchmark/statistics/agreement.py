@@ -58,12 +58,14 @@ def ceiling(own: Array) -> float:
     if n < 2:
         return np.nan
     if n <= 10:
-        ways = [np.isin(np.arange(n), half) for half in itertools.combinations(range(n), n // 2) if 0 in half]
+        # Of an even number, each way comes up twice: the first repetition is in either half.
+        halves = itertools.combinations(range(n), n // 2)
+        ways = [np.isin(np.arange(n), half) for half in halves if n % 2 or 0 in half]
     else:
         rng = np.random.default_rng(0)
         ways = [np.isin(np.arange(n), rng.permutation(n)[: n // 2]) for _ in range(_HALVINGS)]
-    halves = [tau_of(own[:, half].mean(axis=1), own[:, ~half].mean(axis=1)) for half in ways]
-    return float(np.mean(halves))
+    taus = [tau_of(own[:, half].mean(axis=1), own[:, ~half].mean(axis=1)) for half in ways]
+    return float(np.mean(taus))
 
 
 def classifier_agreement(

@@ -1,5 +1,7 @@
 """Agreement of classifiers about techniques, against scipy and by hand."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,3 +74,15 @@ def test_noise_lowers_the_ceiling_and_widens_the_interval() -> None:
     tau, low, high = tau_interval(*noise)
     assert low < tau < high
     assert high - low > 0.3
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_the_ceiling_depends_on_no_order_of_repetitions(n: int) -> None:
+    own = np.arange(6.0)[:, None] + np.random.default_rng(3).normal(scale=2, size=(6, n))
+    halvings = [half for k in (n // 2, n - n // 2) for half in itertools.combinations(range(n), k)]
+    taus = [
+        kendalltau(own[:, half].mean(axis=1), np.delete(own, half, axis=1).mean(axis=1)).statistic
+        for half in halvings
+    ]
+    assert ceiling(own) == pytest.approx(np.mean(taus))
+    assert ceiling(own[:, ::-1]) == pytest.approx(ceiling(own))
