@@ -504,7 +504,7 @@ def _inside_section(statistics: RunStatistics) -> Iterator[str]:
     if statistics.unscored:
         yield f"No scores, and so no frontier: {', '.join(statistics.unscored)}."
     yield ""
-    shares = inside_shares(gaps)
+    shares = inside_shares(gaps, statistics.unconstrained)
     rows = []
     for scenario in statistics.scenarios:
         counts = scenario.rows(shares).set_index("beta")[["n_inside", "n_techniques"]]

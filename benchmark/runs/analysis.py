@@ -147,7 +147,8 @@ class RunStatistics:
         The unprocessing frontiers that techniques are compared with, and the comparisons: of
         :func:`~benchmark.statistics.unprocessing.mean_frontiers` and
         :func:`~benchmark.statistics.unprocessing.frontier_gaps`; empty where the run recorded none. Where it
-        did, the answers have the column ``frontier``, and ``unscored`` are the classifiers without one.
+        did, the answers have the column ``frontier``, ``unconstrained`` are the techniques that they are made
+        from, and ``unscored`` the classifiers without one.
     """
 
     run: FinishedRun
@@ -176,6 +177,7 @@ class RunStatistics:
     regret: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(REGRET_COLUMNS)))
     tuning: pd.DataFrame | None = None
     agreement: pd.DataFrame = field(default_factory=partial(pd.DataFrame, columns=list(AGREEMENT_COLUMNS)))
+    unconstrained: tuple[str, ...] = ()
     unscored: tuple[str, ...] = ()
     resampling: Resampling | None = None
 
@@ -402,8 +404,10 @@ def run_statistics(
     told = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
     gaps = [gap_changes(part, name, resampling) for part, name in told]
     curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
+    unconstrained: tuple[str, ...] = ()
     unscored: tuple[str, ...] = ()
     if frontier is not None:
+        unconstrained = tuple(frontier["technique"].unique())
         unscored = tuple(c for c in run.classifiers if c not in {*frontier["classifier"], OWN})
         best = best_frontiers(frontier)
         curves = mean_frontiers(best)
@@ -448,6 +452,7 @@ def run_statistics(
         regret=_joined([] if tuning is None else [regrets(tuning, run.tuned_by)], REGRET_COLUMNS),
         tuning=tuning,
         frontier=curves,
+        unconstrained=unconstrained,
         unscored=unscored,
         frontier_gaps=_in_order([inside], run, FRONTIER_GAP_COLUMNS),
     )

@@ -5,7 +5,7 @@ Cruz and Hardt (2024), Unprocessing seven years of algorithmic fairness, ICLR.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
@@ -123,14 +123,14 @@ def frontier_gaps(
     return table[list(FRONTIER_GAP_COLUMNS)]
 
 
-def inside_shares(gaps: pd.DataFrame) -> pd.DataFrame:
+def inside_shares(gaps: pd.DataFrame, unconstrained: Collection[str]) -> pd.DataFrame:
     """Return which share of the techniques of each scenario is inside the frontier, at each level of bias.
 
     ``gaps`` are of :func:`frontier_gaps`. Columns :data:`~benchmark.statistics.frames.SCENARIO`, ``beta``,
-    ``n_techniques``, those with a standing, ``n_inside`` and ``share_inside``, NaN where there are none. The
-    technique that the frontier is made from is not counted.
+    ``n_techniques``, those with a standing, ``n_inside`` and ``share_inside``, NaN where there are none.
+    Those that frontiers are made from, the ``unconstrained``, are not counted, whichever is the best.
     """
-    own = gaps[gaps["technique"] != gaps["best_technique"]]
+    own = gaps[~gaps["technique"].isin(unconstrained)]
     flags = own.assign(n_techniques=own["standing"] != "", n_inside=own["standing"] == INSIDE)
     counts = ["n_techniques", "n_inside"]
     found: pd.DataFrame = flags.groupby([*SCENARIO, "beta"], sort=False)[counts].sum().reset_index()
