@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmark.bias import Rows
 from benchmark.columns import ORIGINAL, TUNED
@@ -152,13 +153,9 @@ class TuningEvaluator(Evaluator):
         assert experiment.tune is not None
         (drawn,) = draw_folds(scene, block, experiment)
         fold = _sealed_fold(drawn)
-        n = len(fold.train)
-        shuffled = generator(experiment.seed, purpose="validation", **fold.axes).permutation(n)
-        held_out = np.zeros(n, dtype=bool)
-        held_out[shuffled[: n_held_out(n, experiment.tune.on)]] = True
+        held_out, clean = validation_rows(scene, block, experiment, fold)
         whole = fold.train.take(held_out)
-        rows: dict[TunedOn, TestRows] = {"biased": TestRows(whole.hide_label(), whole)}
-        rows["clean"] = clean_rows(scene, block, experiment, fold, held_out)
+        rows: dict[TunedOn, TestRows] = {"biased": TestRows(whole.hide_label(), whole), "clean": clean}
         rows["oracle"] = fold.tests[ORIGINAL]
         rows = {on: TestRows(_sealed(own.seen), own.truth) for on, own in rows.items()}
         metrics = experiment.tune.parsed.metrics
@@ -252,36 +249,43 @@ class TuningEvaluator(Evaluator):
         )
 
 
-def clean_rows(
-    scene: Scene, block: Block, experiment: Experiment, fold: Fold, held_out: np.ndarray[Any, Any]
-) -> TestRows:
-    """Return validation rows without planted bias, as many as are held out.
+def validation_rows(
+    scene: Scene, block: Block, experiment: Experiment, fold: Fold
+) -> tuple[NDArray[np.bool_], TestRows]:
+    """Return which training rows are held out, a mask, and validation rows without planted bias.
 
-    Of a network they are other people, drawn from it before bias is planted. Of real rows they are the same
-    people with the labels that they had before.
+    Of a network these are other people, drawn from it before bias is planted, as many as are held out. Real
+    rows are held out before bias is planted: they are the same people as they were then, those whom the bias
+    leaves out among them. As of test rows, techniques see of them what is recorded.
     """
-    rng = partial(generator, experiment.seed, **fold.axes)
-    bias = scene.biases[block.bias]
-    if experiment.train == "network":
-        network, known = scene.network, None
-        if experiment.splits:
-            ((known, _),) = split(scene, experiment, fold.axes)
-            network = scene.network_of(known)
-        drawn = bias.plant_unchecked(network, 0.0).draw(int(held_out.sum()), rng(purpose="clean"))
-        drawn = _numbering(scene, experiment, fold.axes, known)(drawn, None, "clean")
-        return TestRows(drawn.hide_label(), drawn)
-    # Drawn once more as :func:`benchmark.experiment.draws.draw_folds` draws them.
-    ((train_rows, _),) = split(scene, experiment, fold.axes)
-    lots = rng(purpose="sample")
-    if scene.n_train < len(train_rows):
-        train_rows = np.sort(lots.choice(train_rows, scene.n_train, replace=False))
-    planted = bias.plant_in_rows(Rows.of(scene.test, scene.score).take(train_rows), block.beta, lots)
-    if not np.array_equal(planted.table.codes, fold.train.codes):
-        raise BetabenchError("The rows of the training sample could not be found again")
-    before = planted.before.take(planted.kept[held_out])
-    labels = before.codes[:, before.schema.label_index]
-    recorded = fold.train.take(held_out).with_column(before.schema.label, labels)
-    return TestRows(recorded.hide_label(), recorded)
+    assert experiment.tune is not None
+    rng, bias = partial(generator, experiment.seed, **fold.axes), scene.biases[block.bias]
+    known = sampled = None
+    if experiment.splits:
+        ((known, _),) = split(scene, experiment, fold.axes)
+    places = np.arange(len(fold.train))
+    if experiment.train == "data":
+        assert known is not None  # real rows are trained on only where some are held out
+        # Drawn once more as :func:`benchmark.experiment.draws.draw_folds` draws them.
+        lots = rng(purpose="sample")
+        if scene.n_train < len(known):
+            known = np.sort(lots.choice(known, scene.n_train, replace=False))
+        planted = bias.plant_in_rows(Rows.of(scene.test, scene.score).take(known), block.beta, lots)
+        if not np.array_equal(planted.table.codes, fold.train.codes):
+            raise BetabenchError("The rows of the training sample could not be found again")
+        sampled, places = known, np.searchsorted(known, planted.kept)
+    n = len(places) if sampled is None else len(sampled)
+    held_out = np.zeros(n, dtype=bool)
+    held_out[rng(purpose="validation").permutation(n)[: n_held_out(n, experiment.tune.on)]] = True
+    if sampled is not None:
+        sampled = sampled[held_out]
+        before = scene.test.take(sampled)
+    else:
+        network = scene.network if known is None else scene.network_of(known)
+        before = bias.plant_unchecked(network, 0.0).draw(int(held_out.sum()), rng(purpose="clean"))
+    seen = bias.observe(before, block.beta, rng(purpose="observe clean")).hide_label()
+    seen = _numbering(scene, experiment, fold.axes, known)(seen, sampled, "clean")
+    return held_out[places], TestRows(seen, before)
 
 
 def _unscored(tried: Sequence[_Tried]) -> dict[str, Any]:

@@ -17,14 +17,14 @@ from benchmark.data import Table
 from benchmark.data.source import Sources
 from benchmark.errors import BetabenchError, ExperimentError, StoreError, UnknownNameError
 from benchmark.experiment.check import check_experiment
-from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.draws import TestRows, draw_folds
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.plan import Block, Experiment, load_experiment, narrow, plan_blocks
 from benchmark.experiment.pool import Task
 from benchmark.experiment.rule import Rule, TuneEntry, with_tuned
 from benchmark.experiment.run import _planned_cells, compute
 from benchmark.experiment.store import CellResult, Store
-from benchmark.experiment.tune import TuningEvaluator, clean_rows, settings
+from benchmark.experiment.tune import TuningEvaluator, settings, validation_rows
 from benchmark.experiment.world import World, build_world
 from benchmark.report.folder import write_run_folder
 from benchmark.runs.analysis import baselines_of, results_answers
@@ -190,12 +190,12 @@ def test_clean_rows_have_no_planted_bias(train: str) -> None:
     world = made(train=train, holdout=0.3, datasets=[{"card": "compas", "bias": [{"kind": "label"}]}])
     scene = world.scenes["compas"]
     folds: dict[float, tuple[Table, Table]] = {}
-    held_out = np.arange(600) % 4 == 0
     for beta in (0.0, 0.5):
         block = Block("compas", "label", beta, 0)
         (fold,) = draw_folds(scene, block, world.experiment)
-        clean = clean_rows(scene, block, world.experiment, fold, held_out).truth
-        assert len(clean) == held_out.sum()
+        held_out, rows = validation_rows(scene, block, world.experiment, fold)
+        clean = rows.truth
+        assert len(clean) == held_out.sum() == len(held_out) / 4
         folds[beta] = fold.train.take(held_out), clean
     if train == "data":
         biased, clean = folds[0.5]
@@ -205,6 +205,25 @@ def test_clean_rows_have_no_planted_bias(train: str) -> None:
         assert (biased.y <= clean.y).all()
         assert (biased.y < clean.y).any()
         assert (folds[0.0][0].codes == folds[0.0][1].codes).all()
+
+
+def test_clean_rows_are_those_before_groups_are_misrecorded_and_people_left_out() -> None:
+    found: dict[str, TestRows] = {}
+    for kind in ("label", "sensitive_noise", "under_representation"):
+        datasets = [{"card": "compas", "bias": [{"kind": kind}]}]
+        world = made(train="data", holdout=0.3, train_rows=1200, datasets=datasets)
+        scene, block = world.scenes["compas"], Block("compas", kind, 0.5, 0)
+        (fold,) = draw_folds(scene, block, world.experiment)
+        held_out, found[kind] = validation_rows(scene, block, world.experiment, fold)
+        left_out = kind == "under_representation"
+        assert len(held_out) == len(fold.train)
+        assert (len(fold.train) < 1200, held_out.sum() < 300) == (left_out, left_out)
+    truth = found["label"].truth
+    assert len(truth) == 300
+    for kind, rows in found.items():
+        np.testing.assert_array_equal(rows.truth.codes, truth.codes)
+        misrecorded = (rows.seen.deprived != truth.deprived).mean()
+        assert (misrecorded > 0.1) == (kind == "sensitive_noise")
 
 
 RULES = {
