@@ -50,6 +50,13 @@ def roles(option: Options) -> None:
 
 
 def _quick(options: argparse.Namespace) -> int:
+    from benchmark.experiment.engine import preparing
+
+    with preparing():
+        return _answered(options)
+
+
+def _answered(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.api import quick

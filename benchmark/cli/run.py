@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import time
 from collections import Counter
 from pathlib import Path
@@ -67,6 +68,15 @@ def add(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from benchmark.experiment.engine import preparing
+
+    # Before anything that takes long to import: workers import the same meanwhile.
+    elsewhere = options.dry_run or options.scheduler or options.cluster
+    with contextlib.nullcontext() if elsewhere else preparing():
+        return _computed(options)
+
+
+def _computed(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.api import run

@@ -36,7 +36,21 @@ class Engine(Protocol):
 
 
 # What nearly every run needs, imported where it is used or not at all by what makes the handler.
-_PRELOADED = ("benchmark.experiment.run", "numba", "scipy.optimize", "sklearn.tree")
+_PRELOADED = ("benchmark.experiment.run", "numba", "scipy.optimize", "sklearn.naive_bayes")
+
+_EARLY: list[ForkServer] = []  # begun before the engine that will have it
+
+
+@contextlib.contextmanager
+def preparing() -> Iterator[None]:
+    """Begin to prepare the processes of the next :class:`LocalEngine`, while the caller still imports."""
+    if CAN_FORK:
+        _EARLY.append(ForkServer(work, _PRELOADED))
+    try:
+        yield
+    finally:
+        while _EARLY:
+            _EARLY.pop().close()
 
 
 class LocalEngine:
@@ -52,7 +66,8 @@ class LocalEngine:
         self.server: ForkServer | None = None
 
     def __enter__(self) -> LocalEngine:
-        self.server = ForkServer(work, _PRELOADED) if CAN_FORK else None
+        if CAN_FORK:
+            self.server = _EARLY.pop() if _EARLY else ForkServer(work, _PRELOADED)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.columns import BALANCED, ORIGINAL, UNTREATED, Test
@@ -67,6 +68,16 @@ class Said:
         return Said(self.predicted[rows], self.score[rows])
 
 
+def _distinct(score: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Return the distinct scores, rounded and negated, in ascending order, and the place of each row in them.
+
+    As ``numpy.unique`` would, without sorting rows: those of a tree have few different scores.
+    """
+    codes, found = pd.factorize(-np.round(score, _DECIMALS))
+    order = np.argsort(found)
+    return found[order], np.argsort(order)[codes]
+
+
 UnconstrainedFold: TypeAlias = "tuple[Table, Array, Mapping[Test, TestRows], Mapping[Test, Said]]"
 """Training rows and their scores, the rows of each test that has its own, what the model says of those."""
 
@@ -87,7 +98,7 @@ class _Curve:
     def of(cls, score: Array, favorable: NDArray[np.bool_]) -> _Curve:
         from scipy.optimize import isotonic_regression
 
-        values, places = np.unique(-np.round(score, _DECIMALS), return_inverse=True)
+        values, places = _distinct(score)
         rows = np.bincount(places).astype(np.float64)
         gains = 2 * np.bincount(places, favorable) - rows
         # Slopes of a concave hull fall: they are the isotonic regression of those between single thresholds.
@@ -104,9 +115,10 @@ class _Curve:
 
         ``labeled`` are the places of rows among ``n_cells`` of group and label.
         """
-        above = np.searchsorted(self.thresholds[::-1], np.round(score, _DECIMALS), side="left")
+        values, places = _distinct(score)
+        above = np.searchsorted(self.thresholds[::-1], -values, side="left")
         first = len(self.thresholds) - above  # the first threshold that accepts the row
-        counts = np.bincount(first * n_cells + labeled, minlength=len(self.thresholds) * n_cells)
+        counts = np.bincount((first * n_cells)[places] + labeled, minlength=len(self.thresholds) * n_cells)
         counts = np.cumsum(counts.reshape(-1, n_cells), axis=0)
         upper = np.clip(np.searchsorted(self.rates, rate, side="left"), 1, len(self.rates) - 1)
         share = (rate - self.rates[upper - 1]) / (self.rates[upper] - self.rates[upper - 1])

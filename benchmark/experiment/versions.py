@@ -13,7 +13,7 @@ import inspect
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -46,10 +46,16 @@ _COMPUTING = ("numpy", "scipy", "scikit-learn", "numba")
 _MANIFEST = ("betabench", *_COMPUTING, "fairlearn", "pandas", "matplotlib", "networkx", "pgmpy", "pydantic")
 
 
-@functools.cache
 def _file_digest(path: Path) -> str:
+    return _parsed(path)[0]
+
+
+@functools.cache
+def _parsed(path: Path) -> tuple[str, tuple[str, ...]]:
+    """Return the digest of a file's program, and the names of all that it imports anywhere."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    imported: set[str] = set()
+    for node in _statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
             if (
@@ -58,10 +64,26 @@ def _file_digest(path: Path) -> str:
                 and isinstance(first.value.value, str)
             ):
                 node.body = node.body[1:] or [ast.Pass()]
-        elif _takes_from_the_package(node):
-            node.module = PACKAGE.name
+        elif isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            if node.module:
+                imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            if _takes_from_the_package(node):
+                node.module = PACKAGE.name
     names = sorted(_taken_from_the_package(tree))
-    return hashlib.sha256(f"{names} {ast.dump(tree)}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{names} {ast.dump(tree)}".encode()).hexdigest()
+    return digest, tuple(sorted(imported))
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield a program and its statements at every depth, without expressions, which are most of it."""
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            pending += getattr(node, field, ())
 
 
 def _takes_from_the_package(node: ast.AST) -> TypeGuard[ast.ImportFrom]:
@@ -134,25 +156,14 @@ def _imported_files(file: Path) -> list[Path]:
     Those of this package and those beside the file are found without being loaded: what a function imports
     when it is called counts before the call as well as after it.
     """
-    return [*_files_of_modules(_imported_names(file)), *_imported_files_beside(file)]
+    return [*_files_of_modules(_parsed(file)[1]), *_imported_files_beside(file)]
 
 
 @functools.cache
 def _imported_files_beside(file: Path) -> tuple[Path, ...]:
-    names = _imported_names(file)
+    names = _parsed(file)[1]
     paths = [folder.joinpath(*name.split(".")) for name in names for folder in (PACKAGE.parent, file.parent)]
     return tuple(p for path in paths for p in (path.with_suffix(".py"), path / "__init__.py") if p.is_file())
-
-
-@functools.cache
-def _imported_names(file: Path) -> tuple[str, ...]:
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return tuple(sorted(names))
 
 
 def _files_of_modules(names: Iterable[str]) -> list[Path]:

@@ -1,15 +1,17 @@
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from benchmark.data.source import Sources
 from benchmark.errors import ExperimentError, PluginError
+from benchmark.experiment import engine as engine_module
 from benchmark.experiment import run as run_module
 from benchmark.experiment.cluster import Cluster, load_cluster
-from benchmark.experiment.engine import LocalEngine, open_engine
+from benchmark.experiment.engine import LocalEngine, open_engine, preparing
+from benchmark.experiment.fork_server import ForkServer, Work
 from benchmark.experiment.plan import Block, Shard, load_experiment, plan_blocks
 from benchmark.experiment.pool import Handler, Limits, Pool, Task
 from benchmark.experiment.run import compute
@@ -76,6 +78,25 @@ def test_the_local_engine_runs_tasks_in_processes() -> None:
     assert LocalEngine(2).name == "2 worker(s)"
     with pytest.raises(ExperimentError, match="--workers 1 or more"):
         LocalEngine(0)
+
+
+def test_an_engine_takes_over_what_was_begun_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[ForkServer] = []
+
+    class Server(ForkServer):
+        def __init__(self, work: Work, preload: Sequence[str] = ()) -> None:
+            super().__init__(work)  # imports take seconds
+            begun.append(self)
+
+    monkeypatch.setattr(engine_module, "CAN_FORK", True)
+    monkeypatch.setattr(engine_module, "ForkServer", Server)
+    with preparing(), LocalEngine(1) as engine:
+        assert [engine.server] == begun
+        with LocalEngine(1) as second:
+            assert [engine.server, second.server] == begun
+    with preparing():
+        pass
+    assert [server._process.poll() is None for server in begun] == [False] * 3
 
 
 def test_a_pool_keeps_its_processes_from_one_run_to_the_next() -> None:

@@ -146,7 +146,7 @@ def test_a_key_changes_with_the_code_of_a_plugins_kind_of_bias(tmp_path: Path) -
     )
     before = keys(world(tmp_path, text))
     plugin.write_text(QUIET.replace("SHIFT = 0", "SHIFT = 1"))
-    versions._file_digest.cache_clear()
+    versions._parsed.cache_clear()
     after = keys(world(tmp_path, text))
     assert not set(before.values()) & set(after.values())
 

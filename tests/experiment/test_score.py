@@ -299,7 +299,7 @@ def test_the_digest_covers_the_helpers_of_a_plugin_and_the_strata(tmp_path: Path
     before = scoring_digest(["helped"])
     assert before == scoring_digest(["helped"])
     (tmp_path / "scoring_helper.py").write_text("WEIGHT = 0.5\n")
-    versions._file_digest.cache_clear()
+    versions._parsed.cache_clear()
     assert scoring_digest(["helped"]) != before
     assert scoring_digest(["paper"], "sex") != scoring_digest(["paper"], "age") != scoring_digest(["paper"])
 

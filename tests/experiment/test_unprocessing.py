@@ -11,6 +11,7 @@ import pytest
 
 from benchmark.data import Table
 from benchmark.data.table import Column, Schema
+from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import TestRows
 from benchmark.experiment.export import frontier_frame, results_frame
 from benchmark.experiment.run import compute
@@ -157,3 +158,12 @@ def test_it_outlives_new_metrics(tmp_path: Path) -> None:
     assert more.computed == 0
     assert len(more.cells[0].metrics) > len(one.cells[0].metrics)
     assert more.cells[0].frontier == one.cells[0].frontier != ()
+
+
+@pytest.mark.parametrize("scores", [[0.5], [0.0, -0.0, 1.0, 0.0], [0.3, 0.1 + 0.2, 0.9, 0.1, 0.9]])
+def test_distinct_scores_are_those_of_a_sort(scores: list[float]) -> None:
+    score = np.array(scores)
+    values, places = unprocessing._distinct(score)
+    expected = np.unique(-np.round(score, 12), return_inverse=True)
+    np.testing.assert_array_equal(values, expected[0])
+    np.testing.assert_array_equal(places, expected[1])

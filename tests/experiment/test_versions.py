@@ -131,7 +131,7 @@ def test_a_plugins_digest_covers_its_helper(tmp_path: Path, monkeypatch: pytest.
     before = versions.source_digest(item)
     assert before == versions.source_digest(item)
     (tmp_path / "helper_of_mine.py").write_text("SHARE = 2\n")
-    versions._file_digest.cache_clear()
+    versions._parsed.cache_clear()
     assert versions.source_digest(item) != before
 
 

@@ -210,14 +210,15 @@ class Store:
             for c in cells
         ]
         scorings = [(c.scoring, c.metric_names) for c in cells]
+        values = [c.rows_of_values for c in cells]
         rows: dict[str, list[tuple[Any, ...]]] = {
             "cells": heads,
-            "results": [(c.key, *row) for c in cells for row in c.rows_of_values],
+            "results": [(c.key, *row) for c, own in zip(cells, values, strict=True) for row in own],
             "convergence": [(c.key, *astuple(c.convergence)) for c in cells if c.convergence is not None],
             "predictions": [(c.key, c.rows) for c in cells if c.rows is not None],
             "checks": [
-                (c.key, _checksum(head, c), None if c.rows is None else zlib.crc32(c.rows))
-                for head, c in zip(heads, cells, strict=True)
+                (c.key, _checksum(head, c, own), None if c.rows is None else zlib.crc32(c.rows))
+                for head, c, own in zip(heads, cells, values, strict=True)
             ],
         }
         with self._transaction():
@@ -284,7 +285,7 @@ class Store:
                 convergence=convergence.get(key),
                 scoring=scorings.get(key, ""),
             )
-            if _checksum((*head, counts, seconds), cell) == written.get(key):
+            if _checksum((*head, counts, seconds), cell, cell.rows_of_values) == written.get(key):
                 cells[key] = cell
         return cells
 
@@ -301,9 +302,9 @@ class _DamagedError(Exception):
     """A file that is a store, but not all of it can be read."""
 
 
-def _checksum(head: Sequence[Any], cell: CellResult) -> int:
+def _checksum(head: Sequence[Any], cell: CellResult, values: Iterable[tuple[str, float | None, str]]) -> int:
     convergence = None if cell.convergence is None else astuple(cell.convergence)
-    return checksum(head, cell.rows_of_values, convergence, cell.scoring)
+    return checksum(head, values, convergence, cell.scoring)
 
 
 def _cell(row: Sequence[Any], values: Iterable[MetricValue], **others: Any) -> CellResult:
