@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
-from benchmark.cli import main
 from benchmark.columns import OWN
 from benchmark.experiment.plan import load_experiment, plan_blocks
 from benchmark.runs.finished import read_results
-from benchmark.text.files import plain_or_packed
 from tools import learners
 from tools.learners import (
     FINDINGS,
@@ -86,15 +82,3 @@ def test_what_the_findings_say_is_so() -> None:
         value = means[metric, technique, OWN, 0.4]
         assert value - means[metric, "none", "c45", 0.4] == pytest.approx(beside, abs=5e-4)
         assert value - means[metric, f"{technique}_unconstrained", OWN, 0.4] == pytest.approx(own, abs=5e-4)
-
-
-@pytest.mark.real_data
-def test_computing_again_gives_the_committed_numbers(data_dir: Path, tmp_path: Path) -> None:
-    words = ["run", "--experiment", "learners", "--workers", "1", "--repetitions", "1", "--no-figures"]
-    words += ["--datasets", "compas", "--betas", "0.2", "--classifiers", "c45", "naive_bayes", "--offline"]
-    words += ["--techniques", "none", "drop_sensitive", "massaging", "reweighing", "zafar_2015"]
-    main([*words, "--data-dir", str(data_dir), "--output", str(tmp_path)])
-    committed = pd.read_csv(plain_or_packed(FOLDER / "results.csv")).set_index(KEYS)["value"]
-    again = pd.read_csv(tmp_path / "results.csv").set_index(KEYS)["value"]
-    assert len(again.groupby(["technique", "classifier"])) == 10
-    pd.testing.assert_series_equal(again, committed.loc[again.index], rtol=1e-9)
