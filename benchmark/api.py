@@ -49,7 +49,7 @@ from benchmark.report.first import first_lines
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.runs.analysis import RunStatistics, folder_statistics, results_answers
 from benchmark.runs.baselines import baselines_of
-from benchmark.runs.finished import FinishedRun, read_folds, read_results, read_run
+from benchmark.runs.finished import FinishedRun, read_folds, read_frontier, read_results, read_run
 from benchmark.runs.folder_notes import other_experiment
 from benchmark.runs.frames import check_failures, check_results
 from benchmark.statistics.frames import SCENARIO
@@ -460,7 +460,7 @@ class Run:
         run = self.finished
         every = read_results(self.folder, run, [metric.name for metric in run.metrics])
         checked = check_results(every, run), check_failures(run.failures, run)
-        found = dict(run_figures(run.summary, *checked, run))
+        found = dict(run_figures(run.summary, *checked, run, read_frontier(self.folder)))
         # One repetition has no statistics.
         return found if run.repetitions < 2 else {**found, **dict(statistics_figures(self.statistics()))}
 
