@@ -140,9 +140,18 @@ def the_run() -> psutil.Process:
     return grandparent
 
 
+OTHERS: set[psutil.Process] = set()
+"""What tests of other files have left running, such as the trackers of other pools."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _others() -> None:
+    OTHERS.update(psutil.Process().children(recursive=True))
+
+
 def nothing_is_left() -> bool:
-    """Return whether all processes that were started have ended and were waited for."""
-    return not psutil.Process().children(recursive=True)
+    """Return whether all processes that these tests started have ended and were waited for."""
+    return OTHERS.issuperset(psutil.Process().children(recursive=True))
 
 
 class Unstartable:
