@@ -75,6 +75,8 @@ class Sources:
     data_dir: str | Path | None = None  # searched first; BETABENCH_DATA unless given
     offline: bool = False  # never use the network
     progress: Progress | None = None
+    unreached: set[str] = field(default_factory=set, compare=False, repr=False)
+    """URLs that no connection was made to since one was: without a network, the next are tried once only."""
 
 
 ANYWHERE = Sources()
@@ -174,7 +176,7 @@ class _Finder:
         assert file.url is not None
         assert file.name is not None
         if file.url not in self.downloads:
-            packed = _fetch(file.url, self.sources.progress)
+            packed = _fetch(file.url, self.sources)
             _verify_digest(packed, file.archive_sha256, file.url, DownloadError)
             self.downloads[file.url] = packed
         location = " -> ".join((file.url, *file.member))
@@ -210,17 +212,22 @@ class _Unreachable(Exception):  # noqa: N818  # a state of the network, reported
     """A URL that cannot be fetched, and why."""
 
 
-def _fetch(url: str, progress: Progress | None) -> bytes:
+def _fetch(url: str, sources: Sources) -> bytes:
     """Download into memory, trying again after failures that may pass."""
     import requests
 
     for attempt in itertools.count(1):
         try:
-            return _get(url, progress)
+            content = _get(url, sources.progress)
+            sources.unreached.clear()
+            return content
         except requests.RequestException as error:
             status = error.response.status_code if error.response is not None else None
-            most = CONNECTION_ATTEMPTS if isinstance(error, requests.ConnectionError) else ATTEMPTS
-            if attempt == most or (status is not None and status not in _TRANSIENT_STATUS):
+            most = ATTEMPTS
+            if isinstance(error, requests.ConnectionError):
+                most = 1 if sources.unreached else CONNECTION_ATTEMPTS
+                sources.unreached.add(url)
+            if attempt >= most or (status is not None and status not in _TRANSIENT_STATUS):
                 tries = "1 try" if attempt == 1 else f"{attempt} tries"
                 raise _Unreachable(f"{_reason(error)} ({tries})") from error
             time.sleep(BACKOFF * 2 ** (attempt - 1))
