@@ -55,6 +55,10 @@ class Fold:
     axes: Axes  # what its random numbers are for
     train: Table
     tests: Mapping[Test, TestRows]
+    # Positions among the scene's rows, ascending: of those that train was made from, the real rows before
+    # bias or those that the network is of, if not all; and of those that train has, if they are real.
+    known: NDArray[np.intp] | None = None
+    kept: NDArray[np.intp] | None = None
 
 
 def axes(scene: Scene, block: Block, experiment: Experiment) -> Axes:
@@ -69,7 +73,7 @@ def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[F
     if not experiment.splits:
         whole = scene.planted(block.bias, beta)[0]
         train = whole.draw(scene.n_train, generator(experiment.seed, purpose="sample", **own))
-        content, fill = Rows.of(scene.test), _numbering(scene, experiment, own, None)
+        content, fill = Rows.of(scene.test), numbering(scene, experiment, own, None)
         tests = _tests(content, bias, beta, whole, experiment, own, fill, content.kept)
         yield Fold(own, fill(train, None, "train"), tests)
         return
@@ -90,12 +94,12 @@ def draw_folds(scene: Scene, block: Block, experiment: Experiment) -> Iterator[F
         held_out = Rows.of(
             scene.test.take(test_rows), None if rows.score is None else rows.score.take(test_rows)
         )
-        fill = _numbering(scene, experiment, fold, train_rows)
+        fill = numbering(scene, experiment, fold, train_rows)
         tests = _tests(held_out, bias, beta, planted, experiment, fold, fill, test_rows)
-        yield Fold(fold, fill(train, kept, "train"), tests)
+        yield Fold(fold, fill(train, kept, "train"), tests, train_rows, kept)
 
 
-def _numbering(scene: Scene, experiment: Experiment, own: Axes, known: NDArray[np.intp] | None) -> _Numbering:
+def numbering(scene: Scene, experiment: Experiment, own: Axes, known: NDArray[np.intp] | None) -> _Numbering:
     """Return what gives a table numbers, told which of the scene's rows it has, and what they are for.
 
     Those that are drawn are drawn from the ``known`` rows, or from all; see

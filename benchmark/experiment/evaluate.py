@@ -26,7 +26,7 @@ from benchmark.errors import (
     UnknownNameError,
     where,
 )
-from benchmark.experiment.draws import Fold, TestRows, draw_folds
+from benchmark.experiment.draws import Axes, Fold, TestRows, draw_folds
 from benchmark.experiment.entries import ClassifierEntry
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.score import (
@@ -52,7 +52,8 @@ from benchmark.experiment.world import Scene, World
 from benchmark.seeding import axis_seed, generator
 from benchmark.techniques import Convergence, Technique, Tools, get_technique, list_techniques
 from benchmark.techniques._checks import checked_decision, checked_score
-from benchmark.techniques.base import Estimator, unfit
+from benchmark.techniques.base import unfit
+from benchmark.text.words import in_fold
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,16 @@ def classifier_mismatch(technique: Technique, factory: ClassifierFactory) -> str
     return None
 
 
+def declined_by(technique: Technique, train: Table) -> str | None:
+    """Return why a technique declines a training sample, or None if it does not."""
+    reason = unfit(technique, train)
+    if reason is None:
+        reason = technique.skip(train)
+        if not (reason is None or (isinstance(reason, str) and reason.strip())):
+            raise TechniqueError(f"its skip() returned {reason!r} in place of a reason or None")
+    return reason
+
+
 def cell_result(
     scene: Scene, block: Block, cell: Cell, status: Status, reason: str = "", **content: Any
 ) -> CellResult:
@@ -139,10 +150,7 @@ class Evaluator:
     def __init__(self, world: World) -> None:
         self.world = world
         self.techniques = configured_techniques(world.experiment)
-        self._own = {
-            name: json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
-            for name, technique in self.techniques.items()
-        }
+        self._named = {place: named(technique) for place, technique in self.techniques.items()}
         self.classifiers = {
             entry.name: make_classifier(entry.classifier, entry.parameters, entry.encoding)
             for entry in world.experiment.classifiers
@@ -171,35 +179,20 @@ class Evaluator:
     def __call__(self, block: Block, cells: tuple[Cell, ...]) -> Iterator[CellResult]:
         """Yield the result of each cell, in order; a cell that fails yields why."""
         scene = self.world.scenes[block.dataset]
-        seed = self.world.experiment.seed
         folds: list[Fold] = []
         try:
-            folds.extend(map(_sealed_fold, draw_folds(scene, block, self.world.experiment)))
+            folds.extend(map(sealed_fold, draw_folds(scene, block, self.world.experiment)))
         except Exception as error:
-            begin = _in_fold(len(folds), scene.folds)
-            reason = f"{begin}the rows to train and test on could not be drawn: {_in_words(error)}"
+            begin = in_fold(len(folds), scene.folds)
+            reason = f"{begin}the rows to train and test on could not be drawn: {in_words(error)}"
             yield from (cell_result(scene, block, cell, "failed", reason) for cell in cells)
             return
         scorers = scorers_of(folds, self.scorers[block.dataset], scene.test)
-        rankers = [_Ranker(fold.train) for fold in folds]
-        seeds = [axis_seed(seed, purpose="classifier", **fold.axes) for fold in folds]
+        shared = [self._shared(fold, fold.train) for fold in folds]
         # All at once: after a technique, which empties the processor's caches, each would take five times as
         # long.
         tools = [
-            [
-                Tools(
-                    classifier=self._builder(cell.classifier, classifier_seed),
-                    ranker=ranker,
-                    # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
-                    rng=generator(
-                        seed,
-                        purpose="technique",
-                        technique=self._own[block.dataset, cell.technique],
-                        **fold.axes,
-                    ),
-                )
-                for fold, ranker, classifier_seed in zip(folds, rankers, seeds, strict=True)
-            ]
+            [self._tools(cell, self._named[block.dataset, cell.technique], own) for own in shared]
             for cell in cells
         ]
         for cell, own_tools in zip(cells, tools, strict=True):
@@ -208,10 +201,19 @@ class Evaluator:
             content = self._cell(block, cell, technique, folds, own_tools, scorers)
             yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
-    def _builder(self, classifier: str, seed: int) -> Callable[[NDArray[np.int64]], Estimator]:
-        if classifier not in self.classifiers:
-            return _no_classifier
-        return functools.partial(self.classifiers[classifier].build, seed=seed)
+    def _shared(self, fold: Fold, train: Table) -> _Shared:
+        seed = axis_seed(self.world.experiment.seed, purpose="classifier", **fold.axes)
+        return _Shared(fold.axes, _Ranker(train), seed)
+
+    def _tools(self, cell: Cell, technique: str, shared: _Shared, purpose: str = "technique") -> Tools:
+        """Return what a technique, as :func:`named` tells it apart, is handed for a cell."""
+        factory = self.classifiers.get(cell.classifier)
+        return Tools(
+            _no_classifier if factory is None else functools.partial(factory.build, seed=shared.seed),
+            shared.ranker,
+            # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
+            generator(self.world.experiment.seed, purpose=purpose, technique=technique, **shared.axes),
+        )
 
     def _cell(
         self,
@@ -225,40 +227,31 @@ class Evaluator:
         """Return the fields of a cell's result; the seconds are those before scoring."""
         started = time.perf_counter()
         factory = self.classifiers.get(cell.classifier)
-        mismatch = None if factory is None else classifier_mismatch(technique, factory)
+        if factory is not None and (mismatch := classifier_mismatch(technique, factory)) is not None:
+            return {"status": "skipped", "reason": storable(mismatch)}
         numbers = factory is not None and factory.encoding == "numbers"
         answers: dict[Place, Answers] = {}
         convergences, unconstrained = [], []
         begin = ""
         try:
             for number, (fold, own_tools) in enumerate(zip(folds, tools, strict=True)):
-                begin = "" if mismatch else _in_fold(number, len(folds))
+                begin = in_fold(number, len(folds))
                 # Tables of its own for each: what a table derives from its codes can be written to.
                 train = fold.train.twin(numbers=numbers)
                 with np.errstate():  # what a technique sets is not for the next one
-                    declined = mismatch if mismatch is not None else unfit(technique, train)
-                    if declined is None:
-                        declined = technique.skip(train)
-                    if declined is not None:
-                        if not (isinstance(declined, str) and declined.strip()):
-                            reason = f"{begin}its skip() returned {declined!r} in place of a reason or None"
-                            return {"status": "failed", "reason": reason}
+                    if (declined := declined_by(technique, train)) is not None:
                         return {"status": "skipped", "reason": begin + storable(declined)}
                     own_scorers = {test: scorers[number, test] for test in fold.tests}
                     asked = technique, train, fold.tests, own_scorers, own_tools
-                    found, convergence, said = _answers(*asked, numbers)
+                    found, convergence, said = answers_of(*asked, numbers)
                 answers |= {(number, test): own for test, own in found.items()}
                 convergences += [convergence] if convergence is not None else []
                 unconstrained += [said] if said is not None else []
             seconds = time.perf_counter() - started
             frontier = frontier_values([said() for said in unconstrained], self.world.experiment.tests)
-        except NotConvergedError as error:
-            return {"status": "not_converged", "reason": begin + _in_words(error)}
-        except DeclinedError as error:
-            return {"status": "skipped", "reason": begin + _in_words(error)}
         # SystemExit and KeyboardInterrupt as well: no technique ends more than its own cell.
         except BaseException as error:
-            return {"status": "failed", "reason": begin + _in_words(error)}
+            return {"status": status_of(error), "reason": begin + in_words(error)}
         scored = {place: scorers[place].score(own) for place, own in answers.items()}
         return {
             "status": "ok",
@@ -273,6 +266,11 @@ class Evaluator:
         }
 
 
+def named(technique: Technique) -> str:
+    """Return what tells a configured technique's random numbers apart from those of others."""
+    return json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
+
+
 def _no_classifier(_cardinalities: NDArray[np.int64]) -> NoReturn:
     raise TechniqueError(
         "A technique that declares a learner of its own asks for a classifier",
@@ -281,7 +279,7 @@ def _no_classifier(_cardinalities: NDArray[np.int64]) -> NoReturn:
     )
 
 
-def _answers(
+def answers_of(
     technique: Technique,
     train: Table,
     tests: Mapping[Test, TestRows],
@@ -339,17 +337,13 @@ def _answers(
     return answers, figures, more
 
 
-def _in_fold(number: int, n_folds: int | None) -> str:
-    """Return how a reason begins that concerns one of several folds; nothing if there is only one."""
-    return f"fold {number + 1} of {n_folds}: " if n_folds is not None and n_folds > 1 else ""
+def sealed_fold(fold: Fold) -> Fold:
+    """Return a fold of which techniques can change nothing that they see."""
+    tests = {name: replace(rows, seen=sealed(rows.seen)) for name, rows in fold.tests.items()}
+    return replace(fold, train=sealed(fold.train), tests=tests)
 
 
-def _sealed_fold(fold: Fold) -> Fold:
-    tests = {name: replace(rows, seen=_sealed(rows.seen)) for name, rows in fold.tests.items()}
-    return replace(fold, train=_sealed(fold.train), tests=tests)
-
-
-def _sealed(table: Table) -> Table:
+def sealed(table: Table) -> Table:
     """Return a copy of a table with codes that cannot be made writeable again."""
     for schema in (table.schema, table.feature_schema):
         schema.cardinalities.flags.writeable = False
@@ -362,7 +356,15 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     return np.frombuffer(array.tobytes(order="F"), array.dtype).reshape(array.shape, order="F")
 
 
-def _in_words(error: BaseException) -> str:
+def status_of(error: BaseException) -> Status:
+    """Return how a cell ends in which a technique raises an exception."""
+    if isinstance(error, NotConvergedError):
+        return "not_converged"
+    return "skipped" if isinstance(error, DeclinedError) else "failed"
+
+
+def in_words(error: BaseException) -> str:
+    """Return what an exception says, as a reason that can be stored."""
     try:
         text = str(error)
     except Exception:  # an exception of a plugin's own
@@ -387,3 +389,12 @@ class _Ranker:
         if self._scores is None:
             self._scores = _read_only(naive_bayes_ranker(table))
         return self._scores
+
+
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """What the tools of all techniques on one training sample have in common."""
+
+    axes: Axes
+    ranker: _Ranker
+    seed: int  # of classifiers

@@ -21,22 +21,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.bias import Rows
 from benchmark.columns import ORIGINAL, TUNED
 from benchmark.data.table import Table
-from benchmark.errors import BetabenchError, DeclinedError, NotConvergedError
-from benchmark.experiment.draws import Fold, TestRows, _numbering, draw_folds, n_held_out, split
+from benchmark.experiment.draws import Fold, TestRows, draw_folds, n_held_out, numbering
 from benchmark.experiment.entries import TechniqueEntry, TunedOn
 from benchmark.experiment.evaluate import (
     Cell,
     Evaluator,
-    _answers,
-    _in_words,
-    _Ranker,
-    _sealed,
-    _sealed_fold,
+    answers_of,
     cell_result,
     classifier_mismatch,
+    declined_by,
+    in_words,
+    named,
+    sealed,
+    sealed_fold,
+    status_of,
 )
 from benchmark.experiment.plan import Block, Experiment
 from benchmark.experiment.rule import Values, space
@@ -44,10 +44,9 @@ from benchmark.experiment.score import Place, Scorer, scorers_of, scoring_digest
 from benchmark.experiment.store import CellResult, Status
 from benchmark.experiment.versions import code_digest
 from benchmark.experiment.world import Scene, World, network_digest
-from benchmark.seeding import axis_seed, generator
-from benchmark.techniques import Technique, Tools, get_technique
+from benchmark.seeding import generator
+from benchmark.techniques import Technique, get_technique
 from benchmark.techniques._search import is_whole
-from benchmark.techniques.base import unfit
 
 
 def settings(
@@ -143,7 +142,7 @@ class TuningEvaluator(Evaluator):
             if self._stage is None:
                 self._stage = self._drawn(scene, block)
         except Exception as error:
-            reason = f"the rows to train, to tune and to test on could not be drawn: {_in_words(error)}"
+            reason = f"the rows to train, to tune and to test on could not be drawn: {in_words(error)}"
             return cell_result(scene, block, cell, "failed", reason)
         content = self._chosen(block, cell, self._stage)
         return cell_result(scene, block, cell, **{**content, "seconds": time.perf_counter() - started})
@@ -152,16 +151,16 @@ class TuningEvaluator(Evaluator):
         experiment = self.world.experiment
         assert experiment.tune is not None
         (drawn,) = draw_folds(scene, block, experiment)
-        fold = _sealed_fold(drawn)
+        fold = sealed_fold(drawn)
         held_out, clean = validation_rows(scene, block, experiment, fold)
         whole = fold.train.take(held_out)
         rows: dict[TunedOn, TestRows] = {"biased": TestRows(whole.hide_label(), whole), "clean": clean}
         rows["oracle"] = fold.tests[ORIGINAL]
-        rows = {on: TestRows(_sealed(own.seen), own.truth) for on, own in rows.items()}
+        rows = {on: TestRows(sealed(own.seen), own.truth) for on, own in rows.items()}
         metrics = experiment.tune.parsed.metrics
         scorers = {on: Scorer(own.truth, metrics, scene.strata) for on, own in rows.items()}
         tested = scorers_of([fold], self.scorers[block.dataset], scene.test)
-        return _Stage(fold, tested, _sealed(fold.train.take(~held_out)), rows, scorers)
+        return _Stage(fold, tested, sealed(fold.train.take(~held_out)), rows, scorers)
 
     def _chosen(self, block: Block, cell: Cell, stage: _Stage) -> dict[str, Any]:
         """Return the fields of the result of a cell with a tuned technique."""
@@ -175,7 +174,7 @@ class TuningEvaluator(Evaluator):
             return _unscored(tried)
         technique, default = tried[place].technique, tried[0].technique
         if (cell.classifier, technique) not in self._fitted:
-            tools = self._tools(cell, technique, stage.fold.train, stage.fold, "technique")
+            tools = self._tools(cell, named(technique), self._shared(stage.fold, stage.fold.train))
             content = self._cell(block, cell, technique, [stage.fold], [tools], stage.scorers)
             self._fitted[cell.classifier, technique] = content
         content = dict(self._fitted[cell.classifier, technique])
@@ -213,40 +212,25 @@ class TuningEvaluator(Evaluator):
         return self._searched[base, cell.classifier]
 
     def _try(self, cell: Cell, technique: Technique, stage: _Stage) -> _Tried:
-        tools = self._tools(cell, technique, stage.train, stage.fold, "trial")
+        tools = self._tools(cell, named(technique), self._shared(stage.fold, stage.train), "trial")
         factory = self.classifiers.get(cell.classifier)
         numbers = factory is not None and factory.encoding == "numbers"
         train, tests, scorers = stage.train.twin(numbers=numbers), stage.rows, stage.validation
         try:
             with np.errstate():
                 declined = None if factory is None else classifier_mismatch(technique, factory)
-                declined = declined or unfit(technique, train) or technique.skip(train)
+                declined = declined or declined_by(technique, train)
                 if declined is not None:
-                    return _Tried(technique, {}, "skipped", str(declined))
+                    return _Tried(technique, {}, "skipped", declined)
                 asked: tuple[Any, Any] = (tests, scorers)  # by other names than those of tests
-                answers = _answers(technique, train, *asked, tools, numbers)[0]
+                answers = answers_of(technique, train, *asked, tools, numbers)[0]
             found: dict[Any, Any] = answers
             values = {on: scorers[on].score(own).results.values for on, own in found.items()}
             return _Tried(
                 technique, {on: {k: float(v) for k, v in own.items()} for on, own in values.items()}
             )
-        except NotConvergedError as error:
-            return _Tried(technique, {}, "not_converged", _in_words(error))
-        except DeclinedError as error:
-            return _Tried(technique, {}, "skipped", _in_words(error))
         except BaseException as error:  # SystemExit as well: no setting ends more than itself
-            return _Tried(technique, {}, "failed", _in_words(error))
-
-    def _tools(self, cell: Cell, technique: Technique, train: Table, fold: Fold, purpose: str) -> Tools:
-        # As :class:`Evaluator` makes them: a setting that is chosen gives what it would give as an entry.
-        seed = self.world.experiment.seed
-        named = json.dumps({"name": technique.name, "parameters": technique.parameters}, sort_keys=True)
-        classifier_seed = axis_seed(seed, purpose="classifier", **fold.axes)
-        return Tools(
-            classifier=self._builder(cell.classifier, classifier_seed),
-            ranker=_Ranker(train),
-            rng=generator(seed, purpose=purpose, technique=named, **fold.axes),
-        )
+            return _Tried(technique, {}, status_of(error), in_words(error))
 
 
 def validation_rows(
@@ -260,32 +244,19 @@ def validation_rows(
     """
     assert experiment.tune is not None
     rng, bias = partial(generator, experiment.seed, **fold.axes), scene.biases[block.bias]
-    known = sampled = None
-    if experiment.splits:
-        ((known, _),) = split(scene, experiment, fold.axes)
-    places = np.arange(len(fold.train))
-    if experiment.train == "data":
-        assert known is not None  # real rows are trained on only where some are held out
-        # Drawn once more as :func:`benchmark.experiment.draws.draw_folds` draws them.
-        lots = rng(purpose="sample")
-        if scene.n_train < len(known):
-            known = np.sort(lots.choice(known, scene.n_train, replace=False))
-        planted = bias.plant_in_rows(Rows.of(scene.test, scene.score).take(known), block.beta, lots)
-        if not np.array_equal(planted.table.codes, fold.train.codes):
-            raise BetabenchError("The rows of the training sample could not be found again")
-        sampled, places = known, np.searchsorted(known, planted.kept)
-    n = len(places) if sampled is None else len(sampled)
+    known, kept = fold.known, fold.kept
+    n = len(fold.train if known is None or kept is None else known)
     held_out = np.zeros(n, dtype=bool)
     held_out[rng(purpose="validation").permutation(n)[: n_held_out(n, experiment.tune.on)]] = True
-    if sampled is not None:
-        sampled = sampled[held_out]
-        before = scene.test.take(sampled)
-    else:
-        network = scene.network if known is None else scene.network_of(known)
+    if known is None or kept is None:
+        rows, network = None, scene.network if known is None else scene.network_of(known)
         before = bias.plant_unchecked(network, 0.0).draw(int(held_out.sum()), rng(purpose="clean"))
+    else:
+        rows = known[held_out]
+        before, held_out = scene.test.take(rows), held_out[np.searchsorted(known, kept)]
     seen = bias.observe(before, block.beta, rng(purpose="observe clean")).hide_label()
-    seen = _numbering(scene, experiment, fold.axes, known)(seen, sampled, "clean")
-    return held_out[places], TestRows(seen, before)
+    seen = numbering(scene, experiment, fold.axes, known)(seen, rows, "clean")
+    return held_out, TestRows(seen, before)
 
 
 def _unscored(tried: Sequence[_Tried]) -> dict[str, Any]:

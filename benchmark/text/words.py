@@ -53,6 +53,16 @@ def share(value: float) -> str:
     return f"{percent:.0f} %" if exact else f"{percent:.1f} %"
 
 
+def in_fold(number: int, n_folds: int | None) -> str:
+    """Return how a reason begins that concerns one of several folds; nothing if there is only one."""
+    return f"fold {number + 1} of {n_folds}: " if n_folds is not None and n_folds > 1 else ""
+
+
+def in_any_fold(reason: str) -> str:
+    """Return a reason that begins with :func:`in_fold` without saying which fold it was."""
+    return re.sub(r"^fold \d+ of (\d+): ", r"in one of \1 folds, ", reason)
+
+
 def few(names: Sequence[str], most: int = 6, others: str = "more") -> str:
     """Return the first of some names, and how many others there are: ``"a, b and 3 more"``."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} {others}" if len(names) > most else "")
