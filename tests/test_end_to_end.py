@@ -365,7 +365,7 @@ def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
     names = ("hangs", "dies", "raises", "declines", "one_class")
     more = "\n".join(f'[[techniques]]\ntechnique = "{name}"' for name in names)
     file = tmp_path / "disasters.toml"
-    file.write_text(EXPERIMENT.format(time_limit=5, more=more))
+    file.write_text(EXPERIMENT.format(time_limit=3, more=more))
     arguments = ("--experiment", file, "--output", tmp_path / "out", "--plugin", plugin, "--no-figures")
     small = ("--betas", "0.5", "--repetitions", "1", "--workers", "1")
     done = run(*arguments, *small, BETABENCH_CACHE=cache)
@@ -378,7 +378,7 @@ def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
         "declines": "skipped",
         "one_class": "skipped",
     }
-    assert "time limit of 5 seconds" in failures["reason"]["hangs"]
+    assert "time limit of 3 seconds" in failures["reason"]["hangs"]
     assert "SIGKILL" in failures["reason"]["dies"]
     assert "ZeroDivisionError: a bug in the plugin" in failures["reason"]["raises"]
     assert failures["reason"]["declines"] == "it never runs on a Friday"
@@ -392,7 +392,7 @@ def test_techniques_that_go_wrong_become_rows_and_the_run_goes_on(
     assert set(ours) <= set(whole)
     assert "Without a value: 2 skipped, 1 failed, 1 timeout, 1 crashed" in done.stdout
     # With more time, what timed out is tried again, and nothing else is; asked for, failures are, too.
-    file.write_text(EXPERIMENT.format(time_limit=6, more=more))
+    file.write_text(EXPERIMENT.format(time_limit=4, more=more))
     assert "8 cells, 1 of them computed now" in run(*arguments, *small, BETABENCH_CACHE=cache).stdout
     again = run(*arguments, *small, "--retry-failed", BETABENCH_CACHE=cache)
     assert "8 cells, 3 of them computed now" in again.stdout

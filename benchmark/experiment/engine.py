@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from benchmark.errors import ExperimentError
-from benchmark.experiment.fork_server import CAN_FORK, ForkServer
+from benchmark.experiment.fork_server import CAN_FORK, ONE_THREAD, ForkServer, is_alone
 from benchmark.experiment.pool import Finished, Handler, Limits, Pool, Task, work
 from benchmark.experiment.versions import processor
 
@@ -43,9 +46,17 @@ _EARLY: list[ForkServer] = []  # begun before the engine that will have it
 
 @contextlib.contextmanager
 def preparing() -> Iterator[None]:
-    """Begin to prepare the processes of the next :class:`LocalEngine`, while the caller still imports."""
+    """Begin to prepare the processes of the next :class:`LocalEngine`, for a command.
+
+    Nothing that computes has been imported before it: this process and its workers share their imports then,
+    so that this one as well has one thread of linear algebra. Else a process imports while the caller does.
+    """
     if CAN_FORK:
-        _EARLY.append(ForkServer(work, _PRELOADED))
+        if fresh := "numpy" not in sys.modules:
+            os.environ.update(ONE_THREAD)
+            for name in ("benchmark.api", *_PRELOADED):
+                importlib.import_module(name)
+        _EARLY.append(ForkServer(work, _PRELOADED, fork=fresh and is_alone()))
     try:
         yield
     finally:

@@ -1,9 +1,10 @@
 """A process that has imported and prepared what workers need, and forks a worker in milliseconds.
 
-It is a fresh process and not a fork of the run's own, whose threads a fork would leave in the middle of what
-they do. Where it has threads itself, which a plugin can start when it is imported, each worker is a server
-that has become one, and there is none where the system cannot fork safely: workers import and prepare for
-themselves then.
+It is a fork of the run's own process where that has done nothing yet but import, as a command's has, so that
+both import once. Else it is a fresh process: a fork would leave threads in the middle of what they do. Where
+the server has threads itself, which a plugin can start when it is imported, each worker is a server that has
+become one, and there is none where the system cannot fork safely: workers import and prepare for themselves
+then.
 
 Everything hangs on two pipes without content. The server ends when that of the run does, with all workers;
 workers end when that of the server does. So whatever is killed, nothing is left.
@@ -15,6 +16,7 @@ import contextlib
 import gc
 import importlib
 import itertools
+import math
 import multiprocessing
 import os
 import pickle
@@ -99,7 +101,7 @@ class Forked:
 class Unforked(Forked):
     """A worker that a server has become."""
 
-    def __init__(self, server: ForkServer, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, server: ForkServer, process: subprocess.Popen[bytes] | _Child) -> None:
         super().__init__(process.pid, server, 0)
         self._process = process
 
@@ -114,19 +116,45 @@ class Unforked(Forked):
         return False
 
 
+class _Child:
+    """A fork of this process, asked as a Popen is."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self._code: int | None = None
+        self._lock = threading.Lock()  # it can be waited for once
+
+    def poll(self) -> int | None:
+        """Return its exit code, negative for a signal; None while it runs."""
+        with self._lock:
+            if self._code is None and (ended := os.waitpid(self.pid, os.WNOHANG))[0]:
+                self._code = os.waitstatus_to_exitcode(ended[1])
+            return self._code
+
+    def wait(self, timeout: float = math.inf) -> int:
+        """Wait for its end, and return its exit code; a TimeoutExpired says that it still runs."""
+        end = time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if time.monotonic() > end:
+                raise subprocess.TimeoutExpired("fork", timeout)
+            time.sleep(0.002)
+        return code
+
+
 class ForkServer:
     """Starts a server at once, which imports while the caller does something else.
 
     ``work`` runs in each worker, and is found by its name; ``preload`` are modules to import. Several threads
-    may ask for workers. A server that is lost is replaced when the next one is asked for.
+    may ask for workers. A server that is lost is replaced when the next one is asked for. With ``fork``, the
+    first one is a fork of this process, which must have imported with :data:`ONE_THREAD` and have no threads.
     """
 
-    def __init__(self, work: Work, preload: Sequence[str] = ()) -> None:
-        self._work, self._preload = work, tuple(preload)
+    def __init__(self, work: Work, preload: Sequence[str] = (), *, fork: bool = False) -> None:
+        self._work, self._preload, self._fork = work, tuple(preload), fork
         self._lock = threading.RLock()
         self._closed = False
         self._number = 0  # of servers that were started
-        self._process: subprocess.Popen[bytes]
+        self._process: subprocess.Popen[bytes] | _Child
         self._prepared: Callable[[], Any] | None
         self._questions = itertools.count()
         self._launch()
@@ -211,27 +239,42 @@ class ForkServer:
         self._prepared = None
         self._control, control = multiprocessing.Pipe()
         life, self._life = multiprocessing.Pipe(duplex=False)
+        if self._fork:
+            self._fork = False  # those that replace it come too late for that
+            if (pid := os.fork()) == 0:
+                os.setsid()  # as below
+                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+                self._control.close()
+                self._life.close()
+                _serve(control, life)
+            self._process = _Child(pid)
+        else:
+            self._process = self._fresh(control, life)
+        control.close()
+        life.close()
+        with contextlib.suppress(OSError):  # noticed when a worker is asked for
+            self._control.send((self._work, self._preload))
+
+    def _fresh(self, control: Connection, life: Connection) -> subprocess.Popen[bytes]:
         with main_without_file_not_imported():
             data = spawn.get_preparation_data("betabench")
         data["authkey"] = bytes(data["authkey"])
         # Its first modules are found where those of this process were, whatever its own folder is.
         program = (
             f"import sys; sys.path[:] = {[p for p in data['sys_path'] if isinstance(p, str)]!r}; "
-            f"from {__name__} import _serve; _serve({control.fileno()}, {life.fileno()})"
+            f"from {__name__} import _begin; _begin({control.fileno()}, {life.fileno()})"
         )
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
-        self._process = subprocess.Popen(
+        process = subprocess.Popen(
             [spawn.get_executable(), *flags, "-c", program],
             env={**os.environ, **ONE_THREAD},
             stdin=subprocess.DEVNULL,
             pass_fds=(control.fileno(), life.fileno()),
             start_new_session=True,  # Ctrl-C in a terminal is for the run alone
         )
-        control.close()
-        life.close()
-        with contextlib.suppress(OSError):  # noticed when a worker is asked for
+        with contextlib.suppress(OSError):
             self._control.send(data)
-            self._control.send((self._work, self._preload))
+        return process
 
     def _ended(self) -> int:
         """Return the exit code of a server that ends, and end it if it does not."""
@@ -242,18 +285,28 @@ class ForkServer:
             return self._process.wait()
 
 
-def _serve(control_handle: int, life_handle: int) -> NoReturn:
+def _begin(control_handle: int, life_handle: int) -> NoReturn:
+    """Run in a server that is a fresh process."""
+
+    def prepare() -> None:
+        data = control.recv()
+        process = multiprocessing.current_process()
+        process._inheriting = True  # type: ignore[attr-defined]  # as multiprocessing marks its own
+        spawn.prepare(data)
+        del process._inheriting  # type: ignore[attr-defined]
+
+    control = Connection(control_handle)
+    _serve(control, Connection(life_handle, writable=False), prepare)
+
+
+def _serve(control: Connection, life: Connection, prepare: Callable[[], None] = lambda: None) -> NoReturn:
     """Run in the server."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    control, life = Connection(control_handle), Connection(life_handle, writable=False)
     code = 1
     try:
         with _leaving_with(life):
-            data = control.recv()
+            prepare()
             process = multiprocessing.current_process()
-            process._inheriting = True  # type: ignore[attr-defined]  # as multiprocessing marks its own
-            spawn.prepare(data)
-            del process._inheriting  # type: ignore[attr-defined]
             process.daemon = True  # workers are no place for pools of processes, joblib's among them
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is prepared may be a plugin that prints
             work, preload = control.recv()
@@ -296,7 +349,7 @@ def _answer(control: Connection, life: Connection, work: Work) -> None:
                     connection.send(("refused", refused))
                 elif refused is not None:
                     answer = refused
-                elif _is_alone():
+                elif is_alone():
                     sys.stdout.flush()
                     sys.stderr.flush()
                     if (answer := os.fork()) == 0:
@@ -318,7 +371,7 @@ def _answer(control: Connection, life: Connection, work: Work) -> None:
             os.waitpid(pid, 0)
 
 
-def _is_alone() -> bool:
+def is_alone() -> bool:
     """Return whether this process has one thread, those of compiled libraries included."""
     names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
     # The allocator of Apache Arrow, which pandas loads, is made to be forked beside its thread.

@@ -1,4 +1,5 @@
 import functools
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from benchmark.experiment import engine as engine_module
 from benchmark.experiment import run as run_module
 from benchmark.experiment.cluster import Cluster, load_cluster
 from benchmark.experiment.engine import LocalEngine, open_engine, preparing
-from benchmark.experiment.fork_server import ForkServer, Work
+from benchmark.experiment.fork_server import CAN_FORK, ForkServer, Work
 from benchmark.experiment.plan import Block, Shard, load_experiment, plan_blocks
 from benchmark.experiment.pool import Handler, Limits, Pool, Task
 from benchmark.experiment.run import compute
@@ -84,7 +85,7 @@ def test_an_engine_takes_over_what_was_begun_before_it(monkeypatch: pytest.Monke
     begun: list[ForkServer] = []
 
     class Server(ForkServer):
-        def __init__(self, work: Work, preload: Sequence[str] = ()) -> None:
+        def __init__(self, work: Work, preload: Sequence[str] = (), **_: object) -> None:
             super().__init__(work)  # imports take seconds
             begun.append(self)
 
@@ -97,6 +98,32 @@ def test_an_engine_takes_over_what_was_begun_before_it(monkeypatch: pytest.Monke
     with preparing():
         pass
     assert [server._process.poll() is None for server in begun] == [False] * 3
+
+
+COMMAND = """
+import os, psutil, signal
+from benchmark.experiment.engine import LocalEngine, preparing
+own = psutil.Process()
+with preparing(), LocalEngine(1) as engine:
+    from benchmark.experiment.pool import Limits, Task
+    from tests.experiment.test_pool import Handler
+    for _ in range(2):
+        ((finished,),) = engine.run([Task(0, ("threads",))], Handler, Limits(60))
+        print(finished.result, psutil.Process(engine.server._process.pid).cmdline() == own.cmdline())
+        os.kill(engine.server._process.pid, signal.SIGKILL)
+print(own.children(recursive=True))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CAN_FORK, reason="needs fork")
+@pytest.mark.parametrize(("before", "shared"), [("", "True"), ("import numpy", "False")])
+def test_workers_of_a_command_that_has_only_imported_are_forked_off_it(before: str, shared: str) -> None:
+    command = [sys.executable, "-c", before + COMMAND]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert not done.stderr
+    # What replaces a lost one is a fresh process.
+    assert done.stdout.splitlines() == [f"1 {shared}", "1 False", "[]"]
 
 
 def test_a_pool_keeps_its_processes_from_one_run_to_the_next() -> None:
