@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmark.data.card import Card, CategoricalColumn, NumericColumn, list_cards
+from benchmark.data.card import Card, list_cards
+from benchmark.data.card_parts import CategoricalColumn, NumericColumn
 from benchmark.experiment.world import embedded_network_path
 from benchmark.figures.network import draw_network
 from benchmark.figures.style import render

@@ -8,7 +8,7 @@ __all__ = ["REFERENCE", "reference_pages"]
 
 REFERENCE: dict[str, tuple[str, str]] = {
     "api": ("what `import benchmark` offers: runs and samples", "api"),
-    "data": ("tables, cards, loading", "data data.card data.load"),
+    "data": ("tables, cards, loading", "data data.card data.card_parts data.load"),
     "network": (
         "learning, sampling, inference",
         "network.model network.learn network.sample network.inference network.bif",

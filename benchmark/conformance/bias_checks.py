@@ -12,7 +12,7 @@ from benchmark.bias import Bias, BiasKind, Expected, Group, Level, Rows, Score
 from benchmark.conformance._bench import NotApplicableError
 from benchmark.conformance._example import example_table
 from benchmark.conformance.checks import CheckResult, outcome_of
-from benchmark.data.card import NetworkSettings
+from benchmark.data.card_parts import NetworkSettings
 from benchmark.errors import BetabenchError, BiasError
 from benchmark.network.learn import learn_network
 from benchmark.network.model import Network

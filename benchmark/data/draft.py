@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.card import CategoricalColumn, NumericColumn
+from benchmark.data.card_parts import CategoricalColumn, NumericColumn
 from benchmark.data.load import Coder
 from benchmark.data.sniff import RawColumn, RawTable, sniff
 from benchmark.data.states import (

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.card import MISSING_VALUES, Card, CategoricalColumn, NumericColumn, load_card
+from benchmark.data.card import Card, load_card
+from benchmark.data.card_parts import MISSING_VALUES, CategoricalColumn, NumericColumn
 from benchmark.data.numbers import Numbers
 from benchmark.data.raw import Records, read_records
 from benchmark.data.score import Score, contrary_labels, read_numbers, score_of

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmark.data.card import Card, Source, SourceFile
+from benchmark.data.card import Card
+from benchmark.data.card_parts import Source, SourceFile
 from benchmark.data.source import SourceBytes
 from benchmark.errors import DataError
 from benchmark.text.words import as_number

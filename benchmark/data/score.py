@@ -15,7 +15,8 @@ from benchmark.errors import DataError
 from benchmark.text.words import as_number, share
 
 if TYPE_CHECKING:  # the classes below are used without a card, too
-    from benchmark.data.card import Card, ScoreColumn
+    from benchmark.data.card import Card
+    from benchmark.data.card_parts import ScoreColumn
     from benchmark.data.raw import Records
     from benchmark.data.table import Table
 

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.data.card import MISSING_VALUES, Source, SourceFile
+from benchmark.data.card_parts import MISSING_VALUES, Source, SourceFile
 from benchmark.data.raw import DELIMITERS, number_repeats, read_csv
 from benchmark.data.source import read_file
 from benchmark.errors import DataError

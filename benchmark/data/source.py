@@ -28,7 +28,8 @@ from benchmark.text.files import write_atomically
 if TYPE_CHECKING:
     import requests
 
-    from benchmark.data.card import Card, SourceFile
+    from benchmark.data.card import Card
+    from benchmark.data.card_parts import SourceFile
 
 Progress = Callable[[str, int, int | None], None]
 """Called while a file downloads: its name, the bytes done, the bytes in all or None."""

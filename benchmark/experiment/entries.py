@@ -15,7 +15,8 @@ from pydantic import (
 )
 
 from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
-from benchmark.data.card import Card, DeprivedGroup, Edges, NetworkSettings, load_card
+from benchmark.data.card import Card, load_card
+from benchmark.data.card_parts import DeprivedGroup, Edges, NetworkSettings
 from benchmark.declarations import title_of
 from benchmark.errors import BiasError
 from benchmark.models import STRICT, Identifier, TechniqueName, entry_name

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from benchmark.bias import Bias, Expected, Planted, Rows, Score
 from benchmark.columns import BIASED
 from benchmark.data import Table
-from benchmark.data.card import Card, Edges, NetworkSettings, NumericColumn, load_card
+from benchmark.data.card import Card, load_card
+from benchmark.data.card_parts import Edges, NetworkSettings, NumericColumn
 from benchmark.data.load import group_notes, load_dataset
 from benchmark.data.numbers import Numbers
 from benchmark.data.source import ANYWHERE, DataNotFoundError, Sources

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from benchmark.data.card import NetworkSettings
+from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.table import Table
 from benchmark.errors import NetworkError
 from benchmark.network.model import Network, fit_network

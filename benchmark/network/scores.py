@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.card import ScoreName
+from benchmark.data.card_parts import ScoreName
 from benchmark.errors import NetworkError
 from benchmark.network._constraints import column_label
 from benchmark.network._counts import Rows, group, members, score_counts, score_extensions

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.data.card import NetworkSettings
+from benchmark.data.card_parts import NetworkSettings
 from benchmark.errors import NetworkError
 from benchmark.network._constraints import Constraints
 from benchmark.network._counts import collapse, members

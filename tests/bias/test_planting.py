@@ -13,7 +13,7 @@ from benchmark.bias import BiasKind, Chances, Rows, Score, by_label, list_bias_k
 from benchmark.bias.edits import BiasEdit
 from benchmark.bias.planting import Bias
 from benchmark.conformance import check_bias, example_of, example_table
-from benchmark.data.card import NetworkSettings
+from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.table import Table
 from benchmark.errors import BetabenchError, BiasError, UnknownNameError
 from benchmark.experiment.entries import BiasEntry

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchmark.data import Column
-from benchmark.data.card import Card, NumericColumn, list_cards, load_card
+from benchmark.data.card import Card, list_cards, load_card
+from benchmark.data.card_parts import NumericColumn
 from benchmark.errors import CardError, UnknownNameError
 
 WriteCard = Callable[..., Path]

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.data.card import CategoricalColumn, NumericColumn, load_card
+from benchmark.data.card import load_card
+from benchmark.data.card_parts import CategoricalColumn, NumericColumn
 from benchmark.data.load import Coder, Dataset, load_dataset
 from benchmark.data.raw import read_records
 from benchmark.data.source import DataNotFoundError, SourceBytes

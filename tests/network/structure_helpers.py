@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmark.data.card import NetworkSettings, ScoreName
+from benchmark.data.card_parts import NetworkSettings, ScoreName
 from benchmark.errors import NetworkError
 from benchmark.network._constraints import column_label, find_cycle
 from benchmark.network._counts import collapse

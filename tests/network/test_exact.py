@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmark.data.card import ScoreName
+from benchmark.data.card_parts import ScoreName
 from benchmark.errors import NetworkError
 from benchmark.network import exact as exact_module
 from benchmark.network._constraints import Constraints, find_cycle

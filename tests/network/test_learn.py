@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmark.data.card import Card, NetworkSettings, list_cards
+from benchmark.data.card import Card, list_cards
+from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.load import load_dataset
 from benchmark.data.source import Sources
 from benchmark.errors import NetworkError, UnknownNameError

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from benchmark.data.card import NetworkSettings
+from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.table import Column, Schema, Table
 from benchmark.network.learn import learn_network
 from benchmark.network.pooling import fit_pooled, pooled_counts, row_groups

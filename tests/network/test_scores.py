@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmark.data.card import ScoreName
+from benchmark.data.card_parts import ScoreName
 from benchmark.errors import NetworkError
 from benchmark.network import scores as scores_module
 from benchmark.network._counts import collapse, group, members

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmark.data.card import AlgorithmName, ScoreName
+from benchmark.data.card_parts import AlgorithmName, ScoreName
 from benchmark.errors import NetworkError
 from benchmark.network import search as search_module
 from benchmark.network._constraints import find_cycle

@@ -21,15 +21,8 @@ import pytest
 from pydantic import BaseModel
 
 from benchmark.cli import main
-from benchmark.data.card import (
-    Card,
-    CategoricalColumn,
-    Missing,
-    NumericColumn,
-    Source,
-    SourceFile,
-    list_cards,
-)
+from benchmark.data.card import Card, list_cards
+from benchmark.data.card_parts import CategoricalColumn, Missing, NumericColumn, Source, SourceFile
 from benchmark.declarations import list_declarations
 from benchmark.experiment import engine
 from benchmark.experiment.entries import BiasEntry, ClassifierEntry, DatasetEntry, StepEntry, TechniqueEntry

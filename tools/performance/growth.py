@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from benchmark.classifiers import make_classifier, naive_bayes_ranker
-from benchmark.data.card import NetworkSettings, load_card
+from benchmark.data.card import load_card
+from benchmark.data.card_parts import NetworkSettings
 from benchmark.data.source import Sources
 from benchmark.data.table import Column, Schema, Table
 from benchmark.experiment.entries import TechniqueEntry

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from benchmark.data.card import AlgorithmName, NetworkSettings
+from benchmark.data.card_parts import AlgorithmName, NetworkSettings
 from benchmark.data.table import Table
 from benchmark.network.search import learn_structure
 from benchmark.seeding import generator

@@ -1,0 +1,400 @@
+"""The tables and values that a dataset's card is made of; :mod:`benchmark.data.card` puts them together."""
+
+import difflib
+import itertools
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+AlgorithmName = Literal["tabu", "hill_climbing", "exact"]
+ScoreName = Literal["bic", "bdeu"]
+Names = TypeVar("Names", list[str], tuple[str, ...])
+Wanted = TypeVar("Wanted", bound=Iterable[str])
+Text = Annotated[str, Field(min_length=1)]
+# What tables, lists and headings hold is one line, whatever breaks the file has in it.
+Line = Annotated[Text, AfterValidator(lambda text: " ".join(text.split()))]
+Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+# TOML has arrays only, so tuples alone are read leniently; everything else keeps its type strictly.
+Texts = Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
+Edge = Annotated[tuple[Text, Text], Field(strict=False)]
+Edges = Annotated[tuple[Edge, ...], Field(strict=False)]
+Steps = Annotated[
+    tuple[Text, ...],
+    Field(strict=False),
+    BeforeValidator(lambda value: (value,) if isinstance(value, str) else value),
+]
+
+
+def require_distinct(names: Names) -> Names:
+    """Return names; a ValueError says which of them repeat."""
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError("must be distinct, but repeats " + ", ".join(map(repr, repeated)))
+    return names
+
+
+def _require_targets(values: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+    for raw, state in values.items():
+        if state not in info.data.get("states", (state,)):
+            raise ValueError(f"leads from {raw!r} to {state!r}, which is not among the states")
+    return values
+
+
+def _require_state(state: str | None, info: ValidationInfo) -> str | None:
+    if state is not None and state not in info.data.get("states", (state,)):
+        raise ValueError(f"must name one of the states, but is {state!r}")
+    return state
+
+
+def require_in_file(names: Wanted, info: ValidationInfo) -> Wanted:
+    """Return names of columns; a ValueError says which the source, if it lists its own, does not."""
+    source = info.data.get("source")
+    if source is not None and source.column_names is not None:  # else the file's header will tell
+        for name in names:
+            if name not in source.column_names:
+                raise ValueError(f"reads {name!r}, which source.column_names does not list")
+    return names
+
+
+def require_known(name: str, known: Iterable[str], what: str) -> None:
+    """Raise a ValueError unless a name is a known one; ``what`` says what the known ones are."""
+    known = list(known)
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f", did you mean {close[0]!r}?" if close else ", one of " + ", ".join(map(repr, known))
+        raise ValueError(f"must name {what}{hint}")
+
+
+States = Annotated[Texts, AfterValidator(require_distinct)]
+DeprivedGroup = Text | States | Annotated[dict[Text, Text | States], Field(min_length=1)]
+Values = Annotated[dict[str, Text], AfterValidator(_require_targets)]
+Others = Annotated[Text | None, AfterValidator(_require_state)]
+
+
+class CardTable(BaseModel):
+    """A table of a card, or the card itself."""
+
+    # Values in files are read without surrounding blanks, so states and names have none either.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_strip_whitespace=True)
+
+
+class SourceFile(CardTable):
+    """One file that rows are read from.
+
+    Parameters
+    ----------
+    name : str, optional
+        Name under which the file lies in a data directory or in the cache, unpacked.
+    path : str, optional
+        Instead of ``name``: a file of one's own, relative to the card.
+    url : str, optional
+        Where ``name`` can be downloaded (http or https): the file itself, gzipped or not, or an archive.
+    member : str or list of str, default []
+        Path of the file inside the archive (zip, tar, tar.gz); two or more steps if archives are nested.
+    archive_sha256 : str, optional
+        SHA-256 of what ``url`` delivers.
+    sha256 : str, optional
+        SHA-256 of the unpacked file. Without it, any content is accepted.
+    size : int, optional
+        Bytes of the unpacked file: lets a truncated file be called so.
+    skip_lines : int, default 0
+        Lines before the header or, without one, before the first row.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[^/\\]+$")] | None = None
+    path: Text | None = None
+    url: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    member: Steps = ()
+    archive_sha256: Sha256 | None = None
+    sha256: Sha256 | None = None
+    size: PositiveInt | None = None
+    skip_lines: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _named_once(self) -> Self:
+        if (self.name is None) == (self.path is None):
+            raise ValueError("needs either 'name' (looked up or downloaded) or 'path' (relative to the card)")
+        if self.url is None and (self.member or self.archive_sha256):
+            raise ValueError("'member' and 'archive_sha256' describe a download, so they need 'url'")
+        if self.path is not None and self.url is not None:
+            raise ValueError("'path' names a file of one's own, so it cannot have 'url'")
+        return self
+
+
+class Source(CardTable):
+    """Where the rows are and how to read them; surrounding blanks never belong to a value.
+
+    Parameters
+    ----------
+    files : list of SourceFile
+        Read one after the other.
+    format : {"csv", "arff"}
+        Format of all files.
+    folder : str, optional
+        Sub-folder of data directories and of the cache; the card's name unless given. Cards that read the
+        same files share it.
+    column_names : list of str, optional
+        Names of the files' columns, for CSV without a header line. In headers, the second ``a`` is called
+        ``a.1``, the third ``a.2``.
+    delimiter : str, default ","
+        What separates the values of a CSV line.
+    decimal : {".", ","}, default "."
+        What stands before the decimal places of a number.
+    encoding : str, default "utf-8-sig"
+        Text encoding; the default is UTF-8 with or without a byte order mark.
+    instructions : str, default ""
+        How to get the files by hand, where no URL may be given.
+    """
+
+    files: Annotated[tuple[SourceFile, ...], Field(strict=False, min_length=1)]
+    format: Literal["csv", "arff"]
+    folder: Slug | None = None
+    column_names: States | None = None
+    # A tab or a blank separates as well.
+    delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1, strip_whitespace=False)] = ","
+    decimal: Literal[".", ","] = "."
+    encoding: Text = "utf-8-sig"
+    instructions: str = ""
+
+    @field_validator("column_names")
+    @classmethod
+    def _csv_only(cls, names: tuple[str, ...] | None, info: ValidationInfo) -> tuple[str, ...] | None:
+        if names is not None and info.data.get("format") == "arff":
+            raise ValueError("is for CSV files; an ARFF file names its columns itself")
+        return names
+
+    @field_validator("encoding")
+    @classmethod
+    def _known_encoding(cls, encoding: str) -> str:
+        try:
+            "".encode(encoding)
+        except LookupError:
+            raise ValueError("must be a text encoding that Python knows, such as 'latin-1'") from None
+        return encoding
+
+
+class CategoricalColumn(CardTable):
+    """A column of categories.
+
+    Parameters
+    ----------
+    kind : "categorical"
+        Tells the two kinds of column apart.
+    states : list of str
+        All possible values, in their natural order if they have one.
+    ordered : bool, default False
+        Whether they have one.
+    values : dict of str to str, default {}
+        What a raw value is called, where it is not a state by itself: ``{"0" = "no", "1" = "yes"}``.
+    others : str, optional
+        The state of every value that the card does not name, where such values may be: states that few rows
+        have need not be listed, and stay unnamed.
+    source : str, optional
+        The column's name in the file, where it differs.
+    description : str, default ""
+        What the column means.
+    """
+
+    kind: Literal["categorical"]
+    states: States
+    ordered: bool = False
+    values: Values = {}
+    others: Others = None
+    source: Text | None = None
+    description: str = ""
+
+
+class NumericColumn(CardTable):
+    """A column of numbers, cut into bins.
+
+    Parameters
+    ----------
+    kind : "numeric"
+        Tells the two kinds of column apart.
+    bins : list of float
+        Increasing edges e0 < e1 < ... < ek, ``inf`` allowed: bin i holds e(i) <= x < e(i+1), and the last
+        bin holds its upper edge too, as in :func:`numpy.histogram`.
+    states : list of str
+        One name for each bin, then the states that only ``values`` leads to.
+    values : dict of str to str, default {}
+        Raw values that are not numbers: ``{"?" = "unknown"}``.
+    others : str, optional
+        The state of every value that the card does not name, where such values may be: states that few rows
+        have need not be listed, and stay unnamed.
+    numbers : bool, default False
+        Whether the numbers are kept beside the bins, for classifiers with ``encoding = "numbers"``. Nothing
+        of them is written to a file. The label and the sensitive columns have none, whatever this says.
+    source : str, optional
+        The column's name in the file, where it differs.
+    description : str, default ""
+        What the column means, and its unit.
+    """
+
+    kind: Literal["numeric"]
+    bins: Annotated[tuple[float, ...], Field(strict=False, min_length=2)]
+    states: States
+    values: Values = {}
+    others: Others = None
+    numbers: bool = False
+    source: Text | None = None
+    description: str = ""
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the states have an order: bins have, a state beside the bins has no place in it."""
+        return len(self.states) == len(self.bins) - 1
+
+    @field_validator("bins")
+    @classmethod
+    def _increasing(cls, bins: tuple[float, ...]) -> tuple[float, ...]:
+        if not all(low < high for low, high in itertools.pairwise(bins)):  # false for nan, too
+            raise ValueError("must increase strictly")
+        return bins
+
+    @field_validator("states")
+    @classmethod
+    def _one_per_bin(cls, states: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        bins = info.data.get("bins")
+        if bins is not None and len(states) < len(bins) - 1:
+            raise ValueError(f"must name each of the {len(bins) - 1} bins, but has {len(states)} names")
+        return states
+
+    @model_validator(mode="after")
+    def _states_reachable(self) -> Self:
+        stray = [
+            s for s in self.states[len(self.bins) - 1 :] if s not in (*self.values.values(), self.others)
+        ]
+        if stray:
+            found = f"has {len(self.bins) - 1} bins but {len(self.states)} states"
+            raise ValueError(f"{found}, and no raw value leads to {', '.join(map(repr, stray))}")
+        return self
+
+
+ColumnCard = Annotated[CategoricalColumn | NumericColumn, Field(discriminator="kind")]
+
+
+class Dropped(CardTable):
+    """Columns of the file that are left out, and why.
+
+    Parameters
+    ----------
+    columns : list of str
+        Their names in the file.
+    reason : str
+        One sentence.
+    """
+
+    columns: Texts
+    reason: Line
+
+
+MISSING_VALUES = ("", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")
+"""Raw values that stand for none, unless a card names others."""
+
+
+class Missing(CardTable):
+    """How values are read that are missing; in a card, the name of the state alone stands for all of it.
+
+    Parameters
+    ----------
+    state : str
+        The state that they become: the last one of its columns, unless these list it themselves.
+    values : list of str
+        Raw values that count as missing, where a column does not know them; :data:`MISSING_VALUES` unless
+        given.
+    columns : list of str, optional
+        Columns of the card that may lack values; all but the label and the sensitive feature unless given.
+        A state that no row has still adds parameters, which the score penalizes: fewer edges may be learned.
+    """
+
+    state: Text
+    values: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] = MISSING_VALUES
+    columns: Texts | None = None
+
+
+MissingEntry = Annotated[
+    Missing, BeforeValidator(lambda entry: {"state": entry} if isinstance(entry, str) else entry)
+]
+
+
+class ScoreColumn(CardTable):
+    """The number behind the label, which some kinds of bias act on and no technique sees.
+
+    Parameters
+    ----------
+    column : str
+        Its name in the file. No column of the card but the label may be read from it.
+    threshold : float
+        The smallest number with which the label is favorable.
+    minimum, maximum : float, optional
+        The smallest and the greatest number that there are; those of the rows unless given.
+    """
+
+    column: Text
+    threshold: Annotated[float, Field(allow_inf_nan=False)]
+    minimum: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    maximum: Annotated[float, Field(allow_inf_nan=False)] | None = None
+
+    @model_validator(mode="after")
+    def _threshold_between(self) -> Self:
+        low, high = self.minimum, self.maximum
+        if (low is not None and self.threshold <= low) or (high is not None and self.threshold > high):
+            raise ValueError("its threshold must be above its minimum, and not above its maximum")
+        return self
+
+
+class NetworkSettings(CardTable):
+    """How the dataset's Bayesian network is learned.
+
+    Parameters
+    ----------
+    algorithm : {"tabu", "hill_climbing", "exact"}, default "tabu"
+        Structure search.
+    score : {"bic", "bdeu"}, default "bic"
+        What it maximizes.
+    max_indegree : int, optional
+        Most parents that a column may have; no limit unless given.
+    tabu_length : int, default 10
+        Structures visited last, to which tabu search does not return.
+    restarts : int, default 0
+        Random restarts of the greedy searches.
+    equivalent_sample_size : float, default 1.0
+        Imaginary rows of the BDeu score.
+    pseudo_count : float, default 0.0
+        Added to each count when probabilities are estimated; 0 is maximum likelihood.
+    min_count : int, default 1
+        Fewest rows that a probability may rest on: rarer parent configurations, and rarer states under each,
+        are pooled as :func:`benchmark.network.pooling.fit_pooled` says. 1 pools nothing.
+    """
+
+    algorithm: AlgorithmName = "tabu"
+    score: ScoreName = "bic"
+    max_indegree: PositiveInt | None = None
+    tabu_length: PositiveInt = 10
+    restarts: Annotated[int, Field(ge=0)] = 0
+    equivalent_sample_size: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    pseudo_count: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    min_count: PositiveInt = 1
+
+    @model_serializer(mode="wrap")
+    def _without_the_default(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # Digests and manifests that were written when nothing could be pooled stay what they are.
+        settings: dict[str, Any] = dump(self)
+        if self.min_count == 1:
+            del settings["min_count"]
+        return settings
