@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from benchmark.bias import list_bias_kinds
-from benchmark.runs.analysis import N_POSTERIOR, RunStatistics, repeated_levels
+from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario
 from benchmark.runs.left_out import BELOW_COLUMNS
+from benchmark.runs.ranks import N_POSTERIOR, repeated_levels
 from benchmark.runs.standing_marks import BELOW_CONSTANT
 from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, of_use
 from benchmark.statistics.frames import SCENARIO, WHERE, ScenarioKey

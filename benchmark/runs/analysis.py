@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -25,29 +25,24 @@ from benchmark.runs.finished import (
     read_run,
     read_tuning,
 )
-from benchmark.runs.frames import Scenario, described_scenarios
+from benchmark.runs.frames import Scenario, described_scenarios, joined
 from benchmark.runs.groups import GAP_COLUMNS, gap_changes
 from benchmark.runs.left_out import explained_fronts, explained_lines, explained_ranks, with_below
+from benchmark.runs.ranks import MOST_PAIRED, ranks_and_pairs, repeated_levels
 from benchmark.runs.recovery import RECOVERY_FILE_COLUMNS, recovery_table
 from benchmark.statistics import (
     Goal,
-    average_ranks,
-    bayesian_comparisons,
     cell_intervals,
     classifier_agreement,
     distance,
     fairea_regions,
-    friedman_tests,
     hypervolumes,
     paired_comparisons,
-    pairwise_tests,
     pareto_fronts,
-    rank_groups,
-    rankings,
     slopes_and_areas,
     stopping_points,
 )
-from benchmark.statistics.across import ALPHA, Rankings
+from benchmark.statistics.across import ALPHA
 from benchmark.statistics.agreement import AGREEMENT_COLUMNS
 from benchmark.statistics.answers import (
     ACCEPTANCE,
@@ -88,12 +83,6 @@ from benchmark.statistics.unprocessing import (
     with_frontier,
 )
 from benchmark.text.words import file_name
-
-N_POSTERIOR = 10_000
-"""Samples of each posterior: its probabilities have a standard error of at most 0.005."""
-
-MOST_PAIRED = 50
-"""Techniques of which all pairs are compared: 1,225 pairs, for each metric and level of bias."""
 
 # Fairea's mutation baseline is a straight line for such differences only.
 _BIAS_METRICS = (DISCRIMINATION, "overestimation", "underestimation")
@@ -138,11 +127,10 @@ class RunStatistics:
     answers, intervals, comparisons, recovery, ranks, pairs : DataFrame
     pareto, hypervolume, fairea, robustness, groups, regret, agreement : DataFrame
         One file each, of groups where a run told several attributes' apart, of regret where techniques were
-        tuned. Degenerate techniques have no
-        ranks, are on no front, in no hypervolume, and in no line over β; those less accurate than the best
-        constant answer have, and are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons
-        are left out where the baseline is mostly constant
-        (:func:`~benchmark.statistics.answers.incomparable`).
+        tuned, of agreement where there are several classifiers. Degenerate techniques have no ranks, are on
+        no front, in no hypervolume, and in no line over β; those less accurate than the best constant answer
+        have, and are marked by :data:`~benchmark.runs.left_out.BELOW_COLUMNS`. Comparisons are left out
+        where the baseline is mostly constant (:func:`~benchmark.statistics.answers.incomparable`).
     frontier, frontier_gaps : DataFrame
         The unprocessing frontiers that techniques are compared with, and the comparisons: of
         :func:`~benchmark.statistics.unprocessing.mean_frontiers` and
@@ -413,14 +401,7 @@ def run_statistics(
         curves = mean_frontiers(best)
         inside = frontier_gaps(everything, best, run.constant_answers, resampling)
     say("ranking techniques and comparing pairs of them")
-    # A mean over some of the repetitions is not ranked beside means over all of them.
-    whole = (useful.n == useful.n_expected)[:, None]
-    panels = [
-        (panel, over, rankings(panel, goals, over=over))
-        for over, panel in _panels(replace(useful, values=np.where(whole, useful.values, np.nan)), run)
-    ]
-    ranks = pd.concat([_ranks(*panel, alpha) for panel in panels], ignore_index=True)
-    pairs = [_pairs(*panel, alpha, rope) for panel in panels]
+    ranks, pairs = ranks_and_pairs(useful, goals, run, alpha=alpha, rope=rope)
     say("weighing each metric against accuracy")
     worst = _trade_offs(declared)
     fronts = _in_order([pareto_fronts(useful, pair, goals) for pair in worst], run, PARETO_COLUMNS)
@@ -442,14 +423,14 @@ def run_statistics(
         comparisons=comparisons,
         recovery=_in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
         ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),
-        pairs=_joined(pairs, pairs[0].columns),
+        pairs=pairs,
         pareto=with_below(explained_fronts(fronts, standing), standing),
         hypervolume=_in_order(areas, run, HYPERVOLUME_COLUMNS),
         fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
         groups=_in_order(gaps, run, GAP_COLUMNS),
         agreement=_agreement(useful, comparisons, goals, run),
-        regret=_joined([] if tuning is None else [regrets(tuning, run.tuned_by)], REGRET_COLUMNS),
+        regret=joined([] if tuning is None else [regrets(tuning, run.tuned_by)], REGRET_COLUMNS),
         tuning=tuning,
         frontier=curves,
         unconstrained=unconstrained,
@@ -461,7 +442,6 @@ def run_statistics(
 def _with_test_rows(
     intervals: pd.DataFrame, row_noise: pd.DataFrame | None, protocol: Protocol
 ) -> pd.DataFrame:
-    # The intervals of splits, which have other test rows each, hold their variation already.
     table = with_test_rows(intervals, None if protocol.splits else row_noise)
     if not protocol.overlaps:
         return table
@@ -528,7 +508,7 @@ def _compare(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alph
         for rows, baseline in baselines.parts(cells.keys)
         if (cells.keys["technique"] == baseline_of(baseline, cells.keys["technique"]))[rows].any()
     ]
-    return _joined(compared, PAIRED_COLUMNS)
+    return joined(compared, PAIRED_COLUMNS)
 
 
 def _agreement(
@@ -548,75 +528,11 @@ def _declared(name: str) -> Metric | Undeclared:
     return list_metrics().get(base) or Undeclared(base, base)
 
 
-def _joined(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
-    """Join the frames that have rows; the columns are for where none has."""
-    filled = [frame for frame in frames if len(frame)]
-    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))
-
-
 def _in_order(frames: Sequence[pd.DataFrame], run: FinishedRun, columns: Sequence[str]) -> pd.DataFrame:
     """Join frames, the datasets in the run's order."""
     place = {dataset.name: i for i, dataset in enumerate(run.datasets)}
-    joined = _joined(frames, columns)
-    return joined.sort_values("dataset", key=lambda own: own.map(place), kind="stable", ignore_index=True)
-
-
-def repeated_levels(run: FinishedRun, frame: pd.DataFrame) -> pd.Series[bool]:
-    """Return of each row whether it is of a bias without effect, at a level that is not the least."""
-    inert = [(dataset.name, bias) for dataset in run.datasets for bias in dataset.inert_warnings]
-    of_inert = pd.MultiIndex.from_frame(frame[["dataset", "bias"]]).isin(inert)
-    repeated: pd.Series[bool] = pd.Series(of_inert, index=frame.index) & frame["beta"].gt(frame["beta"].min())
-    return repeated
-
-
-def _panels(cells: Cells, run: FinishedRun) -> Iterator[tuple[tuple[str, ...], Cells]]:
-    """Yield the cells of each set of techniques that a dataset was given, on all datasets that had them.
-
-    Techniques can only be ranked where all of them were tried, and an experiment may give some datasets
-    fewer than others. Each comes with what it is ranked over: first datasets, then datasets and levels of
-    bias; there a dataset on which the bias has no effect counts once, by its least level.
-    """
-    repeats = repeated_levels(run, cells.keys).to_numpy()
-    # With learners of their own, others were tried than with classifiers.
-    tried: dict[tuple[str, bool], frozenset[str]] = {}
-    for (dataset, learner), own in cells.keys.groupby(["dataset", "classifier"], sort=False)["technique"]:
-        place = str(dataset), run.dataset(str(dataset)).baseline == OWN == learner
-        tried[place] = tried.get(place, frozenset()) | {*own}
-    for techniques in dict.fromkeys(tried.values()):
-        datasets = [dataset for (dataset, _), own in tried.items() if techniques <= own]
-        within = {"dataset": datasets, "technique": list(techniques)}
-        yield ("dataset",), cells.where(**within)
-        yield ("dataset", "beta"), cells.take(~repeats).where(**within)
-
-
-def _ranks(panel: Cells, over: Sequence[str], ranked: Rankings, alpha: float) -> pd.DataFrame:
-    ranks, tests = average_ranks(ranked), friedman_tests(ranked, alpha=alpha)
-    where = ranked.fixed
-    of_groups = rank_groups(ranked, alpha=alpha).astype({"group": str})
-    numbers = of_groups.groupby([*where, "technique"], sort=False)["group"].agg(" ".join)
-    table = ranks.join(numbers.rename("groups"), on=[*where, "technique"])
-    # Where the techniques are not ranked over several blocks, no two of them are in a group.
-    table["groups"] = table["groups"].astype(object).fillna("")
-    tests = tests.rename(columns={"reason": "test_reason"}).drop(columns=["n_blocks", "n_datasets"])
-    return _labelled(table.merge(tests, how="left", on=where), panel, over)
-
-
-def _pairs(panel: Cells, over: Sequence[str], ranked: Rankings, alpha: float, rope: float) -> pd.DataFrame:
-    if panel.keys["technique"].nunique() > MOST_PAIRED:
-        panel, ranked = panel.where(technique=[]), replace(ranked, each=[])
-    tests = pairwise_tests(ranked, alpha=alpha)
-    found = bayesian_comparisons(ranked, rope=rope, n_samples=N_POSTERIOR)
-    # The warnings are those of ranks.csv: thousands of pairs need not repeat them.
-    table = tests.drop(columns="warning").join(found[["p_first", "p_rope", "p_second"]])
-    return _labelled(table, panel, over)
-
-
-def _labelled(table: pd.DataFrame, panel: Cells, over: Sequence[str]) -> pd.DataFrame:
-    """Return a table that says which datasets and levels of bias it is about."""
-    betas = table["beta"] if "beta" in table.columns else np.nan
-    labels = {"datasets": " ".join(panel.keys["dataset"].unique()), "over": " ".join(over), "beta": betas}
-    rest = table.drop(columns="beta", errors="ignore")
-    return pd.DataFrame(labels, index=table.index).join(rest)
+    whole = joined(frames, columns)
+    return whole.sort_values("dataset", key=lambda own: own.map(place), kind="stable", ignore_index=True)
 
 
 def _trade_offs(metrics: Mapping[str, Metric | Undeclared]) -> dict[tuple[str, str], tuple[float, float]]:
@@ -634,7 +550,7 @@ def _fairea(run: FinishedRun, part: Cells, baseline: Baseline) -> pd.DataFrame:
     alone = part.keys["technique"].nunique() < 2
     if alone or not biased or ACCURACY not in set(part.keys["metric"]):
         return pd.DataFrame(columns=list(FAIREA_COLUMNS))
-    return _joined(
+    return joined(
         [_fairea_on(run, part, baseline, biased, test) for test in part.keys["test"].unique()], FAIREA_COLUMNS
     )
 

@@ -135,6 +135,12 @@ def check_failures(failures: pd.DataFrame, description: RunDescription) -> pd.Da
     return in_described_order(checked, description)
 
 
+def joined(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
+    """Join the frames that have rows: an empty one has no say in types. Columns are for where none has."""
+    filled = [frame for frame in frames if len(frame)]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))
+
+
 def only_described_metrics(frame: pd.DataFrame, description: RunDescription) -> pd.DataFrame:
     """Return the rows whose metric is described, or that are about whole cells."""
     named = ["", *(metric.name for metric in description.metrics)]

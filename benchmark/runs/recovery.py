@@ -8,6 +8,7 @@ import pandas as pd
 
 from benchmark.columns import BIASED, ORIGINAL
 from benchmark.runs.finished import FinishedRun
+from benchmark.runs.frames import joined
 from benchmark.statistics import recoveries
 from benchmark.statistics.answers import ACCURACY
 from benchmark.statistics.frames import WHERE, Baseline, Cells, baseline_of
@@ -62,10 +63,10 @@ def recovery_table(
         for part, baseline in original
         if (part.keys["technique"] == baseline_of(baseline, part.keys["technique"])).any()
     ]
-    filled = [frame for frame in found if len(frame)]
-    if not filled:
-        return pd.DataFrame(columns=list(RECOVERY_FILE_COLUMNS))
-    table = _explained(pd.concat(filled, ignore_index=True), standing, run)
+    joint = joined(found, RECOVERY_FILE_COLUMNS)
+    if joint.empty:
+        return joint
+    table = _explained(joint, standing, run)
     of_accuracy = comparisons[comparisons["metric"] == ACCURACY]
     for test, name in COSTS.items():
         changes = of_accuracy[of_accuracy["test"] == test].drop(columns="test")

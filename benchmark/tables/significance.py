@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 
 from benchmark.columns import OWN, OWN_TITLE
-from benchmark.runs.analysis import MOST_PAIRED, RunStatistics
+from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription, RunDescription
 from benchmark.runs.finished import FinishedRun
 from benchmark.runs.frames import Scenario
 from benchmark.runs.manifest import metric_description
+from benchmark.runs.ranks import MOST_PAIRED
 from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE
 from benchmark.statistics.answers import ACCEPTANCE, ACCURACY, DISCRIMINATION
 from benchmark.statistics.frames import SCENARIO, WHERE, row_means, to_cells

@@ -22,10 +22,7 @@ from benchmark.metrics import list_metrics
 from benchmark.pages.index import refresh_index
 from benchmark.pages.run import write_page
 from benchmark.report.statistics_text import survivors
-from benchmark.runs.analysis import (
-    Undeclared,
-    folder_statistics,
-)
+from benchmark.runs.analysis import Undeclared, folder_statistics
 from benchmark.runs.descriptions import GroupSizes
 from benchmark.statistics import paired_comparisons
 from benchmark.statistics.answers import judged

@@ -27,10 +27,7 @@ from benchmark.report.statistics_text import (
     statistics_page,
     survivors,
 )
-from benchmark.runs.analysis import (
-    RunStatistics,
-    folder_statistics,
-)
+from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.left_out import BELOW_COLUMNS, with_below
 from benchmark.runs.summary import SUMMARY_COLUMNS
@@ -647,7 +644,8 @@ def test_too_few_repetitions_are_no_evidence(tmp_path: Path) -> None:
 def test_pairs_of_many_techniques_are_left_out_and_it_is_said(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchmark.runs.analysis.MOST_PAIRED", 3)
+    for module in ("analysis", "ranks"):
+        monkeypatch.setattr(f"benchmark.runs.{module}.MOST_PAIRED", 3)
     steps: list[str] = []
     found = folder_statistics(folder, say=steps.append)
     assert steps[0].startswith("reading ")
