@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -332,3 +333,32 @@ def _marked_global_state() -> Iterator[bytes]:
 
 def _global_state() -> bytes:
     return pickle.dumps((random.getstate(), np.random.get_state()))  # noqa: NPY002
+
+
+class Weightless:
+    """A classifier whose ``fit`` takes no weights."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+
+    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64]) -> Self:
+        self._estimator.fit(X, y)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._estimator, name)
+
+
+class Scoreless:
+    """A classifier that estimates no probabilities."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+
+    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: Any = None) -> Self:
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self._estimator.fit(X, y, **weights)
+        return self
+
+    def predict(self, X: NDArray[np.int16]) -> NDArray[np.int64]:
+        return np.asarray(self._estimator.predict(X))

@@ -143,3 +143,10 @@ def merged(table: Table) -> Table:
 
 def _other_code(schema: Schema) -> int:
     return 0 if schema.deprived_code != 0 else 1
+
+
+class Shown(Table):
+    """Rows whose labels are not hidden, though everything that predicts hides them."""
+
+    def hide_label(self) -> Table:
+        return self

@@ -15,7 +15,7 @@ import functools
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from benchmark.conformance._bench import (
     Answers,
     Bench,
     NotApplicableError,
+    Scoreless,
+    Weightless,
     adjusted,
     ask,
     asked_in_parts,
@@ -38,6 +40,7 @@ from benchmark.conformance._bench import (
     share_difference,
 )
 from benchmark.conformance._example import (
+    Shown,
     example_table,
     flipped,
     merged,
@@ -62,6 +65,12 @@ T = TypeVar("T")
 # example at most, and 2 % where the two groups swap their codes.
 _MOST_BY_CODES = 0.15
 _MOST_BY_ROLES = 0.05
+
+
+_WITHOUT_LABEL = (
+    "train on train.features and predict from test.features, which leave the label column out; codes and "
+    "to_frame() hold it"
+)
 
 
 class NonconformityError(TechniqueError):
@@ -349,7 +358,7 @@ def _label_column_unused(bench: Bench) -> None:
     for filler, filled in fillers.items():
         _demand_alike(
             hidden,
-            bench.answers(_Shown(filled.schema, filled.codes)),
+            bench.answers(Shown(filled.schema, filled.codes)),
             f"It learns or predicts from the label column {label!r}: answers change with what hides that "
             "column in the rows to predict",
             expected="the same answers whatever that column is filled with there",
@@ -384,7 +393,7 @@ def _better_than_constant(bench: Bench) -> None:
             f"see whether what it trains on holds the label column {label!r} or a copy of it "
             "(train.features does not), or declare may_lose_to_constant = 'the reason'"
         )
-        if right(predictor, _Shown(test.schema, test.codes)) > constant:
+        if right(predictor, Shown(test.schema, test.codes)) > constant:
             got += f"; more with the true labels in column {label!r}: it learns from that column"
             remedy = _WITHOUT_LABEL
         raise NonconformityError(
@@ -565,10 +574,10 @@ CHECKS: dict[str, Callable[[Bench], None]] = {
     "randomness declared": _randomness_declared,
     "sensitive feature declared": _sensitive_declared,
     "weights declared": lambda bench: _need_declared(
-        bench, "needs_weights", "take weights", _Weightless, "whose fit takes no weights"
+        bench, "needs_weights", "take weights", Weightless, "whose fit takes no weights"
     ),
     "need of scores declared": lambda bench: _need_declared(
-        bench, "needs_scores", "estimate probabilities", _Scoreless, "that estimates no probabilities"
+        bench, "needs_scores", "estimate probabilities", Scoreless, "that estimates no probabilities"
     ),
     "scores declared": _scores_declared,
     "learner declared": _learner_declared,
@@ -585,45 +594,3 @@ CHECKS: dict[str, Callable[[Bench], None]] = {
     "search space valid": valid_search_space,
 }
 """All checks by name, in the order in which they run."""
-
-
-_WITHOUT_LABEL = (
-    "train on train.features and predict from test.features, which leave the label column out; codes and "
-    "to_frame() hold it"
-)
-
-
-class _Shown(Table):
-    """Rows whose labels are not hidden, though everything that predicts hides them."""
-
-    def hide_label(self) -> Table:
-        return self
-
-
-class _Weightless:
-    """A classifier whose ``fit`` takes no weights."""
-
-    def __init__(self, estimator: Any) -> None:
-        self._estimator = estimator
-
-    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64]) -> Self:
-        self._estimator.fit(X, y)
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._estimator, name)
-
-
-class _Scoreless:
-    """A classifier that estimates no probabilities."""
-
-    def __init__(self, estimator: Any) -> None:
-        self._estimator = estimator
-
-    def fit(self, X: NDArray[np.int16], y: NDArray[np.int64], sample_weight: Any = None) -> Self:
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self._estimator.fit(X, y, **weights)
-        return self
-
-    def predict(self, X: NDArray[np.int16]) -> NDArray[np.int64]:
-        return np.asarray(self._estimator.predict(X))
