@@ -70,7 +70,7 @@ def _list_datasets() -> list[dict[str, Any]]:
 
 def _list_techniques() -> list[dict[str, Any]]:
     from benchmark.techniques import list_techniques
-    from benchmark.techniques.foreign import description_of, list_foreign, unreachable
+    from benchmark.techniques.foreign import list_foreign, unreachable
 
     def row(name: str, technique: Any) -> dict[str, Any]:
         return {
@@ -84,7 +84,7 @@ def _list_techniques() -> list[dict[str, Any]]:
 
     own = [row(name, technique) for name, technique in list_techniques().items()]
     theirs = [
-        {**row(name, technique), "section": _THEIRS, "summary": f"as {description_of(name).ours}"}
+        {**row(name, technique), "section": _THEIRS, "summary": f"as {technique.ours}"}
         for name, technique in list_foreign().items()
     ]
     return [

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,31 @@ Rules: TypeAlias = Mapping[str, tuple[Any, Value]]
 SHARE = Annotated[float, Interval(0, 1)]
 WEIGHT = Annotated[float, Interval(0)]
 COUNT = Annotated[int, Interval(1, 100_000)]
+PARITIES = Literal[
+    "DemographicParity",
+    "EqualizedOdds",
+    "TruePositiveRateParity",
+    "FalsePositiveRateParity",
+    "ErrorRateParity",
+]
+# Parameters and declarations that techniques of several libraries have.
 STATES: Rules = {"states": (Annotated[int, Interval(2, 1000)], 20)}
 TREATMENT: Rules = {"treatment": (Treatment, "categorical")}
+ORDINAL: Rules = {"treatment": (Treatment, "ordinal")}
+CONSTRAINTS: Rules = {"constraints": (PARITIES, "DemographicParity")}
+GRADIENT: Rules = {
+    "eps": (Annotated[float, Interval(0.001, 1)], 0.01),
+    "max_iter": (COUNT, 50),
+    "eta0": (WEIGHT, 2.0),
+    "run_linprog_step": (bool, True),
+}
+GRID: Rules = {
+    "constraint_weight": (SHARE, 0.5),
+    "grid_size": (COUNT, 10),
+    "grid_limit": (WEIGHT, 2.0),
+}
+REDUCED = {"randomised": True, "needs_weights": True, "produces_scores": False}
+TWO_GROUPS = {"needs_two_groups": "there are no groups to compare"}
 
 # Parameters of the adapters, which no library is handed.
 _OWN = {"states", "treatment", "holdout", "use_sensitive"}
@@ -72,8 +95,6 @@ class Description:
         Modules beyond the library, and the packages that bring them.
     declares : mapping, default {}
         What the technique declares besides: attributes of :class:`Technique`.
-    like, compared : mapping, default {}
-        Parameters of ours, and of theirs, with which the two are to be compared.
     """
 
     ours: str
@@ -82,11 +103,9 @@ class Description:
     parameters: Rules = field(default_factory=dict)
     needs: Mapping[str, str] = field(default_factory=dict)
     declares: Mapping[str, Any] = field(default_factory=dict)
-    like: Mapping[str, Value] = field(default_factory=dict)
-    compared: Mapping[str, Value] = field(default_factory=dict)
 
 
-class _Foreign(Technique):
+class Foreign(Technique):
     """A technique whose work a library does."""
 
     ours: ClassVar[str] = ""  # the technique of this package that does the same
@@ -106,7 +125,7 @@ class _Foreign(Technique):
         return super().skip(train)
 
 
-class ForeignPre(_Foreign, PreProcessing):
+class ForeignPre(Foreign, PreProcessing):
     """Pre-processing by a library."""
 
     def _prepare(self, train: Table, tools: Tools) -> Prepared:
@@ -114,7 +133,7 @@ class ForeignPre(_Foreign, PreProcessing):
         return prepared
 
 
-class ForeignIn(_Foreign):
+class ForeignIn(Foreign):
     """A model of a library, or the experiment's classifier trained by one."""
 
     stage = "in"
@@ -124,7 +143,7 @@ class ForeignIn(_Foreign):
         return predictor
 
 
-class ForeignPost(_Foreign, ErrorRatePostProcessing):
+class ForeignPost(Foreign, ErrorRatePostProcessing):
     """Post-processing by a library, of held-out training rows that the classifier has not seen."""
 
     def _adjust(self, held_out: Scored, tools: Tools) -> Adjustment:
@@ -132,7 +151,7 @@ class ForeignPost(_Foreign, ErrorRatePostProcessing):
         return adjustment
 
 
-BASES: Mapping[Stage, type[Technique]] = {"pre": ForeignPre, "in": ForeignIn, "post": ForeignPost}
+BASES: Mapping[Stage, type[Foreign]] = {"pre": ForeignPre, "in": ForeignIn, "post": ForeignPost}
 
 
 @contextlib.contextmanager

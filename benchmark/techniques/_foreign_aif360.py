@@ -14,10 +14,16 @@ from numpy.typing import NDArray
 from benchmark.data.table import Table
 from benchmark.errors import DeclinedError
 from benchmark.techniques._foreign import (
+    CONSTRAINTS,
     COUNT,
+    GRADIENT,
+    GRID,
+    ORDINAL,
+    REDUCED,
     SHARE,
     STATES,
     TREATMENT,
+    TWO_GROUPS,
     WEIGHT,
     Codes,
     Description,
@@ -34,8 +40,6 @@ from benchmark.techniques.base import Array, Interval, Predictor, Prepared, Tool
 from benchmark.techniques.encoding import Treatment
 from benchmark.techniques.optimized_preprocessing import most_informative
 from benchmark.techniques.post_processing import Adjustment, Scored
-
-Decided = Callable[[Table], NDArray[np.bool_]]
 
 _FAVORED = "favored"  # AIF360's privileged group: everyone outside of the deprived one
 _GROUPS = {"unprivileged_groups": [{_FAVORED: 0.0}], "privileged_groups": [{_FAVORED: 1.0}]}
@@ -355,43 +359,18 @@ def _sklearn_post(name: str, **fixed: Any) -> Callable[[Any, Scored, Tools], Adj
     return run
 
 
-_PARITIES = Literal[
-    "DemographicParity",
-    "EqualizedOdds",
-    "TruePositiveRateParity",
-    "FalsePositiveRateParity",
-    "ErrorRateParity",
-]
-_REDUCTION: Rules = {"constraints": (_PARITIES, "DemographicParity"), "drop_prot_attr": (bool, True)}
-_GRADIENT: Rules = {
-    **_REDUCTION,
-    "eps": (Annotated[float, Interval(0.001, 1)], 0.01),
-    "max_iter": (COUNT, 50),
-    "eta0": (WEIGHT, 2.0),
-    "run_linprog_step": (bool, True),
-}
-_GRID: Rules = {
-    **_REDUCTION,
-    "constraint_weight": (SHARE, 0.5),
-    "grid_size": (COUNT, 10),
-    "grid_limit": (WEIGHT, 2.0),
-}
+_REDUCTION: Rules = {**CONSTRAINTS, "drop_prot_attr": (bool, True)}
 _COST: Rules = {"cost_constraint": (Literal["weighted", "fnr", "fpr"], "weighted")}
-_TEN = {"grid_size": 10}  # ours has 41 unless told otherwise
-# One-hot, numerical derivatives take minutes and end in one answer for all.
-_ORDINAL: Rules = {"treatment": (Treatment, "ordinal")}
 _LOTS = {"randomised": True}
 _WEIGHTED = {"needs_weights": True}
-_REDUCED = {**_LOTS, **_WEIGHTED, "produces_scores": False}
 _FAIRLEARN = {"fairlearn": "fairlearn"}
 _BLIND = {"needs_sensitive": False}
 _LABELS_ONLY = {"produces_scores": False}
-_GROUPS_NEEDED = {"needs_two_groups": "there are no groups to compare"}
 
 DESCRIPTIONS: dict[str, Description] = {
-    "Reweighing": Description("reweighing", _reweighing, "pre", declares={**_WEIGHTED, **_GROUPS_NEEDED}),
+    "Reweighing": Description("reweighing", _reweighing, "pre", declares={**_WEIGHTED, **TWO_GROUPS}),
     "sklearn.Reweighing": Description(
-        "reweighing", _sklearn_reweighing, "pre", declares={**_WEIGHTED, **_GROUPS_NEEDED}
+        "reweighing", _sklearn_reweighing, "pre", declares={**_WEIGHTED, **TWO_GROUPS}
     ),
     "DisparateImpactRemover": Description(
         "repair",
@@ -399,9 +378,7 @@ DESCRIPTIONS: dict[str, Description] = {
         "pre",
         {"repair_level": (SHARE, 1.0), "treatment": (Treatment, "schema"), **STATES},
         needs={"BlackBoxAuditing": "BlackBoxAuditing"},
-        declares={**_GROUPS_NEEDED},
-        like={"variant": "blackbox_auditing", "treatment": "ordinal", "repair_test": True},
-        compared={"treatment": "ordinal"},
+        declares=TWO_GROUPS,
     ),
     "LFR": Description(
         "lfr",
@@ -415,11 +392,10 @@ DESCRIPTIONS: dict[str, Description] = {
             "maxiter": (COUNT, 5000),
             "maxfun": (COUNT, 5000),
             "threshold": (SHARE, 0.5),
-            **_ORDINAL,
+            **ORDINAL,  # one-hot, numerical derivatives take minutes and end in one answer for all
             **STATES,
         },
-        declares={**_LOTS, **_BLIND, **_GROUPS_NEEDED},
-        like={"treatment": "ordinal"},
+        declares={**_LOTS, **_BLIND, **TWO_GROUPS},
     ),
     "sklearn.LearnedFairRepresentations": Description(
         "lfr",
@@ -436,8 +412,7 @@ DESCRIPTIONS: dict[str, Description] = {
             **STATES,
         },
         needs={"torch": "torch"},
-        declares={**_LOTS, **_BLIND, **_GROUPS_NEEDED},
-        like={"replace_labels": False},
+        declares={**_LOTS, **_BLIND, **TWO_GROUPS},
     ),
     "OptimPreproc": Description(
         "optimized_preprocessing",
@@ -445,35 +420,39 @@ DESCRIPTIONS: dict[str, Description] = {
         "pre",
         {"n_features": (Annotated[int, Interval(1, 4)], 2), "epsilon": (SHARE, 0.05)},
         needs={"cvxpy": "cvxpy"},
-        declares={**_LOTS, **_GROUPS_NEEDED},
+        declares={**_LOTS, **TWO_GROUPS},
     ),
     "ExponentiatedGradientReduction": Description(
         "exponentiated_gradient",
         _reduction(f"{_IN}ExponentiatedGradientReduction"),
         "in",
-        _GRADIENT,
+        {**_REDUCTION, **GRADIENT},
         needs=_FAIRLEARN,
-        declares=_REDUCED,
+        declares=REDUCED,
     ),
     "sklearn.ExponentiatedGradientReduction": Description(
         "exponentiated_gradient",
         _reduction(f"{_SKLEARN}inprocessing.ExponentiatedGradientReduction"),
         "in",
-        _GRADIENT,
+        {**_REDUCTION, **GRADIENT},
         needs=_FAIRLEARN,
-        declares=_REDUCED,
+        declares=REDUCED,
     ),
     "GridSearchReduction": Description(
-        "grid_search", _reduction(f"{_IN}GridSearchReduction"), "in", _GRID, _FAIRLEARN, _REDUCED, _TEN
+        "grid_search",
+        _reduction(f"{_IN}GridSearchReduction"),
+        "in",
+        {**_REDUCTION, **GRID},
+        needs=_FAIRLEARN,
+        declares=REDUCED,
     ),
     "sklearn.GridSearchReduction": Description(
         "grid_search",
         _reduction(f"{_SKLEARN}inprocessing.GridSearchReduction"),
         "in",
-        _GRID,
+        {**_REDUCTION, **GRID},
         needs=_FAIRLEARN,
-        declares=_REDUCED,
-        like=_TEN,
+        declares=REDUCED,
     ),
     "GerryFairClassifier": Description(
         "gerry_fair",
@@ -488,7 +467,7 @@ DESCRIPTIONS: dict[str, Description] = {
         },
         declares={
             **_LABELS_ONLY,
-            **_GROUPS_NEEDED,
+            **TWO_GROUPS,
             # The auditor's complaints cost nothing.
             "unconstrained": {"C": 0.0, "fairness_def": "FP", "gamma": 0.01, "max_iters": 10},
         },
@@ -498,15 +477,15 @@ DESCRIPTIONS: dict[str, Description] = {
         # With the group among the features it finds no classifier and fails.
         _model("MetaFairClassifier", group_shown=False, seed=None),
         "in",
-        {"tau": (SHARE, 0.8), "type": (Literal["fdr", "sr"], "fdr"), **_ORDINAL},
-        declares={**_LOTS, **_BLIND, **_LABELS_ONLY, **_GROUPS_NEEDED},
+        {"tau": (SHARE, 0.8), "type": (Literal["fdr", "sr"], "fdr"), **ORDINAL},
+        declares={**_LOTS, **_BLIND, **_LABELS_ONLY, **TWO_GROUPS},
     ),
     "PrejudiceRemover": Description(
         "prejudice_remover",
         _prejudice_remover,
         "in",
         {"eta": (WEIGHT, 1.0), **TREATMENT},
-        declares={**_GROUPS_NEEDED, "unconstrained": {"eta": 0.0}},
+        declares={**TWO_GROUPS, "unconstrained": {"eta": 0.0}},
     ),
     "EqOddsPostprocessing": Description("equalized_odds", _post("EqOddsPostprocessing"), "post"),
     "CalibratedEqOddsPostprocessing": Description(

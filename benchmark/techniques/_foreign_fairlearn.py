@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.table import Table
 from benchmark.techniques._foreign import (
+    CONSTRAINTS,
     COUNT,
+    GRADIENT,
+    GRID,
+    ORDINAL,
+    PARITIES,
+    REDUCED,
     SHARE,
     STATES,
     TREATMENT,
+    TWO_GROUPS,
     WEIGHT,
     Codes,
     Description,
@@ -28,7 +35,7 @@ from benchmark.techniques._foreign import (
 )
 from benchmark.techniques.base import Array, Interval, Predictor, Prepared, Tools, features_of
 from benchmark.techniques.post_processing import Adjustment, Scored
-from benchmark.techniques.threshold_optimizer import _first_column
+from benchmark.techniques.threshold_optimizer import first_column
 
 
 def _correlation_remover(technique: Any, train: Table, tools: Tools) -> Prepared:
@@ -78,7 +85,7 @@ def _reduction(name: str) -> Callable[[Any, Table, Tools], Predictor]:
 def _threshold_optimizer(technique: Any, held_out: Scored, tools: Tools) -> Adjustment:
     seed, table = new_seed(tools), held_out.table
     make = library("fairlearn.postprocessing.ThresholdOptimizer")
-    made = make(estimator=_first_column(), prefit=True, predict_method="predict", **technique.options)
+    made = make(estimator=first_column(), prefit=True, predict_method="predict", **technique.options)
     with enclosed(seed):
         group = table.deprived.astype(int)
         made.fit(held_out.score[:, None], table.y.astype(int), sensitive_features=group)
@@ -93,7 +100,7 @@ def _threshold_optimizer(technique: Any, held_out: Scored, tools: Tools) -> Adju
 
 
 def _adversarial(technique: Any, train: Table, tools: Tools) -> Predictor:
-    from benchmark.techniques.adversarial import _one_thread
+    from benchmark.techniques.adversarial import one_torch_thread
 
     torch: Any = import_module("torch")
     encoding, seed, options = (
@@ -112,7 +119,7 @@ def _adversarial(technique: Any, train: Table, tools: Tools) -> Predictor:
     )
     state = torch.random.get_rng_state()
     try:
-        with enclosed(seed), _one_thread(torch):
+        with enclosed(seed), one_torch_thread(torch):
             torch.manual_seed(seed)
             group = train.deprived.astype(int)
             made.fit(encoding.features(train), train.y.astype(int), sensitive_features=group)
@@ -120,25 +127,14 @@ def _adversarial(technique: Any, train: Table, tools: Tools) -> Predictor:
         torch.random.set_rng_state(state)
 
     def predict(test: Table) -> NDArray[np.bool_]:
-        with enclosed(seed), _one_thread(torch):
+        with enclosed(seed), one_torch_thread(torch):
             return np.asarray(np.ravel(made.predict(encoding.features(test))) == 1)
 
     return Predictor(predict)
 
 
-_PARITIES = Literal[
-    "DemographicParity",
-    "EqualizedOdds",
-    "TruePositiveRateParity",
-    "FalsePositiveRateParity",
-    "ErrorRateParity",
-]
-_REDUCTION: Rules = {
-    "constraints": (_PARITIES, "DemographicParity"),
-    "difference_bound": (Annotated[float, Interval(0.001, 1)], 0.01),
-}
-_REDUCED = {"randomised": True, "needs_weights": True, "needs_sensitive": False, "produces_scores": False}
-_TWO = {"needs_two_groups": "there are no groups to compare"}
+_REDUCTION: Rules = {**CONSTRAINTS, "difference_bound": (Annotated[float, Interval(0.001, 1)], 0.01)}
+_REDUCED = {**REDUCED, "needs_sensitive": False}
 
 DESCRIPTIONS: dict[str, Description] = {
     "CorrelationRemover": Description(
@@ -146,8 +142,7 @@ DESCRIPTIONS: dict[str, Description] = {
         _correlation_remover,
         "pre",
         {"alpha": (SHARE, 1.0), **TREATMENT, **STATES},
-        declares=_TWO,
-        like={"discretisation": "equal_frequency"},
+        declares=TWO_GROUPS,
     ),
     "PrototypeRepresentationLearner": Description(
         "lfr",
@@ -160,37 +155,24 @@ DESCRIPTIONS: dict[str, Description] = {
             "fairness_weight": (WEIGHT, 1.0),
             "tol": (WEIGHT, 1e-6),
             "max_iter": (COUNT, 1000),
-            "treatment": (TREATMENT["treatment"][0], "ordinal"),
+            **ORDINAL,
             **STATES,
         },
-        declares={"randomised": True, "needs_sensitive": False, **_TWO},
-        like={"replace_labels": False, "prototypes": 2},
+        declares={"randomised": True, "needs_sensitive": False, **TWO_GROUPS},
     ),
     "ExponentiatedGradient": Description(
         "exponentiated_gradient",
         _reduction("ExponentiatedGradient"),
         "in",
-        {
-            **_REDUCTION,
-            "eps": (Annotated[float, Interval(0.001, 1)], 0.01),
-            "max_iter": (COUNT, 50),
-            "eta0": (WEIGHT, 2.0),
-            "run_linprog_step": (bool, True),
-        },
+        {**_REDUCTION, **GRADIENT},
         declares=_REDUCED,
     ),
     "GridSearch": Description(
         "grid_search",
         _reduction("GridSearch"),
         "in",
-        {
-            **_REDUCTION,
-            "constraint_weight": (SHARE, 0.5),
-            "grid_size": (COUNT, 10),
-            "grid_limit": (WEIGHT, 2.0),
-        },
+        {**_REDUCTION, **GRID},
         declares=_REDUCED,
-        like={"grid_size": 10},
     ),
     "ThresholdOptimizer": Description(
         "threshold_optimizer",
@@ -238,7 +220,7 @@ DESCRIPTIONS: dict[str, Description] = {
             **TREATMENT,
         },
         needs={"torch": "torch"},
-        declares={"randomised": True, "produces_scores": False, **_TWO},
+        declares={"randomised": True, "produces_scores": False, **TWO_GROUPS},
     ),
 }
 
@@ -248,16 +230,7 @@ _BASE = "no technique, but a base class of constraints"
 
 UNREACHABLE: dict[str, str] = {
     "AdversarialFairnessRegressor": _REGRESSION,
-    **dict.fromkeys(
-        [
-            "DemographicParity",
-            "EqualizedOdds",
-            "TruePositiveRateParity",
-            "FalsePositiveRateParity",
-            "ErrorRateParity",
-        ],
-        _CONSTRAINT,
-    ),
+    **dict.fromkeys(get_args(PARITIES), _CONSTRAINT),
     **dict.fromkeys(["Moment", "ClassificationMoment", "UtilityParity", "LossMoment"], _BASE),
     **dict.fromkeys(
         ["AbsoluteLoss", "BoundedGroupLoss", "MeanLoss", "SquareLoss", "ZeroOneLoss"], _REGRESSION

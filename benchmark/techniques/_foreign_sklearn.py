@@ -13,8 +13,8 @@ import numpy as np
 from benchmark.data.table import Table
 from benchmark.errors import TechniqueError
 from benchmark.techniques._checks import checked_value
-from benchmark.techniques._foreign import STATES, ForeignPre, enclosed, encoded, new_seed, recoded
-from benchmark.techniques.base import Prepared, Technique, Tools
+from benchmark.techniques._foreign import STATES, Foreign, ForeignPre, enclosed, encoded, new_seed, recoded
+from benchmark.techniques.base import Prepared, Tools
 from benchmark.techniques.encoding import Treatment
 
 # Numbers as numbers, as users of scikit-learn have them.
@@ -97,7 +97,7 @@ class Transformer(ForeignPre):
         return recoded(train, transformed, self._own("states"))
 
 
-def technique_of(name: str, path: str) -> type[Technique]:
+def technique_of(name: str, path: str) -> type[Foreign]:
     """Return the technique that a transformer's dotted path stands for.
 
     Its parameters are those of the transformer whose defaults are plain values, and those of the adapter. A

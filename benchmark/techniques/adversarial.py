@@ -111,7 +111,7 @@ class Adversarial(Technique):
         torch: Any = import_module("torch")
         loss = torch.nn.functional.binary_cross_entropy_with_logits
         generator = torch.Generator().manual_seed(seed)
-        with _one_thread(torch):
+        with one_torch_thread(torch):
             X, y, z = (torch.as_tensor(a, dtype=torch.float32) for a in (features, train.y, train.deprived))
             sizes = [X.shape[1], *([self.hidden] if self.hidden else []), 1]
             layers = [
@@ -171,7 +171,7 @@ def _set_gradients(parts: Sequence[Any], own: Sequence[Any], theirs: Sequence[An
 
 
 @contextmanager
-def _one_thread(torch: Any) -> Iterator[None]:
+def one_torch_thread(torch: Any) -> Iterator[None]:
     """Keep PyTorch to one thread for a while: sums in one order, and the other cores left to other cells."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

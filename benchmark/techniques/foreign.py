@@ -7,8 +7,7 @@ import importlib
 from types import ModuleType
 
 from benchmark.errors import DeclinedError, UnknownNameError
-from benchmark.techniques._foreign import BASES, Description
-from benchmark.techniques.base import Technique
+from benchmark.techniques._foreign import BASES, Description, Foreign
 from benchmark.techniques.registry import list_techniques
 
 _DESCRIBED = ("aif360", "fairlearn")
@@ -16,7 +15,7 @@ _TRANSFORMERS = "sklearn"
 
 
 @functools.cache
-def foreign_technique(name: str) -> type[Technique]:
+def foreign_technique(name: str) -> type[Foreign]:
     """Return the technique of another library that a name such as ``"aif360:Reweighing"`` stands for.
 
     Raises
@@ -41,7 +40,7 @@ def foreign_technique(name: str) -> type[Technique]:
     return _class_of(name, module.DESCRIPTIONS[rest], module.__name__)
 
 
-def list_foreign() -> dict[str, type[Technique]]:
+def list_foreign() -> dict[str, type[Foreign]]:
     """Return the techniques of other libraries by name: aif360's and fairlearn's."""
     names = (f"{library}:{name}" for library in _DESCRIBED for name in _module(library).DESCRIPTIONS)
     return {name: foreign_technique(name) for name in names}
@@ -56,18 +55,11 @@ def unreachable() -> dict[str, str]:
     }
 
 
-def description_of(name: str) -> Description:
-    """Return how a technique of aif360 or fairlearn is run; its name is one of :func:`list_foreign`."""
-    library, _, rest = name.partition(":")
-    found: Description = _module(library).DESCRIPTIONS[rest]
-    return found
-
-
 def _module(library: str) -> ModuleType:
     return importlib.import_module(f"benchmark.techniques._foreign_{library}")
 
 
-def _class_of(name: str, description: Description, module: str) -> type[Technique]:
+def _class_of(name: str, description: Description, module: str) -> type[Foreign]:
     library, _, rest = name.partition(":")
     ours = list_techniques()[description.ours]
     rules = description.parameters

@@ -57,7 +57,7 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
         from fairlearn import postprocessing
 
         optimizer = postprocessing.ThresholdOptimizer(
-            estimator=_first_column(),
+            estimator=first_column(),
             constraints=self.constraint,
             objective=f"{self.objective}_score",
             prefit=True,
@@ -77,7 +77,7 @@ class ThresholdOptimizer(ErrorRatePostProcessing):
         return adjust
 
 
-def _first_column() -> Any:
+def first_column() -> Any:
     """Return a fitted estimator that predicts its first feature: how scores reach a library of estimators."""
     from sklearn.base import BaseEstimator
 

@@ -110,7 +110,7 @@ def test_each_is_declared_as_a_technique_of_ours_is(name: str) -> None:
     kind = foreign_technique(name)
     assert declaration_flaws(kind) == []
     assert get_technique(name).name == name
-    assert kind.reference == list_techniques()[PAIRS[name][0]].reference
+    assert kind.reference == list_techniques()[PAIRS[name].ours].reference
     assert name.partition(":")[0] in kind.packages
     assert name in list_techniques()
     assert list_techniques()[name] is kind
@@ -354,7 +354,7 @@ def test_the_recorded_table_is_complete() -> None:
 def test_the_recorded_values_come_again(name: str) -> None:
     if name in NOT_INSTALLED:
         pytest.skip("a package is not installed")
-    found = compared(*split("compas"), name, dict(PAIRS[name][1].compared))
+    found = compared(*split("compas"), name, dict(PAIRS[name].theirs_with))
     (row,) = (r for r in recorded() if r["dataset"] == "compas" and r["technique"] == name)
     assert {m: float(row[m]) for m in METRICS} == pytest.approx({m: found[m] for m in METRICS}, abs=1e-6)
 
