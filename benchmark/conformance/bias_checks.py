@@ -49,8 +49,8 @@ def _network() -> Network:
     )
 
 
-def _biased(bias: Bias, beta: float, seed: int = 1) -> Rows:
-    return bias.plant_in_rows(_rows(), beta, np.random.default_rng(seed))
+def _biased(bias: Bias, beta: float) -> Rows:
+    return bias.plant_in_rows(_rows(), beta, np.random.default_rng(1))
 
 
 def _nothing_at_zero(bias: Bias) -> None:

@@ -41,12 +41,7 @@ from benchmark.experiment.score import (
     stored_counts,
 )
 from benchmark.experiment.store import CellResult, Status
-from benchmark.experiment.unprocessing import (
-    Said,
-    UnconstrainedFold,
-    frontier_values,
-    has_frontier,
-)
+from benchmark.experiment.unprocessing import UnconstrainedFold, frontier_values, has_frontier
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.experiment.world import Scene, World
 from benchmark.seeding import axis_seed, generator
@@ -292,7 +287,7 @@ def answers_of(
     Last comes what says, when it is called, what a frontier is made from, if one is.
     """
     predictor = technique.fit(train, tools)
-    said: dict[Test, Said] = {}
+    said: dict[Test, Answers] = {}  # with scores, whatever the metrics need
 
     def predict(table: Table) -> NDArray[np.bool_]:
         return checked_decision(technique, predictor.predict(table), len(table))
@@ -307,7 +302,7 @@ def answers_of(
         # Scores are looked at even where no metric needs them: predictions may have been made from NaN.
         score = None if predictor.predict_score is None else predict_score(test)
         if score is not None:
-            said[name] = Said(predicted, score)
+            said[name] = Answers(predicted, score)
         return scorers[name].ask(test, predicted, score, predict if score is None else predict_score)
 
     def unconstrained() -> UnconstrainedFold:

@@ -20,9 +20,15 @@ def unconstrained(technique: str) -> Mapping[str, Any] | None:
     return known[technique].unconstrained if technique in known else None
 
 
+def is_own_learner(technique: Technique) -> bool:
+    """Whether a configured technique is a learner of its own, without mitigation."""
+    own = technique.unconstrained
+    return own is not None and technique.parameters == {**technique.parameters, **own}
+
+
 def is_unconstrained(entry: TechniqueEntry) -> bool:
     """Whether an entry of an experiment is a learner of a technique's own, without mitigation."""
-    return _learner(entry) == get_technique(entry.technique, **entry.parameters) if _brings(entry) else False
+    return _brings(entry) and is_own_learner(get_technique(entry.technique, **entry.parameters))
 
 
 def own_baselines(experiment: Experiment) -> dict[str, str]:

@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 
 from benchmark.columns import BALANCED, ORIGINAL, UNTREATED, Test
 from benchmark.data.table import Table
+from benchmark.experiment.own import is_own_learner
 from benchmark.experiment.store.cell import FRONTIER, CellResult, MetricValue
 from benchmark.experiment.versions import PACKAGE, code_digest
 from benchmark.metrics.groups import labeled_groups
 
 if TYPE_CHECKING:
     from benchmark.experiment.draws import TestRows
+    from benchmark.experiment.score import Answers
     from benchmark.techniques import Technique
 
 Array = NDArray[np.float64]
@@ -45,27 +47,13 @@ _EQUAL = 1e-9  # of rows: what two outcomes may differ by and count as equally a
 
 def has_frontier(technique: Technique) -> bool:
     """Return whether a frontier is made from the scores of a technique."""
-    if (own := technique.unconstrained) is not None:
-        return technique.parameters == {**technique.parameters, **own}
-    return technique.name == UNTREATED
+    return technique.name == UNTREATED or is_own_learner(technique)
 
 
 def described(technique: Technique) -> dict[str, Any]:
     """Return what the keys of a technique's cells say of this file: nothing where they have no frontier."""
     own = PACKAGE / "experiment" / "unprocessing.py"
     return {"unprocessing": code_digest([own])} if has_frontier(technique) else {}
-
-
-@dataclass(frozen=True, eq=False)
-class Said:
-    """What a model says of some rows, shape (n_rows,) each: predictions and scores."""
-
-    predicted: NDArray[np.bool_]
-    score: Array
-
-    def of(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Said:
-        """Return what it says of some of the rows."""
-        return Said(self.predicted[rows], self.score[rows])
 
 
 def _distinct(score: Array) -> tuple[Array, NDArray[np.intp]]:
@@ -78,8 +66,8 @@ def _distinct(score: Array) -> tuple[Array, NDArray[np.intp]]:
     return found[order], np.argsort(order)[codes]
 
 
-UnconstrainedFold: TypeAlias = "tuple[Table, Array, Mapping[Test, TestRows], Mapping[Test, Said]]"
-"""Training rows and their scores, the rows of each test that has its own, what the model says of those."""
+UnconstrainedFold: TypeAlias = "tuple[Table, Array, Mapping[Test, TestRows], Mapping[Test, Answers]]"
+"""Training rows and their scores, rows of each test that has its own, and what the model says of those."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,20 +149,21 @@ class Thresholds:
         chosen = np.arange(len(gaps)), np.where(best, np.round(moved, 6), np.inf).argmin(axis=1)
         return cls((curves[0], curves[1]), np.array([deprived[chosen], favored[chosen]]))
 
-    def points(self, rows: TestRows, said: Said, *, balanced: bool = False) -> tuple[Array, Array]:
+    def points(self, rows: TestRows, answers: Answers, *, balanced: bool = False) -> tuple[Array, Array]:
         """Return expected accuracy and discrimination on test rows, by relaxation; NaN without both groups.
 
         ``balanced`` gives each group with each label the same total weight.
         """
-        truth, schema = rows.truth, rows.truth.schema
+        truth, schema, score = rows.truth, rows.truth.schema, answers.score
+        assert score is not None  # it is what frontiers are made from
         n_cells = 2 * len(schema.groups)
         labeled = labeled_groups(truth.groups, truth.y) // 2
         accepted = np.zeros((len(RELAXATIONS), n_cells))
-        accepted[0] = np.bincount(labeled, said.predicted, minlength=n_cells)
+        accepted[0] = np.bincount(labeled, answers.predicted, minlength=n_cells)
         for curve, rate, own in zip(
             self.curves, self.rates, (rows.seen.deprived, ~rows.seen.deprived), strict=True
         ):
-            accepted[1:] += curve.accepted(rate, said.score[own], labeled[own], n_cells)
+            accepted[1:] += curve.accepted(rate, score[own], labeled[own], n_cells)
         cells = np.bincount(labeled, minlength=n_cells).astype(np.float64)
         weights = np.ones(n_cells)
         if balanced:
@@ -198,8 +187,8 @@ def frontier_values(folds: Sequence[UnconstrainedFold], tests: Sequence[Test]) -
     for test in tests if rules and None not in rules else ():
         own: Test = ORIGINAL if test == BALANCED else test
         points = [
-            rule.points(rows[own], said[own], balanced=test == BALANCED)
-            for rule, (_, _, rows, said) in zip(rules, folds, strict=True)
+            rule.points(rows[own], answers[own], balanced=test == BALANCED)
+            for rule, (_, _, rows, answers) in zip(rules, folds, strict=True)
             if rule is not None
         ]
         for name, values in zip((ACCURACY, DISCRIMINATION), zip(*points, strict=True), strict=True):

@@ -15,8 +15,9 @@ from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import TestRows
 from benchmark.experiment.export import frontier_frame, results_frame
 from benchmark.experiment.run import compute
+from benchmark.experiment.score import Answers
 from benchmark.experiment.store import CellResult, Store
-from benchmark.experiment.unprocessing import RELAXATIONS, Said, Thresholds, frontier_points, frontier_values
+from benchmark.experiment.unprocessing import RELAXATIONS, Thresholds, frontier_points, frontier_values
 from tests.experiment.test_merge import InProcess
 from tests.experiment.test_protocol import cells, values, world
 
@@ -62,7 +63,7 @@ def test_thresholds_are_the_best_of_all_pairs(seed: int) -> None:
     own = [(score[rows] > 0.5).mean() for rows in (table.deprived, ~table.deprived)]
     # The training rows take the place of test rows: what is expected there is what was optimized.
     rows = TestRows(table.hide_label(), table)
-    accuracy, discrimination = rules.points(rows, Said(score > 0.5, score))
+    accuracy, discrimination = rules.points(rows, Answers(score > 0.5, score))
     assert accuracy[0] == pytest.approx(((score > 0.5) == table.y).mean())
     for relaxation, right, gap in zip(RELAXATIONS[1:], accuracy[1:], discrimination[1:], strict=True):
         assert gap == pytest.approx(relaxation * (own[1] - own[0]))
@@ -73,7 +74,7 @@ def test_thresholds_are_the_best_of_all_pairs(seed: int) -> None:
 def test_labels_of_test_rows_choose_nothing() -> None:
     (train, score), (test, tested) = people(3, 40), people(4, 30)
     poisoned = Table(SCHEMA, np.column_stack([test.codes[:, 0], 1 - test.codes[:, 1]]))
-    said = Said(tested > 0.5, tested)
+    said = Answers(tested > 0.5, tested)
     rules = Thresholds.chosen(train, score)
     assert rules is not None
     found = [rules.points(TestRows(own.hide_label(), own), said) for own in (test, poisoned)]
@@ -86,7 +87,7 @@ def test_expected_values_are_means_over_lots() -> None:
     rules = Thresholds.chosen(train, score)
     assert rules is not None
     accuracy, discrimination = rules.points(
-        TestRows(test.hide_label(), test), Said(tested > 0.5, tested), balanced=False
+        TestRows(test.hide_label(), test), Answers(tested > 0.5, tested), balanced=False
     )
     for i, rates in enumerate(rules.rates.T, 1):
         accept = np.zeros(len(test))
@@ -106,7 +107,7 @@ def test_one_group_has_no_frontier() -> None:
     table, score = people(1)
     own = np.flatnonzero(table.deprived)
     rows = TestRows(table.hide_label(), table)
-    fold = (table.take(own), score[own], {"original": rows}, {"original": Said(score > 0.5, score)})
+    fold = (table.take(own), score[own], {"original": rows}, {"original": Answers(score > 0.5, score)})
     assert frontier_values([fold], ["original"]) == ()
     assert frontier_values([], ["original"]) == ()
 
