@@ -45,7 +45,14 @@ from benchmark.experiment.unprocessing import UnconstrainedFold, frontier_values
 from benchmark.experiment.versions import source_digest, versions_of
 from benchmark.experiment.world import Scene, World
 from benchmark.seeding import axis_seed, generator
-from benchmark.techniques import Convergence, Technique, Tools, get_technique, list_techniques
+from benchmark.techniques import (
+    Convergence,
+    Technique,
+    Tools,
+    find_technique,
+    get_technique,
+    list_techniques,
+)
 from benchmark.techniques._checks import checked_decision, checked_score
 from benchmark.techniques.base import unfit
 from benchmark.text.words import in_fold
@@ -64,7 +71,7 @@ def configured_techniques(experiment: Experiment) -> dict[tuple[str, str], Techn
     """Return the techniques of an experiment by dataset and name; raises if one does not exist."""
     for dataset in experiment.datasets:
         for name in dataset.parameters:
-            if name not in list_techniques():
+            if find_technique(name) is None:
                 raise UnknownNameError("technique", name, list_techniques())
     return {
         (dataset.name, entry.name): get_technique(

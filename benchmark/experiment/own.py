@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from benchmark.columns import OWN
 from benchmark.declarations import title_of
 from benchmark.experiment.entries import DatasetEntry, TechniqueEntry
-from benchmark.techniques import Technique, get_technique, list_techniques
+from benchmark.techniques import Technique, find_technique, get_technique
 
 if TYPE_CHECKING:
     from benchmark.experiment.plan import Experiment
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def unconstrained(technique: str) -> Mapping[str, Any] | None:
     """Return the parameters at which a technique is its own learner, or None if it takes a classifier."""
-    known = list_techniques()
-    return known[technique].unconstrained if technique in known else None
+    found = find_technique(technique)
+    return None if found is None else found.unconstrained
 
 
 def is_own_learner(technique: Technique) -> bool:

@@ -24,7 +24,7 @@ from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
 from benchmark.tables.groups import HOW_TO_READ_GAPS, gap_title, gaps_of, smallest_text
 from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
-from benchmark.techniques import list_techniques
+from benchmark.techniques import find_technique
 
 _PAPER = """@inproceedings{cardoso2019framework,
   author    = {Cardoso, Rodrigo L. and Meira Jr., Wagner and Almeida, Virgilio and Zaki, Mohammed J.},
@@ -66,7 +66,7 @@ def groups_section(statistics: RunStatistics) -> dict[str, Any]:
 
 def methods_section(statistics: RunStatistics) -> dict[str, Any]:
     """Return what was measured and how, and whom to cite."""
-    run, known = statistics.run, list_techniques()
+    run = statistics.run
     cards = {card.name: card for card in _cards(run).values() if card.bibtex}
     return {
         "tests": run.tests_note,
@@ -80,9 +80,9 @@ def methods_section(statistics: RunStatistics) -> dict[str, Any]:
                 "title": entry.title or entry.name,
                 "method": entry.technique,
                 "parameters": ", ".join(f"{name} = {value}" for name, value in entry.parameters.items()),
-                "reference": known[entry.technique].reference
-                if entry.technique in known
-                else "from a plugin that is not loaded here",
+                "reference": getattr(
+                    find_technique(entry.technique), "reference", "from a plugin that is not loaded here"
+                ),
             }
             for entry in run.facts.experiment.techniques
         ],

@@ -406,7 +406,7 @@ class Manifest(BaseModel):
             ),
             real_data={scene.name: not scene.embedded for scene in world.scenes.values()},
             datasets={scene.name: _DatasetFacts.of(world, scene) for scene in world.scenes.values()},
-            stages={t.name: list_techniques()[t.technique].stage for t in experiment.techniques},
+            stages={name: configured.stage for (_, name), configured in techniques.items()},
             metrics=tuple(_metrics(world)),
             headline=run.headline_metrics(experiment),
             own_baselines=own_baselines(experiment),

@@ -18,7 +18,13 @@ from benchmark.techniques.post_processing import (
     PostProcessing,
     Scored,
 )
-from benchmark.techniques.registry import get_technique, list_techniques, load_plugin, register
+from benchmark.techniques.registry import (
+    find_technique,
+    get_technique,
+    list_techniques,
+    load_plugin,
+    register,
+)
 
 __all__ = [
     "Adjustment",
@@ -35,6 +41,7 @@ __all__ = [
     "Search",
     "Technique",
     "Tools",
+    "find_technique",
     "get_technique",
     "list_techniques",
     "load_plugin",

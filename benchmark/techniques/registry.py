@@ -93,30 +93,19 @@ def get_technique(name: str, **parameters: Value) -> Technique:
     return technique(**parameters)
 
 
-class _Known(dict[str, type[Technique]]):
-    """The registered techniques, which also finds those of other libraries by their names."""
-
-    def __missing__(self, name: str) -> type[Technique]:
-        if ":" not in name:
-            raise KeyError(name)
+def find_technique(name: str) -> type[Technique] | None:
+    """Return the class of a technique, registered or another library's, or None if there is none."""
+    if ":" not in name:
+        return list_techniques().get(name)
+    try:
         return _foreign(name)
-
-    def __contains__(self, name: object) -> bool:
-        if not (isinstance(name, str) and ":" in name):
-            return super().__contains__(name)
-        try:
-            _foreign(name)
-        except BetabenchError:
-            return False
-        return True
+    except BetabenchError:
+        return None
 
 
 def list_techniques() -> dict[str, type[Technique]]:
-    """Return all registered technique classes by name, sorted by name.
-
-    It knows those of other libraries as well, such as ``"aif360:Reweighing"``, without listing them.
-    """
-    return _Known(_REGISTRY.items())
+    """Return all registered technique classes by name, sorted by name."""
+    return _REGISTRY.items()
 
 
 def _foreign(name: str) -> type[Technique]:
