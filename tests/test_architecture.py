@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -37,13 +38,18 @@ LAYERS = (
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def layer(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def imported_modules(path: Path) -> list[str]:
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -71,7 +77,7 @@ def test_imports_run_one_way() -> None:
 def imports_when_loaded(path: Path) -> set[str]:
     """Return the package's modules that a module imports when it is loaded, not when a function is called."""
     found = set()
-    pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    pending: list[ast.AST] = [parsed(path)]
     while pending:
         node = pending.pop()
         typing_only = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
@@ -105,6 +111,23 @@ def test_no_folder_holds_a_sixth_of_the_code() -> None:
 
 def test_every_module_belongs_to_a_layer() -> None:
     assert {layer(path) for path in MODULES} - {"__init__"} == set(RANK)
+
+
+def test_no_module_is_too_long() -> None:
+    lengths = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert {path: length for path, length in lengths.items() if length > 600} == {}
+
+
+def test_private_names_stay_in_their_modules() -> None:
+    taken = [
+        f"{path.relative_to(ROOT)} takes {alias.name} of {node.module}"
+        for path in (*MODULES, *sorted((ROOT / "tools").rglob("*.py")))
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("benchmark")
+        for alias in node.names
+        if alias.name.startswith("_") and not alias.name.startswith("__")
+    ]
+    assert taken == []
 
 
 def test_declarations_are_no_packages() -> None:
@@ -156,7 +179,7 @@ def test_nothing_uses_the_global_random_state() -> None:
     # The conformance checks set that state on purpose, to see whether a technique touches it; what runs other
     # libraries' techniques sets it for them, and brings the old one back.
     for path in (p for p in MODULES if p.parent.name != "conformance" and p.name != "_foreign.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
                 owner = node.value
                 if isinstance(owner.value, ast.Name) and (owner.value.id, owner.attr) == ("np", "random"):

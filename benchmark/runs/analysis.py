@@ -12,6 +12,7 @@ import pandas as pd
 
 from benchmark.columns import ORIGINAL, OWN, OWN_TITLE, TEST_TITLES
 from benchmark.errors import ReportError, StatisticsError
+from benchmark.experiment.rule import Rule
 from benchmark.metrics import Metric, list_metrics
 from benchmark.runs.baselines import baselines_of
 from benchmark.runs.descriptions import Protocol
@@ -391,6 +392,7 @@ def run_statistics(
     )
     told = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
     gaps = [gap_changes(part, name, resampling) for part, name in told]
+    regret = [] if tuning is None else [regrets(tuning, greatest=Rule.parse(run.tuned_by).greatest)]
     curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
     unconstrained: tuple[str, ...] = ()
     unscored: tuple[str, ...] = ()
@@ -430,7 +432,7 @@ def run_statistics(
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
         groups=_in_order(gaps, run, GAP_COLUMNS),
         agreement=_agreement(useful, comparisons, goals, run),
-        regret=joined([] if tuning is None else [regrets(tuning, run.tuned_by)], REGRET_COLUMNS),
+        regret=joined(regret, REGRET_COLUMNS),
         tuning=tuning,
         frontier=curves,
         unconstrained=unconstrained,

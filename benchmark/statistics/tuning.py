@@ -25,7 +25,7 @@ _AGAINST = {"oracle": CHOSEN_ON[:3], "clean": CHOSEN_ON[:2], "default": ("biased
 _ROUNDING = 1e-12
 
 
-def regrets(tuning: pd.DataFrame, rule: str) -> pd.DataFrame:
+def regrets(tuning: pd.DataFrame, *, greatest: bool) -> pd.DataFrame:
     """Return what settings lose that are not chosen on the rows that one would like to choose by.
 
     Columns :data:`REGRET_COLUMNS`. ``regret`` is by how much the objective on the original test is worse than
@@ -35,10 +35,10 @@ def regrets(tuning: pd.DataFrame, rule: str) -> pd.DataFrame:
     ``n_techniques`` that have a value with every choice in every repetition, and one without a dataset the
     mean over these on all datasets.
 
-    ``tuning`` has columns :data:`~benchmark.columns.TUNING_COLUMNS`; the objective is to be great if the
-    ``rule`` begins with "max".
+    ``tuning`` has columns :data:`~benchmark.columns.TUNING_COLUMNS`; the objective is to be ``greatest``, or
+    else least.
     """
-    sign = -1.0 if rule.lstrip().startswith("max") else 1.0
+    sign = -1.0 if greatest else 1.0
     keys = [*WHERE_TUNED, "of"]
     wide = tuning.pivot_table(
         index=[*keys, "repetition"], columns="chosen_on", values=["objective", "excess"], sort=False
