@@ -203,18 +203,18 @@ class Evaluator:
             content = self._cell(block, cell, technique, folds, own_tools, scorers)
             yield cell_result(scene, block, cell, **{"seconds": time.perf_counter() - started, **content})
 
-    def _shared(self, fold: Fold, train: Table) -> _Shared:
+    def _shared(self, fold: Fold, train: Table, purpose: str = "technique") -> Shared:
         seed = axis_seed(self.world.experiment.seed, purpose="classifier", **fold.axes)
-        return _Shared(fold.axes, _Ranker(train), seed)
+        return Shared({"purpose": purpose, **fold.axes}, _Ranker(train), seed)
 
-    def _tools(self, cell: Cell, technique: str, shared: _Shared, purpose: str = "technique") -> Tools:
+    def _tools(self, cell: Cell, technique: str, shared: Shared) -> Tools:
         """Return what a technique, as :func:`named` tells it apart, is handed for a cell."""
         factory = self.classifiers.get(cell.classifier)
         return Tools(
             _no_classifier if factory is None else functools.partial(factory.build, seed=shared.seed),
             shared.ranker,
             # The name in the experiment file is not an axis: renaming an entry keeps its numbers.
-            generator(self.world.experiment.seed, purpose=purpose, technique=technique, **shared.axes),
+            generator(self.world.experiment.seed, technique=technique, **shared.axes),
         )
 
     def _cell(
@@ -394,9 +394,9 @@ class _Ranker:
 
 
 @dataclass(frozen=True, eq=False)
-class _Shared:
+class Shared:
     """What the tools of all techniques on one training sample have in common."""
 
-    axes: Axes
+    axes: Axes  # of techniques' random numbers
     ranker: _Ranker
     seed: int  # of classifiers

@@ -13,7 +13,7 @@ import itertools
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from benchmark.experiment.entries import TechniqueEntry, TunedOn
 from benchmark.experiment.evaluate import (
     Cell,
     Evaluator,
+    Shared,
     answers_of,
     cell_result,
     classifier_mismatch,
@@ -113,6 +114,11 @@ class _Stage:
     train: Table  # the training sample but for the validation rows
     rows: Mapping[TunedOn, TestRows]
     validation: Mapping[TunedOn, Scorer]
+    whole: Shared  # what fits to the whole training sample have in common, and those to a part of it
+    part: Shared
+    # What has been computed: trials by entry and classifier, fields of results by classifier and setting.
+    searched: dict[tuple[str, str], list[_Tried]] = field(default_factory=dict)
+    fitted: dict[tuple[str, Technique], dict[str, Any]] = field(default_factory=dict)
 
 
 class TuningEvaluator(Evaluator):
@@ -123,8 +129,6 @@ class TuningEvaluator(Evaluator):
         self._entries = {entry.name: entry for entry in world.experiment.techniques}
         self._block: Block | None = None
         self._stage: _Stage | None = None
-        self._searched: dict[tuple[str, str], list[_Tried]] = {}
-        self._fitted: dict[tuple[str, Technique], dict[str, Any]] = {}
 
     def __call__(self, block: Block, cells: tuple[Cell, ...]) -> Iterator[CellResult]:
         """Yield the result of each cell, in order; a cell that fails yields why."""
@@ -137,7 +141,7 @@ class TuningEvaluator(Evaluator):
     def _tuned(self, block: Block, cell: Cell) -> CellResult:
         scene, started = self.world.scenes[block.dataset], time.perf_counter()
         if self._block != block:
-            self._block, self._stage, self._searched, self._fitted = block, None, {}, {}
+            self._block, self._stage = block, None
         try:
             if self._stage is None:
                 self._stage = self._drawn(scene, block)
@@ -160,7 +164,9 @@ class TuningEvaluator(Evaluator):
         metrics = experiment.tune.parsed.metrics
         scorers = {on: Scorer(own.truth, metrics, scene.strata) for on, own in rows.items()}
         tested = scorers_of([fold], self.scorers[block.dataset], scene.test)
-        return _Stage(fold, tested, sealed(fold.train.take(~held_out)), rows, scorers)
+        train = sealed(fold.train.take(~held_out))
+        shared = self._shared(fold, fold.train), self._shared(fold, train, "trial")
+        return _Stage(fold, tested, train, rows, scorers, *shared)
 
     def _chosen(self, block: Block, cell: Cell, stage: _Stage) -> dict[str, Any]:
         """Return the fields of the result of a cell with a tuned technique."""
@@ -173,11 +179,11 @@ class TuningEvaluator(Evaluator):
         if (place := tune.parsed.choose(values)) is None:
             return _unscored(tried)
         technique, default = tried[place].technique, tried[0].technique
-        if (cell.classifier, technique) not in self._fitted:
-            tools = self._tools(cell, named(technique), self._shared(stage.fold, stage.fold.train))
+        if (cell.classifier, technique) not in stage.fitted:
+            tools = self._tools(cell, named(technique), stage.whole)
             content = self._cell(block, cell, technique, [stage.fold], [tools], stage.scorers)
-            self._fitted[cell.classifier, technique] = content
-        content = dict(self._fitted[cell.classifier, technique])
+            stage.fitted[cell.classifier, technique] = content
+        content = dict(stage.fitted[cell.classifier, technique])
         searched = [own.parameter for own in space(self.world.experiment, entry)]
         chosen = {name: technique.parameters[name] for name in searched}
         if content["status"] != "ok":
@@ -201,18 +207,18 @@ class TuningEvaluator(Evaluator):
         """Try the settings of a technique, once for all that is chosen among them."""
         # Entries that are tuned on other rows differ in nothing else.
         base = entry.model_dump_json(include={"technique", "parameters"})
-        if (base, cell.classifier) not in self._searched:
+        if (base, cell.classifier) not in stage.searched:
             axes: dict[str, str | int] = {
                 "dataset": str(stage.fold.axes["dataset"]),
                 "repetition": block.repetition,
             }
             own = self.techniques[block.dataset, cell.technique]
             tried = settings(self.world.experiment, entry, own, **axes)
-            self._searched[base, cell.classifier] = [self._try(cell, one, stage) for one in tried]
-        return self._searched[base, cell.classifier]
+            stage.searched[base, cell.classifier] = [self._try(cell, one, stage) for one in tried]
+        return stage.searched[base, cell.classifier]
 
     def _try(self, cell: Cell, technique: Technique, stage: _Stage) -> _Tried:
-        tools = self._tools(cell, named(technique), self._shared(stage.fold, stage.train), "trial")
+        tools = self._tools(cell, named(technique), stage.part)
         factory = self.classifiers.get(cell.classifier)
         numbers = factory is not None and factory.encoding == "numbers"
         train, tests, scorers = stage.train.twin(numbers=numbers), stage.rows, stage.validation
