@@ -1,8 +1,9 @@
 """The conformance suite: what every technique and kind of bias must do, checked on made-up rows."""
 
+from benchmark.conformance._bench import NonconformityError
 from benchmark.conformance._example import example_table
 from benchmark.conformance.bias_checks import BIAS_CHECKS, check_bias, example_of
-from benchmark.conformance.checks import CHECKS, CheckResult, NonconformityError, check_technique, described
+from benchmark.conformance.checks import CHECKS, CheckResult, check_technique, described
 
 __all__ = [
     "BIAS_CHECKS",

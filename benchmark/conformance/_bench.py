@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from benchmark.conformance._example import example_table, made_up_scores, scored, train_and_test
 from benchmark.data.table import Table
+from benchmark.errors import TechniqueError
 from benchmark.techniques.base import Estimator, Predictor, Prepared, PreProcessing, Technique, Tools
 from benchmark.techniques.post_processing import Adjustment, PostProcessing, Scored
 
@@ -31,6 +32,14 @@ _TOLERANCE = 1e-6
 # Answers that are the same row by row under the first seeds need no more of them.
 _SEEDS, _SEEDS_IF_ALIKE = 50, 3
 SHARE_TOLERANCE = 0.05
+
+
+class NonconformityError(TechniqueError):
+    """A technique breaks a rule that all techniques keep."""
+
+
+class CautionError(NonconformityError):
+    """What a technique does may be meant, but should be looked at."""
 
 
 class NotApplicableError(Exception):

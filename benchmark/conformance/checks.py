@@ -26,6 +26,8 @@ from benchmark.conformance._bench import (
     Answered,
     Answers,
     Bench,
+    CautionError,
+    NonconformityError,
     NotApplicableError,
     Scoreless,
     Weightless,
@@ -71,14 +73,6 @@ _WITHOUT_LABEL = (
     "train on train.features and predict from test.features, which leave the label column out; codes and "
     "to_frame() hold it"
 )
-
-
-class NonconformityError(TechniqueError):
-    """A technique breaks a rule that all techniques keep."""
-
-
-class _CautionError(NonconformityError):
-    """What a technique does may be meant, but should be looked at."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +137,7 @@ def outcome_of(check: Callable[[T], None], subject: T) -> tuple[Status, str]:
     except NotApplicableError as reason:
         return "not applicable", str(reason)
     except NonconformityError as problem:
-        return "warning" if isinstance(problem, _CautionError) else "failed", str(problem)
+        return "warning" if isinstance(problem, CautionError) else "failed", str(problem)
     except (Exception, SystemExit) as problem:  # a technique under test may do anything
         return "failed", described(problem)
     return "passed", ""
@@ -492,7 +486,7 @@ def _coding_irrelevant(bench: Bench) -> None:
     )
     unordered = [column.name for column in schema.columns if not column.ordered]
     alone = [name for name in unordered if effect_of(bench, functools.partial(recoded, names=[name])) > 0]
-    error = NonconformityError if effect > _MOST_BY_CODES else _CautionError
+    error = NonconformityError if effect > _MOST_BY_CODES else CautionError
     raise error(
         f"The result depends on the codes of unordered states, in {', '.join(map(repr, alone or unordered))}",
         got=f"{effect:.1%} of it is another if states swap their codes",
@@ -545,7 +539,7 @@ def _learner_declared(bench: Bench) -> None:
     own, technique = bench.technique.unconstrained, bench.technique
     if own is None:
         if not bench.asks_for_classifier():
-            raise _CautionError(
+            raise CautionError(
                 "It never asks for tools.classifier, and is compared with one nevertheless",
                 expected="unconstrained, the parameters at which its own learner does nothing for fairness",
                 remedy='declare it, so that baseline = "own" compares it with that learner, if there are any',

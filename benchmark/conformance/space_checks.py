@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmark.conformance._bench import Bench, NotApplicableError
+from benchmark.conformance._bench import Bench, NonconformityError, NotApplicableError
 from benchmark.conformance._example import example_table
-from benchmark.errors import DeclinedError, NotConvergedError, TechniqueError
+from benchmark.errors import DeclinedError, NotConvergedError
 from benchmark.techniques._search import is_whole, search_space, space_flaws, space_of
 
 _ROWS = 150  # enough for every shipped technique, and few, because each end is a fit
@@ -18,7 +18,7 @@ def valid_search_space(bench: Bench) -> None:
     if not search_space(kind):
         raise NotApplicableError("it declares no search space")
     if flaws := list(space_flaws(kind)):
-        raise TechniqueError(
+        raise NonconformityError(
             "The search space is not valid", got="; ".join(flaws), remedy="correct its search_space"
         )
     train, test = example_table(_ROWS), example_table(20, seed=8)
@@ -31,7 +31,7 @@ def valid_search_space(bench: Bench) -> None:
             except (DeclinedError, NotConvergedError):
                 continue
             except Exception as problem:
-                raise TechniqueError(
+                raise NonconformityError(
                     f"It does not train with {own.parameter} = {value!r}, an end of its search space",
                     got=f"{type(problem).__name__}: {problem}",
                     remedy="correct it, or narrow the search space",

@@ -164,7 +164,10 @@ class Card(CardTable):
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """Columns by whose groups results are told apart; none where there is nothing but one group."""
+        """Columns by whose groups results are told apart, each an ``attribute`` in ``groups.csv``.
+
+        They are those of ``sensitive`` and, of an intersection, those that define it; else there are none.
+        """
         crossed = [name for name, _ in self._members] if len(self._members) > 1 else []
         return tuple(dict.fromkeys((*self.sensitive, *crossed)))
 
@@ -172,8 +175,8 @@ class Card(CardTable):
     def numbered(self) -> dict[str, NumericColumn]:
         """The features whose numbers are kept, by name."""
         roles = {self.label, self.sensitive_feature, *(name for name, _ in self._members)}
-        kept = {name: spec for name, spec in self.columns.items() if getattr(spec, "numbers", False)}
-        return {n: c for n, c in kept.items() if n not in roles and isinstance(c, NumericColumn)}
+        kept = {n: c for n, c in self.columns.items() if isinstance(c, NumericColumn) and c.numbers}
+        return {name: spec for name, spec in kept.items() if name not in roles}
 
     def schema(self) -> Schema:  # type: ignore[override]  # hides a pydantic method that is deprecated
         """Return columns and roles; no data are needed."""

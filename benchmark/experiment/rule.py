@@ -114,16 +114,13 @@ class Rule:
 
     def choose(self, tried: Sequence[Values | None]) -> int | None:
         """Return which setting is taken, the default one being the first; None if none has values."""
-        best: tuple[float, float, int] | None = None
+        known = []
         for place, values in enumerate(tried):
-            if values is None:
-                continue
-            goal, excess = self.goal(values), self.excess(values, tried[0])
-            if math.isnan(goal) or math.isnan(excess):
-                continue
-            loss = -goal if self.greatest else goal
-            best = min(best or (math.inf,) * 3, (excess, loss, place))  # type: ignore[assignment]
-        return None if best is None else int(best[2])
+            if values is not None:
+                goal, excess = self.goal(values), self.excess(values, tried[0])
+                if not (math.isnan(goal) or math.isnan(excess)):
+                    known.append((excess, -goal if self.greatest else goal, place))
+        return min(known)[2] if known else None
 
 
 def _read(values: Values, named: tuple[str, bool]) -> float:
@@ -184,12 +181,13 @@ def with_tuned(experiment: Experiment) -> Experiment:
         return experiment
     entries: list[TechniqueEntry] = []
     more: dict[str, list[str]] = {}
+    chosen_on: tuple[TunedOn, ...] = (*experiment.tune.validation, "oracle")
     for entry in experiment.techniques:
         entries.append(entry)
         if not space(experiment, entry):
             continue
-        for on in (*experiment.tune.validation, "oracle"):
-            suffix, words = _APPENDED[on]  # type: ignore[index]
+        for on in chosen_on:
+            suffix, words = _APPENDED[on]
             made = {"name": f"{entry.name}_{suffix}", "title": f"{entry.title} ({words})", "tuned": on}
             entries.append(entry.model_copy(update=made))
             more.setdefault(entry.name, []).append(made["name"])
