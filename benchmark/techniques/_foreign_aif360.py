@@ -359,13 +359,22 @@ def _sklearn_post(name: str, **fixed: Any) -> Callable[[Any, Scored, Tools], Adj
     return run
 
 
-_REDUCTION: Rules = {**CONSTRAINTS, "drop_prot_attr": (bool, True)}
 _COST: Rules = {"cost_constraint": (Literal["weighted", "fnr", "fpr"], "weighted")}
 _LOTS = {"randomised": True}
 _WEIGHTED = {"needs_weights": True}
-_FAIRLEARN = {"fairlearn": "fairlearn"}
 _BLIND = {"needs_sensitive": False}
 _LABELS_ONLY = {"produces_scores": False}
+
+
+def _reductions(name: str, ours: str, parameters: Rules) -> dict[str, Description]:
+    """Return how a reduction is run, that for datasets and the one for frames."""
+    rules: Rules = {**CONSTRAINTS, "drop_prot_attr": (bool, True), **parameters}
+    needs = {"fairlearn": "fairlearn"}
+    return {
+        f"{prefix}{name}": Description(ours, _reduction(f"{place}{name}"), "in", rules, needs, REDUCED)
+        for prefix, place in (("", _IN), ("sklearn.", f"{_SKLEARN}inprocessing."))
+    }
+
 
 DESCRIPTIONS: dict[str, Description] = {
     "Reweighing": Description("reweighing", _reweighing, "pre", declares={**_WEIGHTED, **TWO_GROUPS}),
@@ -422,38 +431,8 @@ DESCRIPTIONS: dict[str, Description] = {
         needs={"cvxpy": "cvxpy"},
         declares={**_LOTS, **TWO_GROUPS},
     ),
-    "ExponentiatedGradientReduction": Description(
-        "exponentiated_gradient",
-        _reduction(f"{_IN}ExponentiatedGradientReduction"),
-        "in",
-        {**_REDUCTION, **GRADIENT},
-        needs=_FAIRLEARN,
-        declares=REDUCED,
-    ),
-    "sklearn.ExponentiatedGradientReduction": Description(
-        "exponentiated_gradient",
-        _reduction(f"{_SKLEARN}inprocessing.ExponentiatedGradientReduction"),
-        "in",
-        {**_REDUCTION, **GRADIENT},
-        needs=_FAIRLEARN,
-        declares=REDUCED,
-    ),
-    "GridSearchReduction": Description(
-        "grid_search",
-        _reduction(f"{_IN}GridSearchReduction"),
-        "in",
-        {**_REDUCTION, **GRID},
-        needs=_FAIRLEARN,
-        declares=REDUCED,
-    ),
-    "sklearn.GridSearchReduction": Description(
-        "grid_search",
-        _reduction(f"{_SKLEARN}inprocessing.GridSearchReduction"),
-        "in",
-        {**_REDUCTION, **GRID},
-        needs=_FAIRLEARN,
-        declares=REDUCED,
-    ),
+    **_reductions("ExponentiatedGradientReduction", "exponentiated_gradient", GRADIENT),
+    **_reductions("GridSearchReduction", "grid_search", GRID),
     "GerryFairClassifier": Description(
         "gerry_fair",
         _model("GerryFairClassifier", group_shown=True),
