@@ -417,13 +417,14 @@ def test_what_was_chosen_is_in_a_file(folder: Path, cells: dict[tuple[float, str
     assert set(tuning["chosen_on"]) == {"default", "biased", "clean", "oracle"}
 
 
-def test_oracles_are_no_choice(folder: Path) -> None:
+def test_what_is_tuned_on_rows_that_nobody_has_is_no_choice(folder: Path) -> None:
     run = read_run(folder)
-    assert run.oracles == {"reject_option_oracle", "repair_oracle"}
+    techniques = ("reject_option", "repair")
+    assert run.unchoosable == {f"{name}_{on}" for name in techniques for on in ("tuned_clean", "oracle")}
     results = read_results(folder, run)
-    assert run.oracles <= set(results["technique"])
-    others = run.without_oracles(results)
+    assert run.unchoosable <= set(results["technique"])
+    others = run.choosable(results)
     compared = results_answers(others, baselines_of(run, others, None), run.constant_answers)
-    assert not run.oracles & set(compared["technique"])
-    assert not run.oracles & set(run.of_choices.titles)
+    assert not run.unchoosable & set(compared["technique"])
+    assert not run.unchoosable & set(run.of_choices.titles)
     assert run.tuned_by == "max accuracy subject to |discrimination| <= 0.05"
