@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from benchmark.classifiers import make_classifier
 from benchmark.columns import OWN, UNTREATED
+from benchmark.experiment.entries import NOBODY_HAS
 from benchmark.experiment.evaluate import classifier_mismatch, configured_techniques
 from benchmark.experiment.own import cells_on, own_baselines, unconstrained
 from benchmark.experiment.plan import Experiment
@@ -60,14 +61,15 @@ def too_few_repetitions(experiment: Experiment) -> Iterator[str]:
     """Yield a sentence for datasets on which no difference from the baseline can become significant.
 
     A family of tests are all techniques at all levels of bias on one dataset, with one bias, classifier and
-    metric.
+    metric. What is tuned on rows that nobody has is not tested.
     """
+    untested = {entry.name for entry in experiment.techniques if entry.tuned in NOBODY_HAS}
     families: dict[int, list[str]] = {}
     for dataset in experiment.datasets:
         cells = cells_on(experiment, dataset)
         compared = set(own_baselines(experiment).values()) | {UNTREATED}
         known = compared if dataset.baseline == OWN else {dataset.baseline}
-        tests = Counter(classifier for name, classifier in cells if name not in known)
+        tests = Counter(classifier for name, classifier in cells if name not in known | untested)
         for n_tests in {n * len(experiment.betas): None for n in tests.values()}:
             families.setdefault(n_tests, []).append(dataset.name)
     n = experiment.repetitions

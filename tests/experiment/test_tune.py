@@ -19,6 +19,7 @@ from benchmark.errors import BetabenchError, ExperimentError, StoreError, Unknow
 from benchmark.experiment.check import check_experiment
 from benchmark.experiment.draws import TestRows, draw_folds
 from benchmark.experiment.engine import open_engine
+from benchmark.experiment.foreseen import too_few_repetitions
 from benchmark.experiment.plan import Block, Experiment, load_experiment, narrow, plan_blocks
 from benchmark.experiment.pool import Task
 from benchmark.experiment.rule import Rule, TuneEntry, with_tuned
@@ -427,4 +428,7 @@ def test_what_is_tuned_on_rows_that_nobody_has_is_no_choice(folder: Path) -> Non
     compared = results_answers(others, baselines_of(run, others, None), run.constant_answers)
     assert not run.unchoosable & set(compared["technique"])
     assert not run.unchoosable & set(run.of_choices.titles)
+    compared = len(run.of_choices.titles) - 1
+    (foreseen,) = too_few_repetitions(with_tuned(Experiment(**GIVEN)))
+    assert f"takes {compared * len(run.betas)} tests together" in foreseen
     assert run.tuned_by == "max accuracy subject to |discrimination| <= 0.05"
