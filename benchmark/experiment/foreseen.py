@@ -11,15 +11,36 @@ from benchmark.experiment.entries import NOBODY_HAS
 from benchmark.experiment.evaluate import classifier_mismatch, configured_techniques
 from benchmark.experiment.own import cells_on, own_baselines, unconstrained
 from benchmark.experiment.plan import Experiment
+from benchmark.experiment.versions import NOT_INSTALLED, versions_of
 from benchmark.statistics.across import repetitions_needed
+from benchmark.techniques import list_techniques
+
+_EXTRAS = {"torch": "'betabench[adversarial]'"}
+"""Packages that an extra of this one brings, by name: pyproject.toml."""
 
 
 def foreseen(experiment: Experiment) -> Iterator[str]:
     """Yield sentences on what a run of an experiment cannot give, whatever the data."""
+    yield from missing_packages(experiment)
     yield from mismatches(experiment)
     yield from other_learners(experiment)
     if experiment.train == "network":  # the t-test of overlapping splits has no smallest p-value
         yield from too_few_repetitions(experiment)
+
+
+def missing_packages(experiment: Experiment) -> Iterator[str]:
+    """Yield a sentence for each package that techniques need and that is not installed."""
+    tried = {name for dataset in experiment.datasets for name, _ in cells_on(experiment, dataset)}
+    needed: dict[str, list[str]] = {}
+    for entry in experiment.techniques:
+        for package in list_techniques()[entry.technique].packages if entry.name in tried else ():
+            needed.setdefault(package, []).append(entry.name)
+    for package, names in needed.items():
+        if versions_of([package])[package] == NOT_INSTALLED:
+            yield (
+                f"{', '.join(names)} cannot run: {package} is not installed; pip install "
+                f"{_EXTRAS.get(package, package)}."
+            )
 
 
 def mismatches(experiment: Experiment) -> Iterator[str]:
