@@ -14,6 +14,7 @@ from benchmark.experiment.plan import Experiment
 from benchmark.experiment.versions import NOT_INSTALLED, versions_of
 from benchmark.statistics.across import repetitions_needed
 from benchmark.techniques import list_techniques
+from benchmark.techniques._search import search_space
 
 _EXTRAS = {"torch": "'betabench[adversarial]'"}
 """Packages that an extra of this one brings, by name: pyproject.toml."""
@@ -23,6 +24,12 @@ def foreseen(experiment: Experiment) -> Iterator[str]:
     """Yield sentences on what a run of an experiment cannot give, whatever the data."""
     yield from missing_packages(experiment)
     yield from mismatches(experiment)
+    if experiment.tune is not None and not any(entry.tuned for entry in experiment.techniques):
+        names = [name for name, own in list_techniques().items() if search_space(own)]
+        yield (
+            "nothing will be tuned, because no technique of the experiment has a parameter to look for that "
+            f"the file does not give; these have: {', '.join(names)}."
+        )
     yield from other_learners(experiment)
     if experiment.train == "network":  # the t-test of overlapping splits has no smallest p-value
         yield from too_few_repetitions(experiment)

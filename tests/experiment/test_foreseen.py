@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmark.experiment import versions
-from benchmark.experiment.foreseen import mismatches, missing_packages, too_few_repetitions
+from benchmark.experiment.foreseen import foreseen, mismatches, missing_packages, too_few_repetitions
 from benchmark.experiment.plan import Experiment, load_experiment, narrow
 from benchmark.experiment.rule import with_tuned
 
@@ -106,3 +106,11 @@ def test_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> Non
     ]
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert any(own.startswith("torch>") for own in extras["adversarial"])
+
+
+def test_nothing_to_tune() -> None:
+    notes = [note for note in foreseen(small("none", "reweighing", tune={})) if "tuned" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("nothing will be tuned, because")
+    assert "repair, " in notes[0]
+    assert not any("tuned," in note for note in foreseen(small("none", "repair", tune={})))

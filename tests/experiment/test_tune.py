@@ -253,6 +253,38 @@ def test_other_texts_are_no_rules(text: str) -> None:
         TuneEntry(rule=text)
 
 
+@pytest.mark.parametrize(
+    ("constraint", "kept"),
+    [
+        ("discrimination <= 5", "every value of discrimination"),
+        ("|discrimination| <= 1", "every"),
+        ("|discrimination| >= 0", "every"),
+        ("accuracy >= 1.01", "no value of accuracy"),
+        ("|discrimination| <= -0.1", "no"),
+        ("discrimination <= -0.1", ""),
+        ("accuracy >= 1", ""),
+        ("accuracy >= default - 2", ""),
+    ],
+)
+def test_a_rule_that_bounds_nothing(constraint: str, kept: str) -> None:
+    asked = Experiment(**{**GIVEN, "tune": {"rule": f"max accuracy subject to {constraint}"}})
+    if not kept:
+        check_experiment(asked)
+        return
+    with pytest.raises(ExperimentError, match=f"bounds nothing: {kept}"):
+        check_experiment(asked)
+
+
+def test_too_few_rows_to_choose_by() -> None:
+    tune = {"trials": 2, "on": 0.05}
+    with pytest.raises(
+        ExperimentError, match=r"at least 30 validation .* Got: 10, which are on = 0.05 of 200"
+    ):
+        made(tune=tune, train_rows=200)
+    made(tune=tune, train_rows=600)
+    made(tune=tune, train_rows=200, techniques=["none", "massaging"])
+
+
 def values(accuracy: float, discrimination: float) -> dict[str, float]:
     return {"accuracy": accuracy, "discrimination": discrimination}
 
