@@ -277,9 +277,7 @@ def test_a_rule_that_bounds_nothing(constraint: str, kept: str) -> None:
 
 def test_too_few_rows_to_choose_by() -> None:
     tune = {"trials": 2, "on": 0.05}
-    with pytest.raises(
-        ExperimentError, match=r"at least 30 validation .* Got: 10, which are on = 0.05 of 200"
-    ):
+    with pytest.raises(ExperimentError, match=r"at least 30 .* Got: 10, which are on = 0.05 of 200"):
         made(tune=tune, train_rows=200)
     made(tune=tune, train_rows=600)
     made(tune=tune, train_rows=200, techniques=["none", "massaging"])
