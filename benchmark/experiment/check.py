@@ -226,7 +226,8 @@ def _of_parameters(
             for parameter, value in parameters.items()
             for problem in _tried(place, functools.partial(build, name, **{parameter: value}))
         ]
-    yield from alone or _tried(place, functools.partial(build, name, **parameters))
+    of_plugins = ":" not in name  # other libraries' techniques are not registered
+    yield from alone or _tried(place, functools.partial(build, name, **parameters), of_plugins=of_plugins)
 
 
 def _tried(
