@@ -39,6 +39,7 @@ from benchmark.network.sample import sample
 from benchmark.registry import load_plugin
 from benchmark.seeding import generator
 from benchmark.text.embedded import REAL, SAMPLED, SUFFIX
+from benchmark.text.words import few
 
 _LEAST_VALIDATED = 30
 """Validation rows below which a group with a label is likely to be missing, or to be a person or two."""
@@ -289,9 +290,14 @@ def _build_scene(
             got=found.missing,
             remedy='get the data (--data-dir), or leave out encoding = "numbers"',
         )
-    binned = any(isinstance(spec, NumericColumn) for spec in card.columns.values())
+    roles = (card.label, *found.table.schema.sensitive_features)  # which are read as states all the same
+    binned = [name for name, own in card.columns.items() if isinstance(own, NumericColumn)]
+    binned = [f"[columns.{name}]" for name in binned if name not in roles]
     if experiment.takes_numbers and found.numbers is None and binned:
-        say(f"Note, {entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins.")
+        say(
+            f"Note, {entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins; "
+            f"'numbers = true' in {entry.card} under {few(binned, 4)} keeps them."
+        )
     n_train = _train_rows(experiment, entry, len(test))
     if any(technique.tuned for technique in experiment.techniques):
         _require_validation_rows(experiment, entry, n_train)
