@@ -41,7 +41,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "aif360:sklearn.ExponentiatedGradientReduction": {"max_iter": 5},
     "aif360:LFR": {"Az": 0.1, "maxiter": 30, "maxfun": 1000},
     "fairlearn:ExponentiatedGradient": {"max_iter": 5},
-    "fairlearn:PrototypeRepresentationLearner": {"max_iter": 20},
+    "fairlearn:PrototypeRepresentationLearner": {"max_iter": 5},
 }
 QUICK = [
     "aif360:Reweighing",
