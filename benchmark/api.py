@@ -419,7 +419,7 @@ class Run:
         """
         baselines = baselines_of(self.finished, self.results, baseline)
         return results_answers(
-            self.finished.without_oracles(self.results),
+            self.finished.choosable(self.results),
             baselines,
             self.finished.constant_answers,
             resampling=self.finished.resampling(read_folds(self.folder)),

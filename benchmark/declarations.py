@@ -31,6 +31,12 @@ _COMMANDS = {None: "betabench run --experiment", "alternation": "betabench alter
 # What other programs call a field.
 _SYNONYMS = {"sep": "delimiter", "separator": "delimiter", "header": "column_names", "na_values": "missing"}
 
+# What fields are, where neither their names nor the rules that they break tell.
+_MEANINGS = {
+    "tune.trials": "the number of settings tried of each technique, the default one among them",
+    "tune.on": "the share of the training sample that settings are chosen by",
+}
+
 _ACRONYMS = frozenset({"fnr", "fpr", "lfr", "pfr", "smote", "tpr"})
 
 
@@ -69,7 +75,7 @@ def find_declaration(kind: Kind, name_or_path: str) -> Path:
         return known[name_or_path]
     error = UnknownNameError(kind.removesuffix("s"), name_or_path, known)
     if path.suffix or len(path.parts) > 1:
-        error.what = f"There is no {kind.removesuffix('s')} file {name_or_path!r}"
+        error.what = error.what.replace(" called ", " file ")
         error.expected = "an existing file whose name ends in .toml, or one of " + ", ".join(known)
     raise error
 
@@ -170,6 +176,8 @@ def broken_rules(error: ValidationError, model: type[BaseModel], what: str) -> l
         # A value that may be of several types breaks a rule of each: together they are one.
         key = (place,) if of_several else (place, number)
         rule = _rule(detail, what)
+        if place in _MEANINGS and rule.startswith("Input"):
+            rule += f", {_MEANINGS[place]}"
         if rule not in (rules := lines.setdefault(key, [])):
             rules.append(rule if not rules else rule.removeprefix("Input should be "))
         values[key] = _value(detail["input"]) if detail["type"] != "missing" else ""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 # What the command "betabench list" lists.
+_MOST_LISTED, _MOST_NAMED = 30, 6  # of more names than the first, so many are named
 _LISTED = ("datasets", "techniques", "metrics", "classifiers", "bias-kinds", "experiments")
 
 
@@ -137,15 +138,18 @@ class UnknownNameError(BetabenchError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        remedies = [f"did you mean {close[0]!r}?"] if close else []
-        if (listed := f"{kind}s".replace(" ", "-")) in _LISTED:
-            remedies.append(f"'betabench list {listed}' shows all of them")
+        folded = {own.casefold(): own for own in names}
+        nearest = difflib.get_close_matches(name.casefold(), folded, n=_MOST_NAMED, cutoff=0.5)
+        close = [folded[own] for own in nearest]
+        expected = "one of " + ", ".join(names) if names else f"a {kind}, but none is known"
+        is_listed = (listed := f"{kind}s".replace(" ", "-")) in _LISTED
+        if is_listed and len(names) > _MOST_LISTED:
+            expected = f"one of {len(names)}, such as {', '.join(close or names[:_MOST_NAMED])}"
         super().__init__(
-            f"There is no {kind} called {name!r}",
-            expected="one of " + ", ".join(names) if names else f"a {kind}, but none is known",
+            f"There is no {kind} called {name!r}" + (f" (did you mean {close[0]!r}?)" if close else ""),
+            expected=expected,
             got=repr(name),
-            remedy=" ".join(remedies) or None,
+            remedy=f"'betabench list {listed}' shows all of them" if is_listed else None,
         )
 
 

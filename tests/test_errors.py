@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmark.data.table import Table
-from benchmark.errors import where
+from benchmark.errors import UnknownNameError, where
 
 OWN = """
 import json
@@ -74,3 +74,16 @@ def test_lines_of_libraries_and_of_generated_code_are_nowhere() -> None:
         assert error.__traceback__ is not None
         assert where(error.with_traceback(error.__traceback__.tb_next)) == ""
     assert where(ValueError("never raised")) == ""
+
+
+def test_the_nearest_name_comes_first_and_few_of_many() -> None:
+    many = [f"metric_{i}" for i in range(40)]
+    text = str(UnknownNameError("metric", "Acuracy", [*many, "accuracy"]))
+    assert text.startswith(
+        "There is no metric called 'Acuracy' (did you mean 'accuracy'?). Expected: one of 41, "
+    )
+    assert text.endswith("What to do: 'betabench list metrics' shows all of them.")
+    assert len(text) < 250
+    assert "m_39" in str(UnknownNameError("column", "x", [f"m_{i}" for i in range(40)])), (
+        "nothing else has all"
+    )

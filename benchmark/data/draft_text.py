@@ -19,6 +19,7 @@ from benchmark.errors import CardError
 from benchmark.text.words import few
 
 _WIDTH = 110
+_NUMBERS = '# numbers = true  # keeps them beside the bins, for classifiers with encoding = "numbers"'
 
 
 def slug(text: str) -> str:
@@ -85,6 +86,8 @@ def _lines(draft: Draft, file: Path, min_count: int) -> Iterator[str]:
     yield from _source(draft)
     for name, column in draft.columns.items():
         table = [f"[columns.{_key(name)}]", *_entry(column.entry)]
+        if "bins" in column.entry and name not in (roles["label"], roles["sensitive_feature"]):
+            table.append(_NUMBERS)
         comments = [line for comment in column.comments for line in _comment(comment)]
         yield ""
         if column.leak:

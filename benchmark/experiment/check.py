@@ -17,10 +17,10 @@ from benchmark.errors import BetabenchError, ExperimentError, UnknownNameError
 from benchmark.experiment.entries import BiasEntry, ClassifierEntry, DatasetEntry, TechniqueEntry
 from benchmark.experiment.evaluate import configured_techniques, describe_classifier
 from benchmark.experiment.plan import PLUGIN_HINT, Experiment, load_experiment, naming_plugins
-from benchmark.experiment.rule import TuneEntry
+from benchmark.experiment.rule import Rule, TuneEntry
 from benchmark.experiment.run import headline_metrics
 from benchmark.experiment.world import load_plugins
-from benchmark.metrics import metric_names
+from benchmark.metrics import get_metric, metric_names
 from benchmark.techniques import get_technique
 
 M = TypeVar("M", bound=BaseModel)
@@ -158,7 +158,8 @@ def _problems(experiment: Experiment) -> Iterator[_Problem]:
         described = functools.partial(_described, classifier)
         yield from _of_parameters(place, described, classifier.classifier, classifier.parameters)
     if experiment.tune is not None:
-        yield from _tried("tune", experiment.tune.parsed.check)
+        rule = experiment.tune.parsed
+        yield from list(_tried("tune", rule.check)) or _tried("tune", _require_a_bound, rule)
     unknown = [p for name in experiment.metrics for p in _tried("metrics", metric_names, [name])]
     yield from unknown
     for name in experiment.headline if not unknown else ():
@@ -191,6 +192,25 @@ def _of_dataset(dataset: DatasetEntry, experiment: Experiment) -> Iterator[_Prob
         yield _Problem(f"{place}, strata", UnknownNameError("column", dataset.strata, schema.names))
 
 
+def _require_a_bound(rule: Rule) -> None:
+    """Raise an ExperimentError if all values of a rule's metric keep its constraint, or none does."""
+    if rule.constraint is None or rule.relative:
+        return
+    name, absolute = rule.constraint
+    low, high = get_metric(name).range
+    if absolute:
+        low, high = max(low, -high, 0.0), max(abs(low), abs(high))
+    if low <= rule.bound < high if rule.at_most else low < rule.bound <= high:
+        return
+    kept = "every" if (rule.bound >= high) == rule.at_most else "no"
+    raise ExperimentError(
+        f"The rule of choice bounds nothing: {kept} value of {name} keeps it",
+        expected=f"a bound within {'|' * absolute}{name}{'|' * absolute}, {low:g} to {high:g}",
+        got=rule.text,
+        remedy="correct the bound, or leave out 'subject to ...'",
+    )
+
+
 def _described(entry: ClassifierEntry, _name: str, **parameters: Any) -> object:
     return describe_classifier(entry.model_copy(update={"parameters": parameters}))
 
@@ -206,7 +226,8 @@ def _of_parameters(
             for parameter, value in parameters.items()
             for problem in _tried(place, functools.partial(build, name, **{parameter: value}))
         ]
-    yield from alone or _tried(place, functools.partial(build, name, **parameters))
+    of_plugins = ":" not in name  # other libraries' techniques are not registered
+    yield from alone or _tried(place, functools.partial(build, name, **parameters), of_plugins=of_plugins)
 
 
 def _tried(

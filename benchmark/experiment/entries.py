@@ -27,6 +27,8 @@ Parameters = dict[str, bool | int | float | str]
 FigureKind = Literal["auc", "fidelity", "label", "network", "over_beta", "tradeoff"]  # folders of figures/
 TunedOn = Literal["biased", "clean", "oracle"]
 """What a setting is chosen on: rows of the biased training sample, rows without bias, or the test rows."""
+NOBODY_HAS: tuple[TunedOn, ...] = ("clean", "oracle")
+"""Of these, what nobody has who has biased rows: such entries are never recommended, ranked or tested."""
 
 
 class _Strict(BaseModel):

@@ -7,18 +7,48 @@ from collections.abc import Iterator
 
 from benchmark.classifiers import make_classifier
 from benchmark.columns import OWN, UNTREATED
+from benchmark.experiment.entries import NOBODY_HAS
 from benchmark.experiment.evaluate import classifier_mismatch, configured_techniques
 from benchmark.experiment.own import cells_on, own_baselines, unconstrained
 from benchmark.experiment.plan import Experiment
+from benchmark.experiment.versions import NOT_INSTALLED, versions_of
 from benchmark.statistics.across import repetitions_needed
+from benchmark.techniques import find_technique, list_techniques
+from benchmark.techniques._search import search_space
+
+_EXTRAS = {"torch": "'betabench[adversarial]'"}
+"""Packages that an extra of this one brings, by name: pyproject.toml."""
 
 
 def foreseen(experiment: Experiment) -> Iterator[str]:
     """Yield sentences on what a run of an experiment cannot give, whatever the data."""
+    yield from missing_packages(experiment)
     yield from mismatches(experiment)
+    if experiment.tune is not None and not any(entry.tuned for entry in experiment.techniques):
+        names = [name for name, own in list_techniques().items() if search_space(own)]
+        yield (
+            "nothing will be tuned, because no technique of the experiment has a parameter to look for that "
+            f"the file does not give; these have: {', '.join(names)}."
+        )
     yield from other_learners(experiment)
     if experiment.train == "network":  # the t-test of overlapping splits has no smallest p-value
         yield from too_few_repetitions(experiment)
+
+
+def missing_packages(experiment: Experiment) -> Iterator[str]:
+    """Yield a sentence for each package that techniques need and that is not installed."""
+    tried = {name for dataset in experiment.datasets for name, _ in cells_on(experiment, dataset)}
+    needed: dict[str, list[str]] = {}
+    for entry in experiment.techniques:
+        technique = find_technique(entry.technique)
+        for package in technique.packages if technique is not None and entry.name in tried else ():
+            needed.setdefault(package, []).append(entry.name)
+    for package, names in needed.items():
+        if versions_of([package])[package] == NOT_INSTALLED:
+            yield (
+                f"{', '.join(names)} cannot run: {package} is not installed; pip install "
+                f"{_EXTRAS.get(package, package)}."
+            )
 
 
 def mismatches(experiment: Experiment) -> Iterator[str]:
@@ -60,14 +90,15 @@ def too_few_repetitions(experiment: Experiment) -> Iterator[str]:
     """Yield a sentence for datasets on which no difference from the baseline can become significant.
 
     A family of tests are all techniques at all levels of bias on one dataset, with one bias, classifier and
-    metric.
+    metric. What is tuned on rows that nobody has is not tested.
     """
+    untested = {entry.name for entry in experiment.techniques if entry.tuned in NOBODY_HAS}
     families: dict[int, list[str]] = {}
     for dataset in experiment.datasets:
         cells = cells_on(experiment, dataset)
         compared = set(own_baselines(experiment).values()) | {UNTREATED}
         known = compared if dataset.baseline == OWN else {dataset.baseline}
-        tests = Counter(classifier for name, classifier in cells if name not in known)
+        tests = Counter(classifier for name, classifier in cells if name not in known | untested)
         for n_tests in {n * len(experiment.betas): None for n in tests.values()}:
             families.setdefault(n_tests, []).append(dataset.name)
     n = experiment.repetitions

@@ -492,7 +492,7 @@ def narrow(
         kept = tuple(d for d in experiment.datasets if d.name in datasets)
     if techniques is not None:
         listed = [t.name for t in experiment.techniques]
-        asked = [TechniqueEntry.model_validate(_entry(own)) for name in techniques for own in _swept(name)]
+        asked = [own for name in techniques for own in _asked(name)]
         for entry in asked:
             known = ":" in entry.technique or entry.technique in known_techniques
             if entry.name not in listed and not known:
@@ -528,14 +528,14 @@ def narrow(
     return experiment.model_copy(update={**changes, "datasets": kept})
 
 
-def _entry(named: str | dict[str, Any]) -> dict[str, Any]:
-    return {"technique": named} if isinstance(named, str) else named
-
-
-def _swept(name: str) -> list[Any]:
+def _asked(name: str) -> list[TechniqueEntry]:
     """Return the entries that a name on the command line stands for; malformed is an ExperimentError."""
     try:
-        return swept(name)
+        found = ({"technique": own} if isinstance(own, str) else own for own in swept(name))
+        return [TechniqueEntry.model_validate(own) for own in found]
+    except ValidationError as error:  # which is a ValueError as well
+        rules = " and ".join(broken_rules(error, TechniqueEntry, "a technique"))
+        raise ExperimentError(f"The technique {name!r} cannot be named so: {rules}") from None
     except ValueError as error:
         raise ExperimentError(f"The technique {name!r} {error}") from None
 

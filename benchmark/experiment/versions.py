@@ -43,6 +43,9 @@ _PLUGGED_IN = ("bias", "classifiers", "techniques", "metrics", "experiment/score
 # Packages whose versions can change any cell's numbers. Techniques name those that they alone need.
 _COMPUTING = ("numpy", "scipy", "scikit-learn", "numba")
 
+NOT_INSTALLED = "not installed"
+"""In place of a version."""
+
 _MANIFEST = ("betabench", *_COMPUTING, "fairlearn", "pandas", "matplotlib", "networkx", "pgmpy", "pydantic")
 
 
@@ -255,4 +258,4 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return "not installed"
+        return NOT_INSTALLED

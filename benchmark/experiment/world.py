@@ -40,6 +40,10 @@ from benchmark.network.sample import sample
 from benchmark.registry import load_plugin
 from benchmark.seeding import generator
 from benchmark.text.embedded import REAL, SAMPLED, SUFFIX
+from benchmark.text.words import few
+
+_LEAST_VALIDATED = 30
+"""Validation rows below which a group with a label is likely to be missing, or to be a person or two."""
 
 _MOST_REMEMBERED = 16  # networks of training rows: those of the folds that several biases share
 
@@ -287,16 +291,24 @@ def _build_scene(
             got=found.missing,
             remedy='get the data (--data-dir), or leave out encoding = "numbers"',
         )
-    binned = any(isinstance(spec, NumericColumn) for spec in card.columns.values())
+    roles = (card.label, *found.table.schema.sensitive_features)  # which are read as states all the same
+    binned = [name for name, own in card.columns.items() if isinstance(own, NumericColumn)]
+    binned = [f"[columns.{name}]" for name in binned if name not in roles]
     if experiment.takes_numbers and found.numbers is None and binned:
-        say(f"Note, {entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins.")
+        say(
+            f"Note, {entry.name}: the card keeps no numbers beside its bins, so all classifiers see bins; "
+            f"'numbers = true' in {entry.card} under {few(binned, 4)} keeps them."
+        )
+    n_train = _train_rows(experiment, entry, len(test))
+    if any(technique.tuned for technique in experiment.techniques):
+        _require_validation_rows(experiment, entry, n_train)
     scene = Scene(
         name=entry.name + (SUFFIX if found.network else ""),
         card=card,
         embedded=found.network is not None,
         network=network,
         test=test,
-        n_train=_train_rows(experiment, entry, len(test)),
+        n_train=n_train,
         biases={bias.name: bias.to_bias() for bias in entry.bias},
         learning=learning,
         train=experiment.train,
@@ -335,6 +347,19 @@ def _train_rows(experiment: Experiment, entry: DatasetEntry, n_rows: int) -> int
     if asked == "data":
         return n_others
     return min(asked, n_others) if experiment.train == "data" else asked
+
+
+def _require_validation_rows(experiment: Experiment, entry: DatasetEntry, n_train: int) -> None:
+    """Raise an ExperimentError where settings would be chosen by a handful of rows."""
+    assert experiment.tune is not None
+    on = experiment.tune.on
+    if (n := n_held_out(n_train, on)) < _LEAST_VALIDATED:
+        raise ExperimentError(
+            f"The dataset {entry.name!r} leaves too few rows to choose settings by",
+            expected=f"at least {_LEAST_VALIDATED} validation rows: both groups, with both labels",
+            got=f"{n}, which are on = {on:g} of {n_train:,} training rows",
+            remedy="raise 'on' under [tune], or 'train_rows'",
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +21,7 @@ from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import in_sentence
 from benchmark.runs.frames import Scenario
 from benchmark.statistics import distance
-from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, random_accuracy
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, ConstantAnswer, random_accuracy
 from benchmark.statistics.unprocessing import curves_of
 from benchmark.tables.significance import data_notes
 
@@ -34,6 +36,66 @@ _KEY_SIZE = 7.0
 _BEYOND = 3.0  # times the interquartile range from the quartiles
 _FAR = 0.16  # inches from which on a name is joined to its point
 _MOST_NAMED = 40  # points of a panel, unless more are on the front
+# Above the bars of the points that it joins, and below the points.
+_SWEEP_LINE: Look = {"color": "black", "lw": 1.1, "ls": (0, (1, 1.6)), "zorder": 2.5, "gid": "sweep"}
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """A metric at a level of bias: what lies on the front or not far from the others, and what does not."""
+
+    metric: str
+    beta: float
+    rows: pd.DataFrame
+    degenerate: pd.DataFrame
+    constant: ConstantAnswer | None
+
+    @cached_property
+    def shown(self) -> pd.DataFrame:
+        """The rows that lie on the front or not far from the others."""
+        kept = self.rows["on_front"].to_numpy(dtype=bool)
+        if self.rows.empty:
+            return self.rows
+        near = np.ones(len(kept), dtype=bool)
+        for column, sign in (("x", 1), ("y", -1)):
+            values = sign * self.rows[column].to_numpy()
+            low, high = np.quantile(values, [0.25, 0.75])
+            near &= values <= max(high + _BEYOND * (high - low), values[kept].max())
+        return self.rows[kept | near]
+
+    @cached_property
+    def level(self) -> float:
+        """Accuracy of the best constant answer, if the axis reaches it."""
+        if self.constant is None or not marks.is_near(self.constant.accuracy, self.rows["y"]):
+            return np.nan
+        return self.constant.accuracy
+
+    @cached_property
+    def limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Ends of the axes: those of the intervals, and the level."""
+        x, (low, high) = (style.padded(self.shown[[f"{at}_low", f"{at}_high"]], 0.1, 0.004) for at in "xy")
+        if np.isfinite(self.level):
+            low, high = min(low, self.level - 0.04 * (high - low)), max(high, self.level)
+        return x, (low, high)
+
+    def reaches(self, x: float, y: float) -> bool:
+        """Whether a point lies within the axes."""
+        if self.shown.empty:
+            return False
+        (left, right), (low, high) = self.limits
+        return left <= x <= right and low <= y <= high
+
+    @cached_property
+    def crosses(self) -> pd.DataFrame:
+        """Degenerate points within the axes."""
+        inside = [self.reaches(x, y) for x, y in self.degenerate[["x", "y"]].to_numpy()]
+        return self.degenerate[np.array(inside, dtype=bool)]
+
+    @property
+    def title(self) -> str:
+        """Level of bias, and how many points are not drawn."""
+        hidden = len(self.rows) - len(self.shown) + len(self.degenerate) - len(self.crosses)
+        return f"β = {self.beta:g}" + (f" ({hidden} far off)" if hidden else "")
 
 
 def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
@@ -60,19 +122,25 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
         f"{keys[name]}  {title}" + ("" if name in present else " (no value)")
         for name, title in titles.items()
     ]
-    panels = []
+    constant = scenario.best_constant
+    panels: list[_Panel] = []
     for metric in rows["first"].unique():
         own = _with_intervals(rows[rows["first"] == metric], statistics, scenario, metric)
-        useless = _degenerate_points(statistics, scenario, metric)
+        useless = _degenerate_points(statistics, scenario, metric).dropna(subset=["x", "y"])
         panels += [
-            (beta, own[own["beta"] == beta], useless[useless["beta"] == beta], metric) for beta in betas
+            _Panel(metric, float(beta), own[own["beta"] == beta], useless[useless["beta"] == beta], constant)
+            for beta in betas
         ]
-    constant = scenario.best_constant
-    drawn = constant is not None and any(marks.is_near(constant.accuracy, own["y"]) for _, own, *_ in panels)
+    drawn = any(np.isfinite(panel.level) for panel in panels)
     line = "" if constant is None else f" {marks.constant_text(constant, drawn=drawn)}"
     curves = curves_of(statistics.frontier, scenario.key)
     if len(curves):
-        line += f" {marks.frontier_text(constant, one_each='')}"
+        lot = 0, random_accuracy(scenario.constant_accuracy)
+        lot_drawn = any(panel.metric == DISCRIMINATION and panel.reaches(*lot) for panel in panels)
+        line += f" {marks.frontier_text(constant, one_each='', lot_drawn=lot_drawn)}"
+    if any(_sweeps(panel, statistics) for panel in panels):
+        line += " Dotted: techniques of one list of values."
+    crosses = any(len(panel.crosses) for panel in panels)
     # Room for the longest name: a single panel is narrower than that.
     needed = style.widest(listed) + 0.6 - _LEFT - _RIGHT
     size = max(_PANEL[0], (needed - (len(betas) - 1) * _GAP) / len(betas)), _PANEL[1]
@@ -86,7 +154,9 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
             subtitle="Blue: on the Pareto front of the means, the darker in the more single repetitions. "
             f"Grey: beaten by another technique. Bars: 95 % intervals. Best is the upper left.{line}",
             notes=[
-                *marks.degenerate_notes(standing, titles, "Cross, on no front"),
+                *marks.degenerate_notes(
+                    standing, titles, "Cross, on no front" if crosses else "Beyond the axes and on no front"
+                ),
                 *marks.below_constant_notes(standing, titles),
                 *data_notes([scenario.dataset], statistics.run),
             ],
@@ -94,23 +164,22 @@ def draw_pareto(statistics: RunStatistics, scenario: Scenario) -> Figure:
             right=_RIGHT,
             below=0.66 + style.list_room(listed, page_width),
             gap=(_GAP, 0.5),
-            panel_titles=[_title(own, float(beta)) for beta, own, *_ in panels],
+            panel_titles=[panel.title for panel in panels],
             titles_stay=True,
         )
         page.name_axes("", "accuracy")
-        for axes, (beta, own, useless, metric) in zip(page.axes, panels, strict=True):
-            level = constant.accuracy if constant and marks.is_near(constant.accuracy, own["y"]) else np.nan
-            marked = {n: key + marks.BELOW_CONSTANT * ((n, beta) in below) for n, key in keys.items()}
-            _draw_panel(axes, own, marked, size, level)
-            _join_sweeps(axes, own, statistics)
-            if len(curves) and metric == DISCRIMINATION:
-                here = curves[curves["beta"] == beta]
+        for axes, panel in zip(page.axes, panels, strict=True):
+            marked = {n: key + marks.BELOW_CONSTANT * ((n, panel.beta) in below) for n, key in keys.items()}
+            _draw_panel(axes, panel, marked, size)
+            for own in _sweeps(panel, statistics):
+                axes.plot(own["x"], own["y"], **_SWEEP_LINE)
+            if len(curves) and panel.metric == DISCRIMINATION:
+                here = curves[curves["beta"] == panel.beta]
                 axes.plot(here[DISCRIMINATION].abs(), here[ACCURACY], color=GREY, **marks.FRONTIER_LINE)
-                axes.plot(0, random_accuracy(scenario.constant_accuracy), **marks.RANDOM_MARK)
-            (low_x, high_x), (low_y, high_y) = axes.get_xlim(), axes.get_ylim()
-            seen = useless[useless["x"].between(low_x, high_x) & useless["y"].between(low_y, high_y)]
-            axes.plot(seen["x"], seen["y"], "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
-            axes.set_xlabel(_axis_label(statistics, metric))
+                axes.plot(*lot, **marks.RANDOM_MARK)
+            x, y = panel.crosses["x"], panel.crosses["y"]
+            axes.plot(x, y, "x", color=GREY, ms=5, mew=1.2, zorder=2.6, gid="degenerate")
+            axes.set_xlabel(_axis_label(statistics, panel.metric))
         page.list_below(listed, top=0.58)
     return page.figure
 
@@ -152,28 +221,8 @@ def _degenerate_points(statistics: RunStatistics, scenario: Scenario, name: str)
     )
 
 
-def _title(rows: pd.DataFrame, beta: float) -> str:
-    hidden = int((~_shown(rows)).sum())
-    return f"β = {beta:g}" + (f" ({hidden} far off)" if hidden else "")
-
-
-def _shown(rows: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return which points lie on the front or not far from the others."""
-    kept = rows["on_front"].to_numpy(dtype=bool).copy()
-    if rows.empty:
-        return kept
-    near = np.ones(len(rows), dtype=bool)
-    for column, sign in (("x", 1), ("y", -1)):
-        values = sign * rows[column].to_numpy()
-        low, high = np.quantile(values, [0.25, 0.75])
-        near &= values <= max(high + _BEYOND * (high - low), values[kept].max())
-    return kept | near
-
-
-def _draw_panel(
-    axes: Axes, rows: pd.DataFrame, keys: dict[str, str], panel: tuple[float, float], level: float
-) -> None:
-    rows = rows[_shown(rows)].sort_values(["on_front", "x"], ascending=[False, True], kind="stable")
+def _draw_panel(axes: Axes, panel: _Panel, keys: dict[str, str], size: tuple[float, float]) -> None:
+    rows = panel.shown.sort_values(["on_front", "x"], ascending=[False, True], kind="stable")
     style.set_ticks(axes, x=4, y=5)
     if rows.empty:
         axes.text(0.5, 0.5, "no value", transform=axes.transAxes, ha="center", color=GREY)
@@ -190,29 +239,22 @@ def _draw_panel(
         share = own["share_on_front"].fillna(0.0).to_numpy()[:, None]
         fill = share * np.array(to_rgb(BLUE)) + (1 - share) * 1.0
         axes.scatter(own["x"], own["y"], s=22, c=np.clip(fill, 0, 1), edgecolors=color, lw=1.0, zorder=3)
-    (low_x, high_x), (low_y, high_y) = (
-        style.padded(rows[[f"{at}_low", f"{at}_high"]], 0.1, 0.004) for at in "xy"
-    )
-    if np.isfinite(level):
-        low_y, high_y = min(low_y, level - 0.04 * (high_y - low_y)), max(high_y, level)
-        axes.axhline(level, **marks.CONSTANT_LINE)
-    axes.set_xlim(low_x, high_x)
-    axes.set_ylim(low_y, high_y)
-    scale = np.array([panel[0] / (high_x - low_x), panel[1] / (high_y - low_y)])
-    points = (rows[["x", "y"]].to_numpy() - [low_x, low_y]) * scale
-    _name(axes, points, [keys[name] for name in rows["technique"]], len(front), panel)
+    if np.isfinite(panel.level):
+        axes.axhline(panel.level, **marks.CONSTANT_LINE)
+    axes.set(xlim=panel.limits[0], ylim=panel.limits[1])
+    low, high = np.array(panel.limits).T
+    points = (rows[["x", "y"]].to_numpy() - low) * size / (high - low)
+    _name(axes, points, [keys[name] for name in rows["technique"]], len(front), size)
 
 
-def _join_sweeps(axes: Axes, rows: pd.DataFrame, statistics: RunStatistics) -> None:
-    """Draw a line through the points of techniques that are one list of values, in its order."""
-    shown = rows[_shown(rows)].set_index("technique")
+def _sweeps(panel: _Panel, statistics: RunStatistics) -> list[pd.DataFrame]:
+    """Return the points of the techniques of each list of values, in its order, where there are several."""
+    shown = panel.shown.set_index("technique")
     sweeps: dict[str, list[str]] = {}
     for technique in statistics.run.techniques:
         if technique.sweep and technique.name in shown.index:
             sweeps.setdefault(technique.sweep, []).append(technique.name)
-    for names in sweeps.values():
-        own = shown.loc[names]
-        axes.plot(own["x"], own["y"], color=GREY, lw=0.8, ls=":", zorder=2.1, gid="sweep")
+    return [shown.loc[names] for names in sweeps.values() if len(names) > 1]
 
 
 def _name(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -31,7 +32,7 @@ _LEGEND_LINE, _LEGEND_WIDTH = 0.19, 2.6
 _LINEAR = 2.0  # up to which recoveries are drawn to scale where some lie far beyond
 _FAR = 4.0
 _MOST_SHOWN = 48  # techniques: those of more fill pages that nobody reads
-_TICKS = (-100, -10, -2, -1, 0, 1, 2, 10, 100)
+_TICKS = {12: (1, 2, 3, 5, 10), math.inf: (1, 2, 5, 10, 20, 50, 100)}  # up to a height of the axis
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def draw_recovery(statistics: RunStatistics, scenarios: Sequence[Scenario], metr
             columns,
             panel=(_WIDTH, heights),
             title=f"{statistics.title(metric)}: how much of the planted bias is taken back",
-            subtitle=_subtitle(statistics, scenarios),
+            subtitle=_subtitle(statistics, scenarios, compressed=_limits(table, _RECOVERY)[1]),
             notes=[
                 *([_left_out(len(names), tried)] if len(names) < tried else []),
                 *_undefined(statistics, scenarios, rows),
@@ -135,7 +136,7 @@ def _left_out(shown: int, tried: int) -> str:
     )
 
 
-def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> str:
+def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario], *, compressed: bool) -> str:
     protocol = statistics.run.protocol
     what = ", corrected for overlapping splits" if protocol.overlaps else " over training samples"
     titles = dict.fromkeys(
@@ -144,8 +145,9 @@ def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario]) -> str:
     return (
         "1 (dashed): as if the bias had never been planted; above, it is over-corrected. 0: what the "
         f"baseline does ({', '.join(titles)}); below, it is made worse. On the original test; means of "
-        f"{statistics.run.repetitions_text} with 95 % intervals{what}. {protocol.levels_text} Below: "
-        "accuracy minus the baseline's on the same samples."
+        f"{statistics.run.repetitions_text} with 95 % intervals{what}. "
+        + (f"Beyond {_LINEAR:g} and -{_LINEAR:g} the scale is logarithmic. " if compressed else "")
+        + f"{protocol.levels_text} Below: accuracy minus the baseline's on the same samples."
     )
 
 
@@ -178,23 +180,29 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, techniques: Shown, strip: _Strip
         axes.text(0.5, 0.25, "not defined, see below", transform=axes.transAxes, ha="center", color=GREY)
 
 
-def _share_limits(panels: Sequence[Axes], table: pd.DataFrame, strip: _Strip) -> None:
-    """Give panels the same limits: those of the points, as the ends of some intervals are far off."""
+def _limits(table: pd.DataFrame, strip: _Strip) -> tuple[tuple[float, float], bool]:
+    """Return limits of the points, as the ends of some intervals are far off, and whether points are far."""
     points = table[strip.column].to_numpy(dtype=float)
     if strip is not _RECOVERY:
-        limits = style.padded([*points, 0.0], 0.12, 0.002)
-    else:
-        limits = style.padded([*points, 0.0, 1.0], 0.08, 0.05)
-    far = strip is _RECOVERY and max(-limits[0], limits[1]) > _FAR
-    if far:
-        limits = min(0.0, np.nanmin(points)) - 0.3, 1.3 * max(1.0, np.nanmax(points))
+        return style.padded([*points, 0.0], 0.12, 0.002), False
+    limits = style.padded([*points, 0.0, 1.0], 0.08, 0.05)
+    if max(-limits[0], limits[1]) <= _FAR:
+        return limits, False
+    return (min(0.0, np.nanmin(points)) - 0.3, 1.3 * max(1.0, np.nanmax(points))), True
+
+
+def _share_limits(panels: Sequence[Axes], table: pd.DataFrame, strip: _Strip) -> None:
+    """Give panels the same limits and ticks."""
+    limits, far = _limits(table, strip)
     betas = sorted(table["beta"].unique())
     for axes in panels:
         axes.set_xlim(*style.padded(betas, 0.06, 0.02))
         if far:
             axes.set_yscale("symlog", linthresh=_LINEAR, linscale=1.5)
+            positive = next(own for most, own in _TICKS.items() if limits[1] - limits[0] <= most)
+            ticks = [0, *positive, *(-tick for tick in positive)]
             axes.yaxis.set_minor_locator(NullLocator())
-            axes.yaxis.set_major_locator(FixedLocator([t for t in _TICKS if limits[0] <= t <= limits[1]]))
+            axes.yaxis.set_major_locator(FixedLocator([t for t in ticks if limits[0] <= t <= limits[1]]))
             axes.yaxis.set_major_formatter(FormatStrFormatter("%g"))
         else:
             style.set_ticks(axes, y=5 if strip is _RECOVERY else 3)

@@ -95,7 +95,8 @@ def draw_tradeoff(
     line = f" {marks.constant_text(scenario.best_constant, drawn=drawn)}"
     curves = None if curves is None else curves_of(curves, scenario.key)
     if curves is not None and len(curves):
-        line += f" {marks.frontier_text(scenario.best_constant, one_each=', one for each β')}"
+        lot = limits[1][0] <= random_accuracy(constant) <= limits[1][1]
+        line += f" {marks.frontier_text(scenario.best_constant, one_each=', one for each β', lot_drawn=lot)}"
     how = (f"{_WHAT.capitalize()}. " if single else "") + _HOW + compared + line
     standing = scenario.rows(standing)
     hollow = marks.degenerate_cells(standing)

@@ -83,7 +83,7 @@ def _answers(
 ) -> pd.DataFrame:
     known = [name for name in ALWAYS_MEASURED if description.metric(name) is not None]
     whole = with_failed_cells(results[results["metric"].isin(known)], failures, known, description.tests)
-    whole = description.without_oracles(in_described_order(whole, description))
+    whole = description.choosable(in_described_order(whole, description))
     constants, resampling = description.constant_answers, description.resampling(folds)
     answers = results_answers(whole, description.baselines(whole), constants, resampling=resampling)
     if frontier is None or frontier.empty or answers.empty:

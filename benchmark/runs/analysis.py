@@ -346,8 +346,8 @@ def run_statistics(
     groups : DataFrame, optional
         From :func:`~benchmark.runs.finished.read_groups`, where several attributes' groups were told apart.
     tuning : DataFrame, optional
-        From :func:`~benchmark.runs.finished.read_tuning`, where techniques were tuned. Oracles are in nothing
-        else that is computed here.
+        From :func:`~benchmark.runs.finished.read_tuning`, where techniques were tuned. Those tuned on
+        rows that nobody has, the test rows or rows without planted bias, are in nothing else here.
     frontier : DataFrame, optional
         From :func:`~benchmark.runs.finished.read_frontier`, where one was recorded.
     say : callable(str), optional
@@ -363,7 +363,7 @@ def run_statistics(
         If the baseline is unknown.
     """
     _require_testable(run, results, alpha)
-    results, run = run.without_oracles(results), run.of_choices
+    results, run = run.choosable(results), run.of_choices
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
     declared = {name: _declared(name) for name in compared}
     goals = {own.name: own for own in map(_declared, results["metric"].unique())}

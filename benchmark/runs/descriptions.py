@@ -17,7 +17,7 @@ import pandas as pd
 from benchmark.columns import BALANCED, BIASED, ORIGINAL, OWN, TEST_TITLES, UNTREATED
 from benchmark.data import Table
 from benchmark.errors import ReportError
-from benchmark.experiment.entries import PublishedEntry
+from benchmark.experiment.entries import NOBODY_HAS, PublishedEntry
 from benchmark.statistics.answers import ConstantAnswer
 from benchmark.statistics.frames import Baseline, Baselines, Resampling, baseline_names
 from benchmark.text.embedded import NOT_REAL_LOUD, SAMPLED, titled
@@ -367,13 +367,13 @@ class RunDescription:
         return {technique.name: technique.title for technique in self.techniques}
 
     @property
-    def oracles(self) -> frozenset[str]:
-        """Names of the techniques whose setting was chosen on the test rows: no choice for anybody."""
-        return frozenset(technique.name for technique in self.techniques if technique.tuned == "oracle")
+    def unchoosable(self) -> frozenset[str]:
+        """Names of the techniques whose setting was chosen on rows that nobody has."""
+        return frozenset(technique.name for technique in self.techniques if technique.tuned in NOBODY_HAS)
 
-    def without_oracles(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a frame that are of no oracle."""
-        return frame[~frame["technique"].isin(self.oracles)] if self.oracles else frame
+    def choosable(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a frame that are of techniques between which one can choose."""
+        return frame[~frame["technique"].isin(self.unchoosable)] if self.unchoosable else frame
 
     @property
     def constant_answers(self) -> dict[str, ConstantAnswer]:

@@ -72,14 +72,14 @@ class FinishedRun(RunDescription):
 
     @property
     def of_choices(self) -> Self:
-        """The same run without its oracles, between which and others nobody has a choice."""
-        if not self.oracles:
+        """The same run without what is unchoosable, between which and others nobody has a choice."""
+        if not self.unchoosable:
             return self
         return replace(
             self,
-            techniques=tuple(t for t in self.techniques if t.tuned != "oracle"),
-            summary=self.without_oracles(self.summary),
-            failures=self.without_oracles(self.failures),
+            techniques=tuple(t for t in self.techniques if t.name not in self.unchoosable),
+            summary=self.choosable(self.summary),
+            failures=self.choosable(self.failures),
         )
 
     @classmethod

@@ -76,9 +76,10 @@ def constant_text(answer: ConstantAnswer | None, *, drawn: bool) -> str:
     return f"{where}: accuracy of {answer.words} ({answer.accuracy:.3f})."
 
 
-def frontier_text(answer: ConstantAnswer | None, *, one_each: str) -> str:
+def frontier_text(answer: ConstantAnswer | None, *, one_each: str, lot_drawn: bool) -> str:
     """Say which lines are unprocessing frontiers, ``one_each`` of how many, and where the lot is."""
-    lot = "" if answer is None else f" Red cross: accepting by lot ({random_accuracy(answer.accuracy):.3f})."
+    where = "Red cross" if lot_drawn else "Beyond the axes"
+    lot = "" if answer is None else f" {where}: accepting by lot ({random_accuracy(answer.accuracy):.3f})."
     return (
         f"Dashed{one_each}: the unprocessing frontier, thresholds by group on the scores of the most "
         f"accurate classifier without mitigation.{lot}"

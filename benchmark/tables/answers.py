@@ -32,7 +32,7 @@ from benchmark.statistics.answers import (
 )
 from benchmark.statistics.frames import SCENARIO, ScenarioKey
 from benchmark.statistics.unprocessing import INSIDE
-from benchmark.text.words import number, share
+from benchmark.text.words import beyond, number, share
 
 SAME_ANSWER = "nearly everybody, or each group, the same in at least one sample"
 """What such techniques answer."""
@@ -446,7 +446,7 @@ def _of_the_chosen(
             yield f"{choice_title(name, rope)} {left}"
     if CHEAP not in picked:
         cost = max(row.accuracy_change for row in chosen)
-        yield f"Every one of them loses more than {rope:g} of accuracy, {number(-cost)} or more."
+        yield f"Every one of them loses more than {rope:g} of accuracy, {beyond(-cost, rope)} or more."
     kind = "recommended"
     if chosen[0].verdict == "candidate":
         kind = f"{'a candidate' if one else 'candidates'}, and none is recommended"

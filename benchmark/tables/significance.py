@@ -141,14 +141,20 @@ def row_notes(statistics: RunStatistics) -> list[str]:
 
 def reach_notes(reach: pd.DataFrame, run: FinishedRun) -> list[str]:
     """Say where no difference can be significant, of rows of :meth:`RunStatistics.out_of_reach`."""
-    return [
-        f"No difference can be significant on {run.headings(' '.join(own['dataset'].unique()))}: with "
-        f"{n} repetitions and {n_tests} tests in a family, the smallest p-value after the correction is "
-        f"{smallest:.3g}. At least {needed} repetitions are needed."
-        for (n, n_tests, smallest, needed), own in reach.groupby(
-            ["n", "n_tests", "smallest", "needed"], sort=False
+    found = []
+    for (n, n_tests, smallest, needed), own in reach.groupby(
+        ["n", "n_tests", "smallest", "needed"], sort=False
+    ):
+        where = run.headings(" ".join(own["dataset"].unique()))
+        others = reach[reach["dataset"].isin(own["dataset"])].drop(own.index)
+        if not set(others["classifier"]) <= (classifiers := set(own["classifier"])):
+            where += f" with {', '.join(c for c in run.classifiers if c in classifiers)}"
+        found.append(
+            f"No difference can be significant on {where}: with {n} repetitions and {n_tests} tests in a "
+            f"family, the smallest p-value after the correction is {smallest:.3g}. At least {needed} "
+            "repetitions are needed."
         )
-    ]
+    return found
 
 
 def pair_notes(statistics: RunStatistics) -> list[str]:

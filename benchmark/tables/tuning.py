@@ -103,7 +103,8 @@ def tuning_table(statistics: RunStatistics) -> ReportTable:
         tuple(blocks),
         (
             f"Rule: {run.tuned_by}. Means over {run.repetitions_text}.",
-            "The oracle chooses by the labels of the test rows: no choice for anybody, never recommended.",
+            "Clean rows nobody has, and the oracle chooses by the labels of the test rows: neither is a "
+            "choice for anybody, and neither is recommended, ranked or tested.",
         ),
     )
 

@@ -6,12 +6,13 @@ import functools
 import importlib
 from types import ModuleType
 
-from benchmark.errors import DeclinedError, UnknownNameError
+from benchmark.errors import DeclinedError, TechniqueError, UnknownNameError
 from benchmark.techniques._foreign import BASES, Description, Foreign
 from benchmark.techniques.registry import list_techniques
 
 _DESCRIBED = ("aif360", "fairlearn")
 _TRANSFORMERS = "sklearn"
+_EXAMPLES = {"aif360": "Reweighing", "fairlearn": "GridSearch", "sklearn": "sklearn.decomposition.PCA"}
 
 
 @functools.cache
@@ -28,13 +29,19 @@ def foreign_technique(name: str) -> type[Foreign]:
         If the path behind ``sklearn:`` names no transformer.
     """
     library, _, rest = name.partition(":")
+    if not rest and library in _EXAMPLES:
+        raise TechniqueError(
+            f"{name!r} names a library without a technique of it",
+            expected=f"a name after the colon, such as {library}:{_EXAMPLES[library]}",
+            remedy="'betabench list techniques' shows them",
+        )
     if library == _TRANSFORMERS:
         return _module(library).technique_of(name, rest)  # type: ignore[no-any-return]
     if library not in _DESCRIBED:
         raise UnknownNameError("library of techniques", library, (*_DESCRIBED, _TRANSFORMERS))
     module = _module(library)
     if rest in module.UNREACHABLE:
-        raise DeclinedError(f"{name!r} cannot be run as a technique", got=module.UNREACHABLE[rest])
+        raise DeclinedError(f"{name!r} cannot be run as a technique: {module.UNREACHABLE[rest]}")
     if rest not in module.DESCRIPTIONS:
         raise UnknownNameError(f"technique of {library}", rest, module.DESCRIPTIONS)
     return _class_of(name, module.DESCRIPTIONS[rest], module.__name__)

@@ -25,6 +25,12 @@ def number(value: float, digits: int = 3) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
+def beyond(value: float, limit: float) -> str:
+    """Write a number above a limit with so many decimals, three or more, that it is seen to be above."""
+    texts = [number(value, digits) for digits in range(3, 8)]
+    return next((text for text in texts if float(text) > limit), texts[-1])
+
+
 def with_interval(value: float, low: float, high: float) -> str:
     """Write a number and, where it is known, its interval."""
     unknown = math.isnan(value) or math.isnan(low)

@@ -138,6 +138,17 @@ def test_an_awkward_table_is_drafted_and_learned(what: str, tmp_path: Path) -> N
     assert ("sex", "y") in network.edges
 
 
+def test_the_line_that_keeps_numbers_beside_bins_is_there_to_be_uncommented(tmp_path: Path) -> None:
+    wished = Wish("y", "yes", "age", "< 400")
+    for content, wish, lines in ((text(rows(gain=spread)), WISH, 1), (text(rows(age=spread)), wished, 0)):
+        drafted(tmp_path, content, wish)
+        card = (tmp_path / "card.toml").read_text(encoding="utf-8")
+        assert card.count("\n# numbers = true  # ") == lines
+        (tmp_path / "card.toml").write_text(card.replace("\n# numbers", "\nnumbers"), encoding="utf-8")
+        loaded = load_dataset(tmp_path / "card.toml", numbers=True).numbers
+        assert (loaded is None) == (lines == 0)
+
+
 @pytest.mark.parametrize(
     ("content", "wish", "sentence"),
     [

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
-from benchmark.experiment.foreseen import mismatches, too_few_repetitions
-from benchmark.experiment.plan import load_experiment, narrow
+from benchmark.experiment import versions
+from benchmark.experiment.foreseen import foreseen, mismatches, missing_packages, too_few_repetitions
+from benchmark.experiment.plan import Experiment, load_experiment, narrow
+from benchmark.experiment.rule import with_tuned
+
+ROOT = Path(__file__).resolve().parents[2]
 
 HEAD = """
 name = "foreseen"
@@ -74,3 +80,37 @@ def test_the_shipped_experiments_have_enough(name: str) -> None:
     experiment = load_experiment(name)
     assert list(too_few_repetitions(experiment)) == list(mismatches(experiment)) == []
     assert len(list(too_few_repetitions(narrow(experiment, repetitions=2)))) >= 1
+
+
+def small(*techniques: str, **changes: object) -> Experiment:
+    given = {"datasets": [{"card": "compas"}], "betas": [0.5], "classifiers": ["c45"], **changes}
+    return with_tuned(Experiment(techniques=techniques, **given))  # type: ignore[arg-type]
+
+
+def test_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = small("none", "adversarial", "aif360:DisparateImpactRemover", tune={})
+    monkeypatch.setattr(versions, "version", lambda _: "1")
+    assert list(missing_packages(asked)) == []
+
+    def version(package: str) -> str:
+        if package in ("torch", "BlackBoxAuditing"):
+            raise PackageNotFoundError(package)
+        return "1"
+
+    monkeypatch.setattr(versions, "version", version)
+    assert list(missing_packages(asked)) == [
+        "adversarial, adversarial_tuned, adversarial_oracle cannot run: torch is not installed; "
+        "pip install 'betabench[adversarial]'.",
+        "aif360_DisparateImpactRemover cannot run: BlackBoxAuditing is not installed; "
+        "pip install BlackBoxAuditing.",
+    ]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert any(own.startswith("torch>") for own in extras["adversarial"])
+
+
+def test_nothing_to_tune() -> None:
+    notes = [note for note in foreseen(small("none", "reweighing", tune={})) if "tuned" in note]
+    assert len(notes) == 1
+    assert notes[0].startswith("nothing will be tuned, because")
+    assert "repair, " in notes[0]
+    assert not any("tuned," in note for note in foreseen(small("none", "repair", tune={})))

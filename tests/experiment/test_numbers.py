@@ -259,7 +259,8 @@ def test_a_card_without_numbers_is_said_to_have_none(card: str) -> None:
     given = {"datasets": [entry], "techniques": ["none"], "classifiers": [LOGISTIC], "betas": [0.0], **SPLIT}
     made = build_world(Experiment(**given), NOWHERE, say=said.append)
     assert made.scenes["jobs"].numbers is None
-    assert any("keeps no numbers" in line for line in said)
+    (note,) = (line for line in said if "keeps no numbers" in line)
+    assert note.endswith(f"'numbers = true' in {card} under [columns.years], [columns.score] keeps them.")
     assert cells(made)["none", "numbers", 0.0].status == "ok"
 
 

@@ -126,6 +126,16 @@ def test_blocks_come_in_the_order_of_the_result_table(tmp_path: Path) -> None:
             "[[datasets.biases]]",
             r"datasets\[0\]\.biases: is not.*experiment .did you mean 'bias'",
         ),
+        (
+            "seed = 7",
+            "seed = 7\ntune.trials = 0",
+            "tune.trials: .* 2, the number of settings tried .*; got 0",
+        ),
+        (
+            'technique = "repair"',
+            'technique = "re pair"',
+            "technique: is no name; .* 'aif360:Reweighing'; got",
+        ),
         ("[[datasets]]", "[[dataset]]", "dataset: is not a field of an experiment .did you mean 'datasets'"),
     ],
 )
@@ -245,6 +255,7 @@ def test_narrowing_keeps_the_files_order_and_adds_registered_techniques(tmp_path
         ({"datasets": ["adlut"]}, "did you mean 'adult'"),
         ({"datasets": ["dutch"]}, "dataset in the experiment 'small'"),
         ({"techniques": ["masaging"]}, "did you mean 'massaging'"),
+        ({"techniques": ["a b"]}, "The technique 'a b' .* expected a letter or digit"),
         ({"betas": [-0.1]}, "out of range"),
         ({"betas": [float("nan")]}, "out of range"),
         ({"betas": []}, "out of range"),

@@ -19,6 +19,7 @@ from benchmark.errors import BetabenchError, ExperimentError, StoreError, Unknow
 from benchmark.experiment.check import check_experiment
 from benchmark.experiment.draws import TestRows, draw_folds
 from benchmark.experiment.engine import open_engine
+from benchmark.experiment.foreseen import too_few_repetitions
 from benchmark.experiment.plan import Block, Experiment, load_experiment, narrow, plan_blocks
 from benchmark.experiment.pool import Task
 from benchmark.experiment.rule import Rule, TuneEntry, with_tuned
@@ -252,6 +253,36 @@ def test_other_texts_are_no_rules(text: str) -> None:
         TuneEntry(rule=text)
 
 
+@pytest.mark.parametrize(
+    ("constraint", "kept"),
+    [
+        ("discrimination <= 5", "every value of discrimination"),
+        ("|discrimination| <= 1", "every"),
+        ("|discrimination| >= 0", "every"),
+        ("accuracy >= 1.01", "no value of accuracy"),
+        ("|discrimination| <= -0.1", "no"),
+        ("discrimination <= -0.1", ""),
+        ("accuracy >= 1", ""),
+        ("accuracy >= default - 2", ""),
+    ],
+)
+def test_a_rule_that_bounds_nothing(constraint: str, kept: str) -> None:
+    asked = Experiment(**{**GIVEN, "tune": {"rule": f"max accuracy subject to {constraint}"}})
+    if not kept:
+        check_experiment(asked)
+        return
+    with pytest.raises(ExperimentError, match=f"bounds nothing: {kept}"):
+        check_experiment(asked)
+
+
+def test_too_few_rows_to_choose_by() -> None:
+    tune = {"trials": 2, "on": 0.05}
+    with pytest.raises(ExperimentError, match=r"at least 30 .* Got: 10, which are on = 0.05 of 200"):
+        made(tune=tune, train_rows=200)
+    made(tune=tune, train_rows=600)
+    made(tune=tune, train_rows=200, techniques=["none", "massaging"])
+
+
 def values(accuracy: float, discrimination: float) -> dict[str, float]:
     return {"accuracy": accuracy, "discrimination": discrimination}
 
@@ -417,13 +448,17 @@ def test_what_was_chosen_is_in_a_file(folder: Path, cells: dict[tuple[float, str
     assert set(tuning["chosen_on"]) == {"default", "biased", "clean", "oracle"}
 
 
-def test_oracles_are_no_choice(folder: Path) -> None:
+def test_what_is_tuned_on_rows_that_nobody_has_is_no_choice(folder: Path) -> None:
     run = read_run(folder)
-    assert run.oracles == {"reject_option_oracle", "repair_oracle"}
+    techniques = ("reject_option", "repair")
+    assert run.unchoosable == {f"{name}_{on}" for name in techniques for on in ("tuned_clean", "oracle")}
     results = read_results(folder, run)
-    assert run.oracles <= set(results["technique"])
-    others = run.without_oracles(results)
+    assert run.unchoosable <= set(results["technique"])
+    others = run.choosable(results)
     compared = results_answers(others, baselines_of(run, others, None), run.constant_answers)
-    assert not run.oracles & set(compared["technique"])
-    assert not run.oracles & set(run.of_choices.titles)
+    assert not run.unchoosable & set(compared["technique"])
+    assert not run.unchoosable & set(run.of_choices.titles)
+    compared = len(run.of_choices.titles) - 1
+    (foreseen,) = too_few_repetitions(with_tuned(Experiment(**GIVEN)))
+    assert f"takes {compared * len(run.betas)} tests together" in foreseen
     assert run.tuned_by == "max accuracy subject to |discrimination| <= 0.05"

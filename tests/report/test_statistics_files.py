@@ -33,7 +33,7 @@ from benchmark.runs.left_out import BELOW_COLUMNS, with_below
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.tables.markup import to_csv, to_latex, to_markdown
 from benchmark.tables.paper import ReportTable
-from benchmark.tables.significance import statistics_tables
+from benchmark.tables.significance import reach_notes, statistics_tables
 from benchmark.text.spreadsheet import csv_text
 from tests.tables.test_paper_tables import check_latex
 
@@ -639,6 +639,21 @@ def test_too_few_repetitions_are_no_evidence(tmp_path: Path) -> None:
     assert "the test set and the learned network are fixed" in page
     assert "better on average by more than 0.01" in page
     assert "| one | Discrimination | 1 ~ |" in page
+
+
+def test_where_too_few_repetitions_are_too_few_names_what_differs(folder: Path) -> None:
+    run = replace(read_run(folder), classifiers=("c45", "nb"))
+    ones = {"dataset": "one", "n": 4, "smallest": 1.0, "needed": 9}
+    reach = pd.DataFrame(
+        [{**ones, "classifier": "c45", "n_tests": 9}, {**ones, "classifier": "nb", "n_tests": 8}]
+    )
+    first, second = reach_notes(reach, run)
+    assert first.startswith(
+        "No difference can be significant on one with c45: with 4 repetitions and 9 tests"
+    )
+    assert second.startswith("No difference can be significant on one with nb: ")
+    (both,) = reach_notes(reach.assign(n_tests=9), run)
+    assert both.startswith("No difference can be significant on one: ")
 
 
 def test_pairs_of_many_techniques_are_left_out_and_it_is_said(

@@ -102,6 +102,8 @@ def test_a_technique_that_costs_too_much_is_not_cheap() -> None:
     assert "1 of 1 technique is recommended: it leaves significantly less discrimination, is at least" in text
     assert "left by Alpha: 0.100" in text
     assert "Every one of them loses more than 0.01 of accuracy, 0.050 or more." in text
+    text = said(answers_of({"none": BASELINE, "a": (0.1, 0.7896, 0.3, 0.25, 0.35)}))
+    assert "Every one of them loses more than 0.01 of accuracy, 0.0104 or more." in text
     assert choice_row(0.5, found, TITLES) == [
         *("0.5", "None: 0.400, accuracy 0.800", "Alpha: 0.100, accuracy 0.750 (-0.050)", "none")
     ]

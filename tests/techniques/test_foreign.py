@@ -120,7 +120,10 @@ def test_each_is_declared_as_a_technique_of_ours_is(name: str) -> None:
     [
         ("aif360:Rewieghing", {}, UnknownNameError, "did you mean 'Reweighing'"),
         ("aif3600:Reweighing", {}, UnknownNameError, "did you mean 'aif360'"),
-        ("aif360:ARTClassifier", {}, DeclinedError, "Adversarial Robustness Toolbox"),
+        ("AIF360:Reweighing", {}, UnknownNameError, "did you mean 'aif360'"),
+        ("aif360:", {}, TechniqueError, "without a technique of it.* such as aif360:Reweighing"),
+        ("sklearn:", {}, TechniqueError, "without a technique of it"),
+        ("aif360:ARTClassifier", {}, DeclinedError, "as a technique: .* Adversarial Robustness Toolbox"),
         ("aif360:LFR", {"K": 3}, TechniqueError, "no parameter 'K'"),
         ("aif360:LFR", {"k": "three"}, TechniqueError, "must be an integer in .* Got 'three'"),
         ("sklearn:sklearn.decomposition.PCAA", {}, TechniqueError, "cannot be imported"),

@@ -12,6 +12,11 @@ const VERDICTS = [
 
 const meanOf = (values) => (values.length ? sum(values) / values.length : NaN);
 const number = (value) => fixed(value, 3);
+// A number above a limit with so many decimals that it is seen to be above.
+function beyond(value, limit) {
+  const texts = [3, 4, 5, 6, 7].map((digits) => fixed(value, digits));
+  return texts.find((text) => Number(text) > limit) ?? texts.at(-1);
+}
 const signed = (value) => (Number(number(value)) > 0 ? `+${number(value)}` : number(value));
 const bracket = (show, low, high) => (Number.isFinite(low) ? ` [${show(low)}, ${show(high)}]` : "");
 // Whether discrimination is of either sign to such an extent that its mean hides it.
@@ -315,7 +320,7 @@ function answerSentences(rows, scenario) {
   if (cheap) sentences.push(cheap === least ? alsoCheap : left(run.choices.cheap, cheap));
   if (!cheap) {
     const cost = Math.max(...chosen.map((row) => row.accuracyChange));
-    sentences.push(`Every one of them loses more than ${run.rope} of accuracy, ${number(-cost)} or more.`);
+    sentences.push(`Every one of them loses more than ${run.rope} of accuracy, ${beyond(-cost, run.rope)} or more.`);
   }
   let kind = "recommended";
   if (least.verdict === "candidate") kind = `${one ? "a candidate" : "candidates"}, and none is recommended`;
