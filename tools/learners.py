@@ -33,7 +33,7 @@ _INTRODUCTION = (
     "Written by `python -m tools.learners` from the committed values; [the findings](FINDINGS.md) say what "
     "follows. Techniques that are degenerate in a sample, or lack a value, with one of both learners are "
     "left out of a pair. Tau: Kendall's tau-b of mean distances to the ideal, interval by drawing "
-    "repetitions. Ceiling: the greater of both learners' tau between halves of their own repetitions. The "
+    "repetitions. Halves: the greater of both learners' tau between halves of their own repetitions. The "
     "other columns count techniques by whether the 95 % interval of their change against no technique, with "
     "the same learner, lies off 0: with both learners on the same side, on opposite sides, with one of them "
     "only, with neither."
@@ -83,14 +83,14 @@ def changes() -> pd.DataFrame:
 
 
 def tau_over_datasets(metric: str, first: str, second: str, beta: float | None = None) -> tuple[float, ...]:
-    """Return mean tau over the datasets with its interval, and the mean ceiling; of one level or of all."""
+    """Return mean tau over the datasets with its interval, and the mean of halves; of one level or of all."""
     own = agreement()
     own = own[(own["metric"] == metric) & (own["first"] == first) & (own["second"] == second)]
     if beta is not None:
         own = own[own["beta"] == beta]
-    means = own.groupby("dataset", sort=False)[["tau", "ceiling"]].mean()
+    means = own.groupby("dataset", sort=False)[["tau", "halves"]].mean()
     (low,), (high,) = student_intervals(means["tau"].to_numpy(dtype=float)[None, :])
-    return float(means["tau"].mean()), float(low), float(high), float(means["ceiling"].mean())
+    return float(means["tau"].mean()), float(low), float(high), float(means["halves"].mean())
 
 
 def shown_on(metric: str, beta: float, technique: str, classifier: str) -> tuple[int, int, int]:
@@ -136,7 +136,7 @@ def tau_table(metric: str) -> str:
     for first, second in pairs.itertuples(index=False):
         tau, low, high, _ = tau_over_datasets(metric, first, second)
         each = [tau_over_datasets(metric, first, second, beta) for beta in betas]
-        words = [f"{mean:.2f} (ceiling {limit:.2f})" for mean, _, _, limit in each]
+        words = [f"{mean:.2f} (halves {limit:.2f})" for mean, _, _, limit in each]
         rows.append([f"{first}, {second}", f"{tau:.2f} [{low:.2f}, {high:.2f}]", *words])
     return table(["learners", "τ over datasets, 95 %", *(f"β = {beta:g}" for beta in betas)], rows)
 
@@ -203,13 +203,13 @@ def page() -> str:
                 f"## {metric.capitalize()}: datasets on which a technique is better / worse, β = {beta:g}",
                 technique_table(metric, beta),
             ]
-    head = ["dataset", "β", "metric", "learners", "techniques", "τ, 95 %", "ceiling"]
+    head = ["dataset", "β", "metric", "learners", "techniques", "τ, 95 %", "halves"]
     counts = ["both", "opposite", "only_first", "only_second", "neither"]
     rows = [
         [
             *(row["dataset"], f"{row['beta']:g}", row["metric"], f"{row['first']}, {row['second']}"),
             *(str(row["n_techniques"]), f"{row['tau']:.2f} [{row['tau_low']:.2f}, {row['tau_high']:.2f}]"),
-            *(f"{row['ceiling']:.2f}", *(str(row[name]) for name in counts)),
+            *(f"{row['halves']:.2f}", *(str(row[name]) for name in counts)),
         ]
         for _, row in agreement().iterrows()
     ]

@@ -43,7 +43,9 @@ def draw_regret(statistics: RunStatistics) -> Figure:
             title="What it costs to choose a setting on biased rows",
             subtitle="Above: by how much the objective is worse on the original test than with the setting "
             "that the test rows would have chosen, with 95 % intervals over training samples. Below: fits "
-            f"beyond the constraint there. Rule: {statistics.run.tuned_by}.",
+            "beyond the constraint there, which can be better than the oracle. "
+            + ("At β = 0 biased and clean rows differ by chance alone. " if 0 in statistics.run.betas else "")
+            + f"Rule: {statistics.run.tuned_by}.",
             notes=list(data_notes(statistics.run.datasets, statistics.run)),
             left=0.95,
             right=0.35 + 0.75 + style.widest([choice_title(on) for on in (*names, "oracle")]),

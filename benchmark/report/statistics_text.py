@@ -387,10 +387,10 @@ def _groups_section(statistics: RunStatistics) -> Iterator[str]:
 def _agreed_section(statistics: RunStatistics) -> Iterator[str]:
     yield (
         "Kendall's τ of techniques' mean distances to the ideal between two classifiers on the same rows: "
-        "mean over datasets and levels of bias, and in brackets what noise leaves to reach: τ of one "
-        "classifier between halves of its own repetitions. Shown are changes whose 95 % interval "
-        "lies off 0, with the first classifier, and how many of them are shown with the second as well, or "
-        "shown to be the opposite. agreement.csv has each."
+        "mean over datasets and levels of bias, and in brackets, for comparison, τ of one classifier between "
+        "halves of its own repetitions, which noise alone keeps below 1. A change is shown where its 95 % "
+        "interval lies off 0, corrected for nothing: how many are shown with the first classifier, with the "
+        "second, with both, and with both to be the opposite. agreement.csv has each."
     )
     table = statistics.agreement
     for metric, test in table[["metric", "test"]].drop_duplicates().itertuples(index=False):
@@ -400,13 +400,13 @@ def _agreed_section(statistics: RunStatistics) -> Iterator[str]:
             both, opposite, one, other = (
                 int(part[name].sum()) for name in ("both", "opposite", "only_first", "only_second")
             )
-            for a, b, alone in ((first, second, one), (second, first, other)):
-                tau = f"{part['tau'].mean():.2f} ({part['ceiling'].mean():.2f})"
-                rows.append([f"{a}, then {b}", tau, *map(str, (both + opposite + alone, both, opposite))])
+            tau = f"{part['tau'].mean():.2f} ({part['halves'].mean():.2f})"
+            shown = (both + opposite + one, both + opposite + other, both, opposite)
+            rows.append([f"{first}, {second}", tau, *map(str, shown)])
         yield ""
         yield f"**{markdown.plain(statistics.title(metric, test))}**"
         yield ""
-        yield _plain_table(["classifiers", "τ", "shown", "with both", "opposite"], rows)
+        yield _plain_table(["classifiers", "τ", "first", "second", "both", "opposite"], rows)
 
 
 def _tuned_section(statistics: RunStatistics) -> Iterator[str]:

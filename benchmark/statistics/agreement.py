@@ -10,7 +10,7 @@ from benchmark.statistics.frames import DECIMALS, Array, Cells
 
 AGREEMENT_COLUMNS = (
     *("dataset", "bias", "beta", "test", "metric", "first", "second", "n_techniques", "n"),
-    *("tau", "tau_low", "tau_high", "ceiling"),
+    *("tau", "tau_low", "tau_high", "halves"),
     *("both", "opposite", "only_first", "only_second", "neither"),
 )
 """Columns of :func:`classifier_agreement`."""
@@ -48,11 +48,12 @@ def tau_interval(first: Array, second: Array, n_resamples: int = _RESAMPLES) -> 
     return found, float(low), float(high)
 
 
-def ceiling(own: Array) -> float:
+def tau_of_halves(own: Array) -> float:
     """Return the mean tau between one half of the repetitions and the other, over ways of halving.
 
-    It is what tau between two classifiers could reach if they ranked techniques alike; all ways are tried, or
-    as many as ``_HALVINGS`` random ones where there are more. NaN with fewer than two repetitions.
+    It says how far noise alone keeps ranks from being the same; two classifiers can agree further, as halves
+    are noisier than the whole. All ways are tried, or as many as ``_HALVINGS`` random ones where there are
+    more. NaN with fewer than two repetitions.
     """
     n = own.shape[1]
     if n < 2:
@@ -89,7 +90,7 @@ def classifier_agreement(
     DataFrame
         Columns :data:`AGREEMENT_COLUMNS`, one row for each pair of classifiers that have three techniques or
         more in common. ``tau`` is Kendall's tau-b of the techniques' mean distances, with a percentile
-        interval over the ``n`` repetitions, whose samples both classifiers share; ``ceiling`` the greater of
+        interval over the ``n`` repetitions, whose samples both classifiers share; ``halves`` the greater of
         both classifiers' tau between halves of their own repetitions, which noise alone keeps below 1. The
         rest counts techniques by what the intervals of their improvements over the baseline show: a change
         of the same sign in ``both``, of ``opposite`` signs, in one only, or in ``neither``.
@@ -102,7 +103,7 @@ def classifier_agreement(
             str(name): part.set_index("technique")["row"]
             for name, part in own.groupby("classifier", sort=False)
         }
-        ceilings: dict[tuple[str, tuple[str, ...]], float] = {}
+        of_halves: dict[tuple[str, tuple[str, ...]], float] = {}
         for pair in itertools.combinations([name for name in classifiers if name in by_classifier], 2):
             indices = [by_classifier[name] for name in pair]
             shared = [t for t in indices[0].index if t in indices[1].index]
@@ -114,12 +115,20 @@ def classifier_agreement(
             first, second = (part[complete][:, run] for part in values)
             kept = tuple(t for t, is_kept in zip(shared, complete, strict=True) if is_kept)
             for name, part in zip(pair, (first, second), strict=True):
-                if (name, kept) not in ceilings:
-                    ceilings[name, kept] = ceiling(part)
+                if (name, kept) not in of_halves:
+                    of_halves[name, kept] = tau_of_halves(part)
             counts = _counted(*(_signs_of(signs, (*place, name), kept) for name in pair))
-            top = np.fmax(ceilings[pair[0], kept], ceilings[pair[1], kept])
+            halves = float(np.fmax(of_halves[pair[0], kept], of_halves[pair[1], kept]))
             rows.append(
-                (*place, *pair, len(kept), int(run.sum()), *tau_interval(first, second), float(top), *counts)
+                (
+                    *place,
+                    *pair,
+                    len(kept),
+                    int(run.sum()),
+                    *tau_interval(first, second),
+                    float(halves),
+                    *counts,
+                )
             )
     return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
 

@@ -9,7 +9,7 @@ from scipy.stats import kendalltau
 
 from benchmark.metrics import list_metrics
 from benchmark.statistics import classifier_agreement, paired_comparisons
-from benchmark.statistics.agreement import AGREEMENT_COLUMNS, ceiling, tau_interval, tau_of
+from benchmark.statistics.agreement import AGREEMENT_COLUMNS, tau_interval, tau_of, tau_of_halves
 from benchmark.statistics.frames import Cells, to_cells
 
 TECHNIQUES = ("none", "a", "b", "c")
@@ -49,7 +49,7 @@ def test_tau_is_kendalls() -> None:
 
 def test_classifiers_that_agree_and_one_technique_that_is_turned_around() -> None:
     same = agreement(made_up())
-    assert (same["tau"], same["ceiling"], same["n_techniques"], same["n"]) == (1, 1, 4, 6)
+    assert (same["tau"], same["halves"], same["n_techniques"], same["n"]) == (1, 1, 4, 6)
     assert tuple(same[["both", "opposite", "only_first", "only_second", "neither"]]) == (3, 0, 0, 0, 0)
     # From the best it becomes the worst: three of six pairs are turned around.
     turned = agreement(made_up(shift=0.5))
@@ -64,25 +64,25 @@ def test_incomplete_techniques_are_left_out_and_fewer_than_three_are_not_ranked(
     assert classifier_agreement(cells, compared, ["one", "two"]).empty
 
 
-def test_noise_lowers_the_ceiling_and_widens_the_interval() -> None:
+def test_noise_lowers_tau_of_halves_and_widens_the_interval() -> None:
     rng = np.random.default_rng(2)
     noise, signal = rng.normal(size=(2, 10, 8)), np.arange(10.0)[:, None]
-    assert ceiling(noise[0]) < 0.4
-    assert ceiling(signal + 0.01 * noise[0]) == 1
-    assert np.isnan(ceiling(signal))
-    assert -1 < ceiling(rng.normal(size=(10, 30))) < 0.4  # too many ways of halving to try them all
+    assert tau_of_halves(noise[0]) < 0.4
+    assert tau_of_halves(signal + 0.01 * noise[0]) == 1
+    assert np.isnan(tau_of_halves(signal))
+    assert -1 < tau_of_halves(rng.normal(size=(10, 30))) < 0.4  # too many ways of halving to try them all
     tau, low, high = tau_interval(*noise)
     assert low < tau < high
     assert high - low > 0.3
 
 
 @pytest.mark.parametrize("n", [3, 4, 5])
-def test_the_ceiling_depends_on_no_order_of_repetitions(n: int) -> None:
+def test_tau_of_halves_depends_on_no_order_of_repetitions(n: int) -> None:
     own = np.arange(6.0)[:, None] + np.random.default_rng(3).normal(scale=2, size=(6, n))
     halvings = [half for k in (n // 2, n - n // 2) for half in itertools.combinations(range(n), k)]
     taus = [
         kendalltau(own[:, half].mean(axis=1), np.delete(own, half, axis=1).mean(axis=1)).statistic
         for half in halvings
     ]
-    assert ceiling(own) == pytest.approx(np.mean(taus))
-    assert ceiling(own[:, ::-1]) == pytest.approx(ceiling(own))
+    assert tau_of_halves(own) == pytest.approx(np.mean(taus))
+    assert tau_of_halves(own[:, ::-1]) == pytest.approx(tau_of_halves(own))
