@@ -20,7 +20,7 @@ from benchmark.experiment.plan import load_experiment
 from benchmark.figures import style
 from benchmark.figures.style import Page, line_style
 from benchmark.metrics import list_metrics
-from benchmark.statistics.agreement import ceiling, tau_interval
+from benchmark.statistics.agreement import tau_interval, tau_of_halves
 from benchmark.statistics.frames import Cells, distance, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.techniques import get_technique
@@ -201,7 +201,7 @@ def distances(run: str, dataset: str, bias: str, beta: float, metric: str) -> Ar
 def ranks(entry: str, bias: str, beta: float, metric: str) -> tuple[Estimate, float]:
     """Return tau between samples of an entry's networks and real rows, and the ceiling."""
     real = distances("tests", dataset_of(entry), bias, beta, metric)
-    return tau_interval(real, distances("tests_network", entry, bias, beta, metric)), ceiling(real)
+    return tau_interval(real, distances("tests_network", entry, bias, beta, metric)), tau_of_halves(real)
 
 
 def dataset_of(entry: str) -> str:
