@@ -37,12 +37,12 @@ _MEANINGS = {
     "tune.on": "the share of the training sample that settings are chosen by",
 }
 
-_ACRONYMS = frozenset({"fnr", "fpr", "lfr", "pfr", "smote", "tpr"})
+_ACRONYMS = frozenset({"aif360", "fnr", "fpr", "lfr", "pfr", "smote", "tpr"})
 
 
 def title_of(name: str) -> str:
-    """Return a technique's name as a title: ``"Fair SMOTE"`` for ``"fair_smote"``."""
-    words = name.replace("_", " ").capitalize().split(" ")
+    """Return a technique's name as a title: ``"Fair SMOTE"`` for ``"fair_smote"``; its capitals stay."""
+    words = (name[:1].upper() + name[1:]).replace("_", " ").split(" ")
     return " ".join(word.upper() if word.lower() in _ACRONYMS else word for word in words)
 
 

@@ -24,6 +24,7 @@ from benchmark.pages.sections import (
     methods_section,
     recovery_section,
     regeneration_section,
+    tuning_section,
 )
 from benchmark.runs.analysis import RunStatistics
 from benchmark.text.files import write_atomically
@@ -38,6 +39,7 @@ _PARTS = {
     "results": "Results",
     "recovery": "Recovery",
     "groups": "Groups",
+    "tuning": "Tuning",
     "data": "Data",
     "methods": "Methods and citations",
     "failures": "Failures",
@@ -110,14 +112,16 @@ def _values(statistics: RunStatistics) -> dict[str, Any]:
     run, own = statistics.run, files("benchmark.pages").joinpath("static")
     scripts = [*((own / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
     version = run.versions.get("betabench", "?")
+    absent = {key for key, own in (("groups", statistics.groups), ("tuning", statistics.regret)) if own.empty}
     return {
         "title": run.title,
         "facts": (run.name, run.repetitions_text, f"seed {run.seed}", f"betabench {version}"),
         "embedded": [dataset.heading for dataset in run.datasets if dataset.embedded],
-        "parts": {key: title for key, title in _PARTS.items() if key != "groups" or len(statistics.groups)},
+        "parts": {key: title for key, title in _PARTS.items() if key not in absent},
         "levels": run.protocol.levels_text if len(run.betas) > 1 else "",
         "recovery": recovery_section(statistics),
         "groups": groups_section(statistics),
+        "tuning": tuning_section(statistics),
         "datasets": data_section(run),
         "methods": methods_section(statistics),
         "failures": failures_section(run),

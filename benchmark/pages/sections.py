@@ -24,6 +24,8 @@ from benchmark.statistics.across import ALPHA
 from benchmark.statistics.bayes import ROPE
 from benchmark.tables.groups import HOW_TO_READ_GAPS, gap_title, gaps_of, smallest_text
 from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
+from benchmark.tables.tuning import HOW_TO_READ as HOW_TO_READ_REGRETS
+from benchmark.tables.tuning import regret_blocks
 from benchmark.techniques import find_technique
 
 _PAPER = """@inproceedings{cardoso2019framework,
@@ -61,6 +63,15 @@ def groups_section(statistics: RunStatistics) -> dict[str, Any]:
     return {
         "reading": f"{HOW_TO_READ_GAPS} {smallest_text(statistics)}",
         "metrics": {gap_title(metric): [*gaps_of(statistics, metric)] for metric in metrics},
+    }
+
+
+def tuning_section(statistics: RunStatistics) -> dict[str, Any]:
+    """Return how to read regrets, and those of each dataset; none where nothing was tuned."""
+    return {
+        "rule": statistics.run.tuned_by,
+        "reading": HOW_TO_READ_REGRETS,
+        "blocks": [] if statistics.regret.empty else [*regret_blocks(statistics)],
     }
 
 

@@ -1,0 +1,33 @@
+"""What a report says of the committed run whose techniques are tuned."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchmark.pages.run import write_page
+from benchmark.report.statistics_files import write_statistics
+from benchmark.runs.analysis import folder_statistics
+
+pytestmark = pytest.mark.slow
+
+COMMITTED = Path(__file__).resolve().parents[2] / "results" / "tuning"
+
+
+def test_regrets_are_in_the_report_and_what_nobody_has_is_no_choice(tmp_path: Path) -> None:
+    run = tmp_path / "tuning"
+    shutil.copytree(COMMITTED, run)
+    statistics = folder_statistics(run)
+    write_statistics(run / "statistics", statistics, figures=False)
+    name = "tables/tuning.md"
+    assert (run / "statistics" / name).read_bytes() == (COMMITTED / "statistics" / name).read_bytes()
+    chosen = set(statistics.answers["technique"])
+    assert "reject_option_tuned" in chosen
+    assert not [name for name in chosen if name.endswith(("_tuned_clean", "_oracle"))]
+    text = (run / "statistics" / "README.md").read_text(encoding="utf-8").replace("\\", "")
+    page = write_page(run, statistics).read_text(encoding="utf-8")
+    row = next(line for line in text.splitlines() if line.startswith("| 0.5 |") and "[" in line)
+    assert all(number.strip() in page for number in row.split("|")[2:5])
+    assert "Regret of settings: Adult" in page
