@@ -6,6 +6,8 @@ Modules that compute are imported inside the commands, so that ``--help`` answer
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import importlib
 import io
 import os
@@ -34,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     when interrupted.
     """
     leave_if_imported_by_a_worker()
+    atexit.register(gc.freeze)  # nothing is left to collect: the system takes it all
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a character shows another
             stream.reconfigure(errors="replace")

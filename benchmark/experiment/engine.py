@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import sys
@@ -54,8 +55,11 @@ def preparing() -> Iterator[None]:
     if CAN_FORK:
         if fresh := "numpy" not in sys.modules:
             os.environ.update(ONE_THREAD)
+            gc.disable()
             for name in ("benchmark.api", *_PRELOADED):
                 importlib.import_module(name)
+            gc.freeze()  # what is imported stays, and is not looked through again and again
+            gc.enable()
         _EARLY.append(ForkServer(work, _PRELOADED, fork=fresh and is_alone()))
     try:
         yield

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import product
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from benchmark.figures import Drawing
-from benchmark.runs.descriptions import RunDescription
+from benchmark.runs.descriptions import DatasetDescription, RunDescription
 from benchmark.runs.frames import Scenario, only_described_metrics, scenarios
 from benchmark.statistics.answers import standings
 from benchmark.statistics.unprocessing import best_frontiers, mean_frontiers
 from benchmark.text.words import file_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Repetitions from which a technique has a figure of its own: fewer dots are as clear in a panel of all.
 _FEWEST_ALONE = 3
@@ -34,7 +38,6 @@ def run_figures(
     dataset occurs with several. Results and failures are checked by :mod:`benchmark.runs.frames`.
     """
     # matplotlib is loaded only when something is drawn.
-    from benchmark.figures.network import draw_network
     from benchmark.figures.over_beta import draw_over_beta
 
     yield from _auc_figures(summary, results, failures, description)
@@ -46,11 +49,18 @@ def run_figures(
     curves = None if frontier is None or frontier.empty else mean_frontiers(best_frontiers(frontier))
     for dataset in description.datasets:
         if dataset.columns:  # an earlier version's manifest may have no network
-            yield f"network/{file_name(dataset.name)}", partial(draw_network, dataset)
+            yield f"network/{file_name(dataset.name)}", partial(_draw_network, dataset)
     for scenario in scenarios(results, failures, description):
         more = (failures, standing, scenario, description)
         yield f"over_beta/{scenario.file_name}", partial(draw_over_beta, summary, *more)
         yield from _tradeoff_figures(summary, results, *more, curves)
+
+
+def _draw_network(dataset: DatasetDescription) -> Figure:
+    # networkx is loaded only when a network is drawn.
+    from benchmark.figures.network import draw_network
+
+    return draw_network(dataset)
 
 
 def _auc_figures(
