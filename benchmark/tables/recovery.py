@@ -50,7 +50,7 @@ def recoveries_of(statistics: RunStatistics, metric: str) -> Iterator[Recoveries
         own = scenario.rows(table)
         if own.empty:
             continue
-        betas = sorted(own["beta"].unique())
+        betas = sorted(map(float, own["beta"].unique()))
         rows: list[list[str]] = []
         if own["recovery"].notna().any():
             for baseline, compared in own.groupby("baseline", sort=False):
@@ -96,6 +96,6 @@ def undefined(own: pd.DataFrame, titles: dict[str, str]) -> Iterator[str]:
 
 
 def _cells(own: pd.DataFrame, betas: list[float], name: str) -> Iterator[str]:
-    found = own.set_index("beta")[[name, f"{name}_low", f"{name}_high"]]
-    for beta in betas:
-        yield with_interval(*map(float, found.loc[beta].to_numpy()))
+    columns = (own[column].tolist() for column in ("beta", name, f"{name}_low", f"{name}_high"))
+    found = {beta: with_interval(*interval) for beta, *interval in zip(*columns, strict=True)}
+    return (found[beta] for beta in betas)
