@@ -18,6 +18,7 @@ import pandas as pd
 
 from benchmark.bias import Bias
 from benchmark.bias.cpt import CptBias
+from benchmark.columns import STORE_NAME
 from benchmark.data.card import Card, load_card
 from benchmark.data.draft import MIN_COUNT, Wish, as_wish, draft
 from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
@@ -40,7 +41,7 @@ from benchmark.experiment.plan import (
 )
 from benchmark.experiment.plan import lite as small
 from benchmark.experiment.rule import with_tuned
-from benchmark.experiment.run import STORE_NAME, Outcome, compute
+from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.sample_files import Origin, draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world, load_plugins

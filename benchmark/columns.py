@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
+STORE_NAME = "results.sqlite"
 MANIFEST_NAME = "manifest.json"
 FOLDS_NAME = "folds.csv"
 TEST_ROWS_NAME = "test_rows.csv"

@@ -164,6 +164,16 @@ def test_what_only_shows_starts_without_heavy_imports(command: str, needed: set[
     assert set(run.stderr.split()) == needed
 
 
+def test_a_report_loads_nothing_that_computes_cells() -> None:
+    modules = ("runs.folder_notes", "runs.analysis", "report.statistics_files", "pages.run", "pages.index")
+    script = (
+        f"import sys, {', '.join(f'benchmark.{module}' for module in modules)}\n"
+        "print([m for m in ('numba', 'sklearn') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert run.stdout == "[]\n"
+
+
 def test_a_run_needs_no_optional_or_fragile_package() -> None:
     fragile = ["tensorflow", "torch", "BlackBoxAuditing", "rpy2", "jpype"]
     script = (

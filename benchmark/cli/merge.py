@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
 
 
 def _merge(options: argparse.Namespace) -> int:
-    from benchmark.experiment.run import STORE_NAME
+    from benchmark.columns import STORE_NAME
     from benchmark.experiment.store import Store
     from benchmark.experiment.store.merge import require_store
     from benchmark.runs.folder_notes import unlike_shards

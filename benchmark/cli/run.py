@@ -80,7 +80,7 @@ def _computed(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from benchmark.api import run
-    from benchmark.experiment.run import STORE_NAME
+    from benchmark.columns import STORE_NAME
     from benchmark.report.console import print_report
     from benchmark.text.console import say
     from benchmark.text.files import figure_formats

@@ -51,8 +51,6 @@ from benchmark.experiment.world import World, cell_key
 from benchmark.metrics import FAILING, get_metric, metric_names
 from benchmark.techniques import Technique
 
-STORE_NAME = "results.sqlite"
-
 _MIXED = (
     "Note: the workers' processors, or how libraries use them, are of several kinds, between which the last "
     "digits of some techniques' numbers may differ; manifest.json names them"

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmark.columns import STORE_NAME
 from benchmark.experiment.engine import open_engine
 from benchmark.experiment.plan import WHOLE, Shard, plan_blocks
-from benchmark.experiment.run import STORE_NAME, Progress, compute
+from benchmark.experiment.run import Progress, compute
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import World
 from benchmark.report.folder import write_run_folder

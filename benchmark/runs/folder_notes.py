@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmark.columns import MANIFEST_NAME
+from benchmark.columns import MANIFEST_NAME, STORE_NAME
 from benchmark.errors import ReportError
 from benchmark.experiment.plan import Experiment
-from benchmark.experiment.run import STORE_NAME
 from benchmark.experiment.store import read_last_run
 
 # What says which cells an experiment has; all else of it changes how long they may take and what is shown.

@@ -1,4 +1,4 @@
-"""An experiment gives the same results on every processor that this one can act as."""
+"""An experiment gives the same results on the oldest processor that this one can act as."""
 
 from __future__ import annotations
 
@@ -72,9 +72,8 @@ def here() -> Answers:
     return answers({})
 
 
-@pytest.mark.parametrize("name", processors())
-def test_results_are_the_same(name: str, here: Answers) -> None:
-    there = answers(processors()[name])
+def test_results_are_the_same_on_the_oldest_processor(here: Answers) -> None:
+    there = answers(processors()["oldest"])
     assert len(here) == 25
     assert there.keys() == here.keys()
     for technique, (status, reason, values) in here.items():

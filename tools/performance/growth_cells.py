@@ -13,13 +13,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+from benchmark.columns import STORE_NAME
 from benchmark.data.source import Sources
 from benchmark.experiment.engine import LocalEngine
 from benchmark.experiment.entries import TechniqueEntry
 from benchmark.experiment.evaluate import Evaluator, cell_result
 from benchmark.experiment.plan import Experiment, load_experiment, narrow
 from benchmark.experiment.pool import Finished, Handler, Limits, Task
-from benchmark.experiment.run import STORE_NAME, compute
+from benchmark.experiment.run import compute
 from benchmark.experiment.store import CellResult, LastRun, Store, Stored
 from benchmark.experiment.world import World, build_world
 from benchmark.report.folder import write_run_folder
