@@ -38,6 +38,7 @@ def test_nothing_is_lost_and_the_bytes_are_the_same(bench: Bench, name: str) -> 
     row = campaign(bench, name, 1, seed=1)
     assert (row.times, row.same, row.duplicated) == (1, 1, 0)
     assert row.lost <= (PLANNED if name == "flip_bits" else 0)
+    assert not row.seen["over before a worker was killed"]
     if name == "kill_in_long_block":
         assert row.finished > 8, "some had been finished for more than 5 seconds"
 
@@ -105,4 +106,4 @@ def test_workers_that_are_all_killed_at_their_birth_are_an_error_and_not_waited_
         pytest.raises(ExperimentError, match=r"could not start.*SIGKILL"),
     ):
         echoes()
-    assert len(killed) == 3
+    assert 3 <= len(killed) <= 6, "each time the worker, what it would be forked from, or both"

@@ -489,14 +489,20 @@ def kill_workers(bench: Bench, output: Path, rng: random.Random) -> Trial:
     assert process.returncode in {0, 1, 2}, err
     # Nobody can know that it was not the cell: one that began in a new process is recorded as crashed.
     seen = {0: "unnoticed", 1: "cells recorded as crashed", 2: "stopped: a worker could not start"}
-    return bench.resumed(output, seen[process.returncode], "--retry-failed")
+    how = "over before a worker was killed" if left == 3 else seen[process.returncode]
+    return bench.resumed(output, how, "--retry-failed")
 
 
 def workers_of(pid: int) -> list[int]:
-    """Return the worker processes that a coordinator has just now, with what they are forked from."""
+    """Return the worker processes that a coordinator has just now, with what they are forked from.
+
+    That is a process of its own, or forked off the coordinator, whose command line it has then.
+    """
+    found = descendants(pid)
     with contextlib.suppress(OSError):  # one of them has just ended
-        lines = {one: Path(f"/proc/{one}/cmdline").read_bytes() for one in descendants(pid)}
-        return [one for one, line in lines.items() if b"fork_server" in line or b"spawn_main" in line]
+        own, *lines = (Path(f"/proc/{one}/cmdline").read_bytes() for one in (pid, *found))
+        theirs = zip(found, lines, strict=True)
+        return [one for one, line in theirs if line == own or b"fork_server" in line or b"spawn_main" in line]
     return []
 
 
