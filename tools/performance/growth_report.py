@@ -52,6 +52,11 @@ _EXPLAINED = {
         "fit",
     ): "a tree from more rows is larger, so that each row passes more splits, and the rows no longer "
     "fit into the processor's caches",
+    (
+        "rows",
+        "metrics",
+    ): "rows are counted by an array of their places, which at ten million takes 80 MB of new "
+    "memory and no longer fits into the processor's caches",
     ("rows", "predict"): "a larger tree, and rows that no longer fit into the processor's caches",
     (
         "attributes",
