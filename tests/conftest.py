@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # The site takes longest to make: it is begun first.
     site = {item.path for item in items if "site" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: (item.path not in site, item.path not in slow))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector what stays: thousands of tests, and what they have imported."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
