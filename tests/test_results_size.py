@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-MOST_BYTES, MOST_FILES = 18_000_000, 200
+MOST_BYTES, MOST_FILES = 15_000_000, 200
 """Of all results."""
 
 MOST_BYTES_OF_A_RUN, MOST_FILES_OF_A_RUN = 2_097_152, 13
