@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -120,12 +119,10 @@ def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows, incomplete = [], []
     table = table[~repeated_levels(statistics.run, table)]
     # A loop over thousands of groups: plain lists are many times as fast as frames of a few rows.
-    columns = zip(*(table[name].tolist() for name in ("beta", "missing", "better", "tested")), strict=True)
-    own_rows: dict[tuple[Any, ...], list[tuple[float, int, bool, bool]]] = {}
-    for names, row in zip(
-        table[[*FAMILY, "technique"]].itertuples(index=False, name=None), columns, strict=True
-    ):
-        own_rows.setdefault(names, []).append(row)
+    own_rows: dict[tuple[str, ...], list[tuple[float, int, bool, bool]]] = {}
+    fields = table[[*FAMILY, "technique", "beta", "missing", "better", "tested"]]
+    for *key, beta, missing, better, tested in fields.itertuples(index=False, name=None):
+        own_rows.setdefault(tuple(key), []).append((beta, missing, better, tested))
     for names, own in own_rows.items():
         first_gap = min((beta for beta, missing, *_ in own if missing > 0), default=math.inf)
         whole = [(beta, better) for beta, _, better, _ in own if beta < first_gap]
