@@ -71,7 +71,7 @@ from benchmark.statistics.frames import (
     to_cells,
 )
 from benchmark.statistics.hypothesis_tests import flips_needed
-from benchmark.statistics.paired import FAMILY, PAIRED_COLUMNS
+from benchmark.statistics.paired import COMPARED_COLUMNS, FAMILY, PAIRED_COLUMNS
 from benchmark.statistics.robustness import LINE
 from benchmark.statistics.row_sampling import with_test_rows
 from benchmark.statistics.tradeoff import HYPERVOLUME_COLUMNS, PARETO_COLUMNS
@@ -177,7 +177,8 @@ class RunStatistics:
         more = ("pareto", "hypervolume", "fairea", "robustness")
         some = [n for n in ("groups", "regret", "frontier_gaps", "agreement") if len(getattr(self, n))]
         found = {name: getattr(self, name) for name in (*names, *more, *some)}
-        return found | {"answers": self.answers[list(ANSWER_COLUMNS)]}
+        written = {"answers": ANSWER_COLUMNS, "comparisons": PAIRED_COLUMNS}
+        return found | {name: found[name][list(columns)] for name, columns in written.items()}
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -381,7 +382,7 @@ def run_statistics(
     )
     parts = [(against.take(rows), name) for rows, name in baselines.parts(against.keys)]
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
-    comparisons = _in_order([_compare(cells, baselines, goals, alpha)], run, PAIRED_COLUMNS)
+    comparisons = _in_order([_compare(cells, baselines, goals, alpha)], run, COMPARED_COLUMNS)
     decided = judged(comparisons, alpha=alpha, rope=rope)
     answers = (
         answer_table(everything, decided, standing, baselines, rope=rope, resampling=resampling)
@@ -510,7 +511,7 @@ def _compare(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alph
         for rows, baseline in baselines.parts(cells.keys)
         if (cells.keys["technique"] == baseline_of(baseline, cells.keys["technique"]))[rows].any()
     ]
-    return joined(compared, PAIRED_COLUMNS)
+    return joined(compared, COMPARED_COLUMNS)
 
 
 def _agreement(

@@ -172,10 +172,33 @@ class Cells:
     def distances(self, goals: Mapping[str, Goal]) -> Array:
         """Return the :func:`distance` of each value; a metric without a goal is an error."""
         found = np.empty_like(self.values)
-        for metric in self.keys["metric"].unique():
-            rows = (self.keys["metric"] == metric).to_numpy()
-            found[rows] = distance(self.values[rows], goal_of(goals, metric))
+        for rows, goal in self._goals(goals):
+            found[rows] = distance(self.values[rows], goal)
         return found
+
+    def split_distances(self, goals: Mapping[str, Goal]) -> Array:
+        """Return the distance of each split; its mean over folds is the distance of their repetition.
+
+        Where being close to an ideal counts, a fold beyond the ideal counts against one before it, as in the
+        repetition's value: its deviation has the sign that makes the repetition's a distance.
+        """
+        if self.of_folds is None:
+            return self.distances(goals)
+        found = np.empty_like(self.of_folds)
+        for rows, goal in self._goals(goals):
+            values = self.of_folds[rows]
+            found[rows] = distance(values, goal)
+            if goal.direction == "closer_to_ideal" and goal.ideal is not None:
+                sides = np.where(self.values[rows] < goal.ideal, -1.0, 1.0)
+                found[rows] = (values - goal.ideal) * np.repeat(
+                    sides, values.shape[1] // sides.shape[1], axis=1
+                )
+        return found
+
+    def _goals(self, goals: Mapping[str, Goal]) -> Iterator[tuple[NDArray[np.bool_], Goal]]:
+        """Yield the rows of each metric and its goal."""
+        for metric in self.keys["metric"].unique():
+            yield (self.keys["metric"] == metric).to_numpy(), goal_of(goals, metric)
 
 
 def distance(values: Array, goal: Goal) -> Array:

@@ -39,9 +39,21 @@ def half_widths(
     several = n > 1
     found = np.full(len(n), np.nan)
     quantile = stdtrit(n[several] - 1, (1 + confidence) / 2)
-    more = np.broadcast_to(overlap, n.shape)[several]
-    found[several] = quantile * std[several] * np.sqrt(1 / n[several] + more)
+    found[several] = quantile * _standard_errors(std, n, overlap)[several]
     return found
+
+
+def _standard_errors(std: Array, n: NDArray[np.int64], overlap: Array | float) -> Array:
+    return np.asarray(std * np.sqrt(1 / np.maximum(n, 1) + overlap))
+
+
+def standard_errors(values: Array, overlap: Array | float = 0.0) -> Array:
+    """Return the standard error of each row's mean, as :func:`half_widths` has it; NaN below two values."""
+    return _standard_errors(_deviations(values), np.isfinite(values).sum(axis=1), overlap)
+
+
+def _deviations(values: Array) -> Array:
+    return of_rows(values, lambda block: block.std(axis=1, ddof=1), least=2)
 
 
 def student_intervals(
@@ -53,8 +65,7 @@ def student_intervals(
     values. The ends, shape (n_rows,), are NaN where there are fewer than two values. ``overlap`` is as for
     :func:`half_widths`.
     """
-    std = of_rows(values, lambda block: block.std(axis=1, ddof=1), least=2)
-    half = half_widths(std, np.isfinite(values).sum(axis=1), confidence, overlap)
+    half = half_widths(_deviations(values), np.isfinite(values).sum(axis=1), confidence, overlap)
     mean = row_means(values)
     return mean - half, mean + half
 
@@ -78,7 +89,7 @@ def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDE
         ci_high=high,
         reason=first_true(
             {
-                "fewer than two values": cells.n < 2,
+                "fewer than two values": np.maximum(cells.n, np.isfinite(cells.singles).sum(axis=1)) < 2,
                 NO_FOLDS: np.isnan(low),
                 "all values are equal": all_equal(cells.singles),
             }

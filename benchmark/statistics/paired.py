@@ -33,7 +33,7 @@ from benchmark.statistics.hypothesis_tests import (
     sign_flip_p_values,
     wilcoxon_p_values,
 )
-from benchmark.statistics.intervals import CONFIDENCE, student_intervals
+from benchmark.statistics.intervals import CONFIDENCE, NO_FOLDS, standard_errors, student_intervals
 
 FAMILY = (*SCENARIO, "metric")
 """Tests that Holm's correction takes together: all techniques at all levels of bias with these in common."""
@@ -45,7 +45,10 @@ PAIRED_COLUMNS = (
     *("permutation", "p_permutation", "p_permutation_holm", "p_wilcoxon", "p_wilcoxon_holm"),
     *("d_z", "rank_biserial", "reason"),
 )
-"""Columns of :func:`paired_comparisons`."""
+"""Columns of ``comparisons.csv``."""
+
+COMPARED_COLUMNS = (*PAIRED_COLUMNS, "improvement_se", "df")
+"""Columns of :func:`paired_comparisons`: with what intervals of improvements at any confidence need."""
 
 
 def paired_comparisons(
@@ -78,12 +81,14 @@ def paired_comparisons(
     Returns
     -------
     DataFrame
-        Columns :data:`PAIRED_COLUMNS`, one row for each cell of the other techniques and metric.
+        Columns :data:`COMPARED_COLUMNS`, one row for each cell of the other techniques and metric.
 
         ``n``, ``missing``
             Number of pairs, and of the scenario's repetitions without one.
         ``difference``, ``improvement``
-            Means over the pairs, with :func:`~benchmark.statistics.intervals.student_intervals`.
+            Means over the pairs, with :func:`~benchmark.statistics.intervals.student_intervals`. With folds
+            the interval, the test and the effect sizes are of the single folds, and around the same means
+            (:meth:`~benchmark.statistics.frames.Cells.split_distances`).
         ``p_permutation``
             Two-sided p-value of :func:`sign_flip_p_values`; ``permutation`` says whether ``exact`` or
             ``sampled``. Of repeated splits of the same rows it is that of :func:`corrected_t_p_values`, and
@@ -96,6 +101,10 @@ def paired_comparisons(
             Effect sizes: :func:`cohens_d_z` and :func:`rank_biserial`.
         ``reason``
             Why something is NaN; else empty.
+        ``improvement_se``, ``df``
+            Standard error of the improvement, corrected where splits overlap, and its degrees of freedom, one
+            less than there are pairs, or pairs of folds; NaN and 0 where there are fewer than two. The
+            interval is the improvement ± the quantile of t × the standard error.
 
     Notes
     -----
@@ -114,43 +123,49 @@ def paired_comparisons(
     difference = minus_baseline(cells.values)
     improvement = -minus_baseline(cells.distances(goals))
     overlap = cells.overlaps[own]
-    singles = minus_baseline(cells.singles), -minus_baseline(cells.by_split.distances(goals))
-    n = np.isfinite(difference).sum(axis=1)
+    # The same without folds; with them, their means over a repetition are the values above.
+    difference_by_split = minus_baseline(cells.singles)
+    by_split = -minus_baseline(cells.split_distances(goals))
+    n, n_splits = (np.isfinite(values).sum(axis=1) for values in (difference, by_split))
     table = cells.keys.iloc[own].reset_index(drop=True)
     table = table.assign(baseline=names.to_numpy()[own], n=n, missing=cells.n_expected[own] - n)
-    for name, values, of_split in zip(
-        ("difference", "improvement"), (difference, improvement), singles, strict=True
+    for name, values, of_split in (
+        ("difference", difference, difference_by_split),
+        ("improvement", improvement, by_split),
     ):
         table[f"{name}_low"], table[f"{name}_high"] = student_intervals(of_split, confidence, overlap)
         table[name] = row_means(values)
+    table["improvement_se"], table["df"] = standard_errors(by_split, overlap), np.maximum(n_splits - 1, 0)
     families = table.groupby(list(FAMILY), sort=False)
     n_flips = flips_needed(max(families.size(), default=0), alpha)
     table["permutation"] = np.where(is_exact(n, n_flips), "exact", "sampled")
     flipped = partial(sign_flip_p_values, n_flips=n_flips, seed=seed)
-    table["p_permutation"] = of_rows(improvement, flipped, least=2)
     # Equal improvements that were rounded otherwise share a rank.
-    ranked = np.round(improvement, DECIMALS)
-    table["p_wilcoxon"] = of_rows(ranked, wilcoxon_p_values, least=2)
-    if (overlap > 0).any():
-        # Sign flips and ranks take splits as independent, which they are not.
-        corrected = corrected_t_p_values(singles[1], overlap)
-        table["permutation"] = np.where(overlap > 0, CORRECTED, table["permutation"])
-        table["p_permutation"] = np.where(overlap > 0, corrected, table["p_permutation"])
-        table["p_wilcoxon"] = table["p_wilcoxon"].mask(overlap > 0)
-    table["d_z"] = of_rows(improvement, cohens_d_z, least=2)
+    ranked = np.round(by_split, DECIMALS)
+    # Sign flips and ranks take splits as independent; those that overlap are not.
+    overlaps = overlap > 0
+    table["p_permutation"] = of_rows(np.where(overlaps[:, None], np.nan, by_split), flipped, least=2)
+    table["p_wilcoxon"] = of_rows(np.where(overlaps[:, None], np.nan, ranked), wilcoxon_p_values, least=2)
+    if overlaps.any():
+        corrected = corrected_t_p_values(by_split, overlap)
+        table["permutation"] = np.where(overlaps, CORRECTED, table["permutation"])
+        table["p_permutation"] = np.where(overlaps, corrected, table["p_permutation"])
+    table["d_z"] = of_rows(by_split, cohens_d_z, least=2)
     table["rank_biserial"] = of_rows(ranked, rank_biserial, least=2)
     for test in ("p_permutation", "p_wilcoxon"):
         of_family = table.groupby(list(FAMILY), sort=False)[test]
         table[f"{test}_holm"] = of_family.transform(lambda p: holm(p.to_numpy()))
-    high, low = np.fmax.reduce(improvement, axis=1), np.fmin.reduce(improvement, axis=1)
+    few = np.maximum(n, n_splits) < 2
+    unordered = ~np.isfinite(improvement).any(axis=1)
     table["reason"] = first_true(
         {
             "the baseline has no results here": partner < 0,
-            "fewer than two pairs": n < 2,
-            "no value of the metric is better than another": np.isnan(high),
-            "all improvements are zero": (high == 0) & (low == 0),
-            "all improvements are equal": all_equal(improvement),
+            "fewer than two pairs": few,
+            "no value of the metric is better than another": unordered,
+            NO_FOLDS: n_splits == 0,
+            "all improvements are zero": ~np.nan_to_num(by_split).any(axis=1),
+            "all improvements are equal": all_equal(by_split),
         }
     )
     table.loc[table["p_permutation"].isna(), "permutation"] = ""
-    return table[list(PAIRED_COLUMNS)]
+    return table[list(COMPARED_COLUMNS)]

@@ -151,3 +151,55 @@ def test_the_corrected_test_holds_its_level_where_the_uncorrected_does_not(
     # Three standard errors of 300 experiments are 0.038.
     assert (corrected <= 0.05).mean() <= 0.05 + 0.038
     assert (uncorrected <= 0.05).mean() > 0.2
+
+
+def test_improvements_over_folds_their_interval_and_test_are_of_one_quantity() -> None:
+    """Two repetitions of three folds of discrimination, by hand."""
+    by_fold = {
+        # Means 0.2 and 0.1; a fold beyond 0 takes from its repetition, as it does from the mean.
+        "none": [[0.5, 0.3, -0.2], [0.1, 0.3, -0.1]],
+        # Means 0.05 and -0.04: the second repetition is on the other side.
+        "t": [[0.1, 0.1, -0.05], [-0.1, 0.0, -0.02]],
+    }
+    means = {name: [float(np.mean(own)) for own in values] for name, values in by_fold.items()}
+    table = results(means, metric="discrimination")
+    parts = [
+        table.assign(fold=k, value=[own[k] for values in by_fold.values() for own in values])
+        for k in range(3)
+    ]
+    folds = pd.concat(parts)[list(FOLD_COLUMNS)]
+    found = paired_comparisons(
+        to_cells(table, Resampling({"one": 0.5}, {"one": 3}, folds)), "none", GOALS
+    ).iloc[0]
+    # Of each repetition |0.2| - |0.05| = 0.15 and |0.1| - |-0.04| = 0.06.
+    assert found["improvement"] == pytest.approx(0.105)
+    gains = np.array([0.5 - 0.1, 0.3 - 0.1, -0.2 + 0.05, 0.1 - 0.1, 0.3 - 0.0, -0.1 - 0.02])
+    assert gains.mean() == pytest.approx(0.105)
+    error = gains.std(ddof=1) * np.sqrt(1 / 6 + 0.5)
+    half = scipy.stats.t.ppf(0.975, 5) * error
+    assert (found["improvement_se"], found["df"]) == (pytest.approx(error), 5)
+    ends = found["improvement_low"], found["improvement_high"]
+    assert ends == pytest.approx((0.105 - half, 0.105 + half))
+    assert found["p_permutation"] == pytest.approx(2 * scipy.stats.t.sf(0.105 / error, 5))
+    assert found["d_z"] == pytest.approx(0.105 / gains.std(ddof=1))
+    # Ranks 6, 4, 3, 1, 5, 2: against are the third and the last. The zero has none.
+    assert found["rank_biserial"] == pytest.approx((5 + 3 + 4 - 2 - 1) / 15)
+
+
+def test_one_repetition_of_folds_has_an_interval_and_no_reason_against_it() -> None:
+    table = two(1)
+    cells = to_cells(table, Resampling({"one": 0.5}, {"one": 3}, folds_of(table, 3)))
+    assert set(cell_intervals(cells)["reason"]) == {""}
+    found = paired_comparisons(cells, "none", GOALS).iloc[0]
+    assert (found["n"], found["df"]) == (1, 2)
+    unrecorded = to_cells(two(2), Resampling({"one": 0.5}, {"one": 3}))
+    assert set(paired_comparisons(unrecorded, "none", GOALS)["reason"]) == {NO_FOLDS}
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.995])
+def test_the_standard_error_of_an_improvement_gives_its_interval_at_any_confidence(confidence: float) -> None:
+    for cells in (to_cells(two()), to_cells(two(), HALVES)):
+        found = paired_comparisons(cells, "none", GOALS, confidence=confidence).iloc[0]
+        half = scipy.stats.t.ppf((1 + confidence) / 2, found["df"]) * found["improvement_se"]
+        ends = found["improvement"] - half, found["improvement"] + half
+        assert (found["improvement_low"], found["improvement_high"]) == pytest.approx(ends)
