@@ -60,6 +60,34 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return LoadFileScheduling(config, log)
 
 
+# What a test may need of another folder: the mark that says so, the fixture that is the folder, its variable.
+FOLDERS = {"real_data": ("data_dir", "BETABENCH_DATA"), "oracle": ("oracle_dir", "BETABENCH_ORACLES")}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Hide these folders from all tests that are not marked: they must pass on a machine without them."""
+    variables = [variable for _, variable in FOLDERS.values()]
+    if any(item.get_closest_marker(mark) for mark in FOLDERS):
+        variables = []
+    hidden = {name: os.environ.pop(name) for name in variables if name in os.environ}
+    try:
+        return (yield)
+    finally:
+        os.environ.update(hidden)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a marked test where its folder is not named; one that is not marked must not ask for a folder."""
+    for mark, (fixture, variable) in FOLDERS.items():
+        if item.get_closest_marker(mark):
+            if mark == "real_data" and not os.environ.get(variable):
+                pytest.skip(f"{variable} is not set")
+        elif fixture in getattr(item, "fixturenames", ()):
+            pytest.fail(f"It asks for {fixture}, and is not marked {mark}", pytrace=False)
+
+
 @contextlib.contextmanager
 def forgetting() -> Iterator[None]:
     """Forget on leaving the plugins that were loaded inside, and what they registered."""

@@ -330,6 +330,25 @@ def test_a_script_without_a_file_runs(here: Path, how: tuple[str, ...]) -> None:
     assert "12 cells, 12 of them computed now" in done.stdout
 
 
+def test_groups_whose_names_differ_by_case_alone_have_files_of_their_own(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Adult's states are Male and Female, those of credit card owners male and female."""
+    Path("case.toml").write_text(
+        'name = "case"\ntitle = "Case"\nseed = 3\nbetas = [0, 0.5]\nrepetitions = 2\n'
+        'datasets = ["adult", "credit_card"]\ntechniques = ["none", "massaging"]\n'
+        'classifiers = ["naive_bayes"]\nmetrics = ["paper", "true_positive_rate"]\n'
+    )
+    words = ["--offline", "--no-figures", "--lite", "--output", "out"]
+    assert main(["run", "--experiment", "case.toml", *words]) == 0
+    both = [f"true_positive_rate[{state}]" for state in ("Male", "male")]
+    assert main(["report", "out", "--no-figures", "--metrics", *both]) == 0
+    found = sorted(path.stem for path in Path("out/statistics/tables").glob("robustness_*.csv"))
+    assert found == ["robustness_true_positive_rate_Male_", "robustness_true_positive_rate_male__2"]
+    shown = [Path(f"out/statistics/tables/{name}.md").read_text().splitlines()[0] for name in found]
+    assert [r"\[Male\]" in shown[0], r"\[male\]" in shown[1]] == [True, True]
+
+
 # ------------------------------------------------------------------------------------------------- comparison
 
 

@@ -231,5 +231,5 @@ def recovery_panels(statistics: RunStatistics) -> Iterator[tuple[str, Sequence[S
             own = [s for s in statistics.scenarios if (s.bias, s.classifier) == (bias, classifier)]
             own = [s for s in own if (s.rows(table)["metric"] == metric).any()]
             if own:
-                names = [metric, *([bias, classifier] if len(kinds) > 1 else [])]
-                yield "__".join(map(file_name, names)), own, metric
+                kind = [bias, classifier] if len(kinds) > 1 else []
+                yield "__".join([statistics.metric_files[metric], *map(file_name, kind)]), own, metric

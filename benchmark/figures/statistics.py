@@ -43,7 +43,7 @@ def statistics_figures(statistics: RunStatistics) -> Iterator[Drawing]:
     for scenario, metric in compared:
         rows = scenario.rows(statistics.comparisons)
         if np.isfinite(rows.loc[rows["metric"] == metric, "improvement"]).any():
-            name = f"forest_{scenario.file_name}__{file_name(metric)}"
+            name = f"forest_{scenario.file_name}__{statistics.metric_files[metric]}"
             yield name, functools.partial(draw_forest, statistics, scenario, metric)
     for scenario in statistics.scenarios:
         if len(scenario.rows(statistics.pareto)):

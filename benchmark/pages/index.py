@@ -15,11 +15,12 @@ from markupsafe import Markup
 from benchmark.columns import MANIFEST_NAME
 from benchmark.pages.html import render
 from benchmark.pages.run import PAGE_NAME
-from benchmark.text.files import write_atomically
+from benchmark.text.files import plain_or_packed, write_atomically
 
 INDEX_NAME = "index.html"
 """Name of the index in the folder that holds the runs' folders."""
 
+_REPORTED = ("results.csv", "summary.csv", "failures.csv")
 _COUNTED_ELSEWHERE = ("planned", "computed_in_this_run")
 _OURS = '<meta name="generator" content="betabench">'
 
@@ -30,15 +31,15 @@ class RunEntry:
 
     ``name`` is its folder in the one that was searched, and its title where the manifest has none. ``facts``
     are those of the manifest, for readers; ``finished`` is ISO 8601, and empty where it does not say it.
-    ``has_report`` says whether the page was written, ``can_report`` whether there is what it is made from.
-    ``documents`` are pages in Markdown, relative to the run's folder.
+    ``has_report`` says whether the page was written, ``missing`` names the files that it needs
+    and does not find. ``documents`` are pages in Markdown, relative to the run's folder.
     """
 
     name: str
     title: str
     facts: tuple[str, ...]
     has_report: bool
-    can_report: bool
+    missing: tuple[str, ...]
     documents: tuple[str, ...]
     finished: str
 
@@ -89,7 +90,7 @@ def _entry(place: Path) -> RunEntry:
         title=title,
         facts=facts,
         has_report=(place / PAGE_NAME).is_file(),
-        can_report=all((place / f"{part}.csv").is_file() for part in ("results", "summary", "failures")),
+        missing=tuple(name for name in _REPORTED if not plain_or_packed(place / name).is_file()),
         documents=tuple(sorted(documents)),
         finished=finished,
     )

@@ -83,7 +83,7 @@ from benchmark.statistics.unprocessing import (
     mean_frontiers,
     with_frontier,
 )
-from benchmark.text.words import file_name
+from benchmark.text.words import distinct_file_names, file_name
 
 # Fairea's mutation baseline is a straight line for such differences only.
 _BIAS_METRICS = (DISCRIMINATION, "overestimation", "underestimation")
@@ -234,7 +234,12 @@ class RunStatistics:
 
     def file_name(self, metric: str, test: str) -> str:
         """Return what a file about a metric on a test is named by."""
-        return file_name(metric) + (f"__{file_name(test)}" if self.names_tests else "")
+        return self.metric_files[metric] + (f"__{file_name(test)}" if self.names_tests else "")
+
+    @cached_property
+    def metric_files(self) -> dict[str, str]:
+        """What a file about each metric is named by, distinct among all metrics."""
+        return distinct_file_names(self.metrics)
 
     @cached_property
     def goals(self) -> dict[str, Metric | Undeclared]:

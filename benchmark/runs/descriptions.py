@@ -339,7 +339,8 @@ class RunDescription:
     ``classifiers`` are names in the results. ``headline`` names the metrics that tables and figures show; all
     if empty. Only with ``published``, the numbers that the experiment repeats, tables have the paper's names.
     ``tests`` are what fitted models were scored on, keys of :data:`~benchmark.columns.TEST_TITLES`.
-    Names that repeat, or are so alike that their files would overwrite each other, are a ReportError.
+    Names that repeat are a ReportError, and so are those of datasets and techniques that are so alike that
+    their files would overwrite each other. A metric's may end with a state of the data, which nobody chose.
     """
 
     name: str
@@ -358,8 +359,11 @@ class RunDescription:
     protocol: Protocol = Protocol()
 
     def __post_init__(self) -> None:
-        for kind in ("datasets", "techniques", "metrics"):
-            _require_distinct(kind, (described.name for described in getattr(self, kind)))
+        for kind in ("datasets", "techniques"):
+            # Some file systems ignore case: names must still differ there.
+            files = (file_name(described.name).casefold() for described in getattr(self, kind))
+            _require_distinct(kind, files, "repeat, or differ only in case or punctuation")
+        _require_distinct("metrics", (metric.name for metric in self.metrics), "repeat")
 
     @property
     def titles(self) -> dict[str, str]:
@@ -471,13 +475,11 @@ def bias_sentence(bias: str, description: str) -> str:
     return f"Bias {bias!r}: {description}"
 
 
-def _require_distinct(kind: str, names: Iterable[str]) -> None:
-    # Some file systems ignore case: names must still differ there.
-    alike = Counter(file_name(name).casefold() for name in names)
-    repeated = [name for name, count in alike.items() if count > 1]
+def _require_distinct(kind: str, names: Iterable[str], fault: str) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ReportError(
-            f"Names of {kind} repeat, or differ only in case or punctuation",
+            f"Names of {kind} {fault}",
             expected="names that still differ as names of files",
             got=", ".join(repeated),
             remedy="rename one of each in the experiment file",

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def printable(text: object) -> str:
@@ -13,6 +13,21 @@ def printable(text: object) -> str:
 def file_name(name: str) -> str:
     """Return ``name`` with everything replaced that some file system would not take in a file name."""
     return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII)
+
+
+def distinct_file_names(names: Iterable[str]) -> dict[str, str]:
+    """Return the file name of each name; those that differ by case or punctuation alone get a number."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()  # some file systems ignore case
+    for name in dict.fromkeys(names):
+        plain = numbered = file_name(name)
+        number = 1
+        while numbered.casefold() in taken:
+            number += 1
+            numbered = f"{plain}_{number}"
+        taken.add(numbered.casefold())
+        found[name] = numbered
+    return found
 
 
 def number(value: float, digits: int = 3) -> str:

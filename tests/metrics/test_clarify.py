@@ -314,6 +314,7 @@ def test_worked_example() -> None:
             assert (-value if opposite else value) == pytest.approx(printed, abs=0.005), name
 
 
+@pytest.mark.oracle
 def test_worked_example_is_what_the_package_says(oracle_dir: Path) -> None:
     rows = edge_cases(oracle_dir / "metrics")["worked_example"]
     assert rows.y_true is not None

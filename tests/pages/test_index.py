@@ -12,8 +12,10 @@ import pytest
 
 from benchmark.cli import main
 from benchmark.pages.index import find_runs, index_page, refresh_index
+from benchmark.runs.finished import read_results, read_run
 from tests.report.made_up_folder import write_made_up_folder
 
+RESULTS = Path(__file__).resolve().parents[2] / "results"
 HOSTILE = "<script>alert(1)</script>"
 OWN = "manifest.json", "results.csv", "summary.csv", "failures.csv"
 ODD = 'odd "name" & #?'
@@ -69,6 +71,21 @@ def test_the_index_says_what_there_is(folder: Path) -> None:
     assert command not in page, "its quotation marks and ampersands are escaped"
 
 
+def test_compressed_files_are_enough_for_a_report(folder: Path) -> None:
+    for name in ("results.csv", "summary.csv", "failures.csv"):
+        (folder / ODD / name).rename(folder / ODD / f"{name}.xz")
+    assert "No report yet:" in refreshed(folder)
+
+
+def test_the_index_offers_a_report_of_each_shipped_run_that_has_one() -> None:
+    """A run is what ``betabench report`` reads; audits and single tables beside them are not."""
+    shipped = {run.name: run.missing for run in find_runs(RESULTS)}
+    assert {"paper", "suite", "techniques", "tuning"} <= {
+        name for name, missing in shipped.items() if not missing
+    }
+    assert len(read_results(RESULTS / "paper", read_run(RESULTS / "paper")))
+
+
 def test_a_new_report_is_linked_once_the_index_is_refreshed(folder: Path) -> None:
     address = "./odd%20%22name%22%20%26%20%23%3F/report.html"
     assert address not in refreshed(folder)
@@ -102,8 +119,10 @@ def test_what_is_no_run_of_an_experiment_is_listed(tmp_path: Path) -> None:
     runs = {run.name: run for run in find_runs(tmp_path)}
     assert runs["audit"].title == "An audit"
     assert runs["audit"].facts == ()
-    assert not any(run.can_report for run in runs.values())
-    assert "It has not the files that a report is made from" in index_page("results", list(runs.values()))
+    assert runs["audit"].missing == ("failures.csv",)
+    assert runs["shard"].missing == ("results.csv",)
+    page = index_page("results", list(runs.values()))
+    assert "No report can be made of it: results.csv is not there." in page
     write_run(broken)
     for text in (
         "",

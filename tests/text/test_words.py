@@ -1,0 +1,25 @@
+"""Names become names of files that no file system takes for one another."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark.text.words import distinct_file_names
+
+
+def test_the_first_of_names_that_are_alike_keeps_its_plain_form() -> None:
+    assert distinct_file_names(["rate[Male]", "rate", "rate[male]", "rate(MALE)", "rate_male__2"]) == {
+        "rate[Male]": "rate_Male_",
+        "rate": "rate",
+        "rate[male]": "rate_male__2",
+        "rate(MALE)": "rate_MALE__3",
+        "rate_male__2": "rate_male__2_2",
+    }
+
+
+@given(st.lists(st.text(alphabet="aA_2[]ß", max_size=4)))
+def test_no_two_names_share_a_file(names: list[str]) -> None:
+    found = distinct_file_names(names)
+    assert set(found) == set(names)
+    assert len({name.casefold() for name in found.values()}) == len(found)
