@@ -119,7 +119,7 @@ def compute(
     stored = store.statuses()
     again = {"failed", "crashed", "timeout"} if retry_failed else set()
     limit = world.experiment.time_limit
-    lost = _score_again(world, store, planned, stored)
+    lost = _score_again(world, store, planned, stored) | _without_frontier(world, store, planned, stored)
     missing = [
         Task(block, left)
         for block, cells in planned
@@ -225,6 +225,29 @@ def _score_again(
                     found = metric_values(scored, experiment.tests)
                     updated.append(replace(old, metrics=found, scoring=digest, rows=rows))
             store.write(updated)
+    return lost
+
+
+def _without_frontier(
+    world: World,
+    store: Store,
+    planned: Sequence[tuple[Block, tuple[Cell, ...]]],
+    stored: Mapping[str, Stored],
+) -> set[str]:
+    """Return the keys of stored cells whose frontier lacks a test, because it was not asked for then.
+
+    A frontier is made from scores of training rows, which no store keeps: such a cell has to be computed.
+    """
+    first = f"{unprocessing.ACCURACY}[{unprocessing.RELAXATIONS[0]:g}]"
+    names = [MetricValue(first, None, "", test).stored_name for test in world.experiment.tests]
+    assert names[0] == first  # of the original test, which every run has
+    if len(names) == 1:
+        return set()
+    keys = [c.key for _, cells in planned for c in cells if c.key in stored and stored[c.key].status == "ok"]
+    known = store.having(first, keys)
+    lost: set[str] = set()
+    for name in names[1:]:
+        lost |= known - store.having(name, sorted(known))
     return lost
 
 

@@ -369,7 +369,8 @@ def run_statistics(
         If the baseline is unknown.
     """
     _require_testable(run, results, alpha)
-    results, run = run.choosable(results), run.of_choices
+    results = run.choosable(results)
+    groups, run = None if groups is None else run.choosable(groups), run.of_choices
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
     declared = {name: _declared(name) for name in compared}
     goals = {own.name: own for own in map(_declared, results["metric"].unique())}

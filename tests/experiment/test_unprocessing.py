@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmark.data import Table
 from benchmark.data.table import Column, Schema
 from benchmark.experiment import unprocessing
 from benchmark.experiment.draws import TestRows
-from benchmark.experiment.export import frontier_frame, results_frame
+from benchmark.experiment.export import folds_frame, frontier_frame, metrics_frame, results_frame
 from benchmark.experiment.run import compute
 from benchmark.experiment.score import Answers
 from benchmark.experiment.store import CellResult, Store
@@ -159,6 +160,39 @@ def test_it_outlives_new_metrics(tmp_path: Path) -> None:
     assert more.computed == 0
     assert len(more.cells[0].metrics) > len(one.cells[0].metrics)
     assert more.cells[0].frontier == one.cells[0].frontier != ()
+
+
+ASKED = [["original", *more] for n in range(3) for more in itertools.combinations(TESTS[1:], n)]
+PROTOCOLS: dict[str, dict[str, object]] = {
+    "network": {},
+    "holdout": {"train": "data", "holdout": 0.3},
+    "folds": {"train": "data", "folds": 2},
+    "learned": {"train": "network", "holdout": 0.3},
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_what_a_run_returns_does_not_depend_on_the_tests_asked_for_before(
+    protocol: str, tmp_path: Path
+) -> None:
+    def frames(tests: list[str], store: Store) -> list[pd.DataFrame]:
+        classifiers = ["naive_bayes", "linear_svm"]
+        given = {"betas": [0.5], "train_rows": 200, "repetitions": 1, "classifiers": classifiers}
+        asked = world(**given, **PROTOCOLS[protocol], tests=tests)
+        found, metrics = compute(asked, store, engine=InProcess(1)).cells, asked.experiment.measured
+        written = (results_frame, metrics_frame, folds_frame)
+        return [*(frame(found, metrics, tests) for frame in written), frontier_frame(found, tests)]
+
+    fresh = []
+    for i, tests in enumerate(ASKED):
+        with Store(tmp_path / f"fresh{i}.sqlite") as store:
+            fresh.append(frames(tests, store))
+        assert len(fresh[-1][-1]) == len(tests) * len(RELAXATIONS)
+    for before, after in itertools.permutations(range(len(ASKED)), 2):
+        with Store(tmp_path / f"{before}{after}.sqlite") as store:
+            frames(ASKED[before], store)
+            for found, expected in zip(frames(ASKED[after], store), fresh[after], strict=True):
+                pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
 @pytest.mark.parametrize("scores", [[0.5], [0.0, -0.0, 1.0, 0.0], [0.3, 0.1 + 0.2, 0.9, 0.1, 0.9]])

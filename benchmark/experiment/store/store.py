@@ -289,6 +289,15 @@ class Store:
                 cells[key] = cell
         return cells
 
+    def having(self, name: str, keys: Sequence[str]) -> set[str]:
+        """Return those of some keys whose stored cells have a value of this name, defined or not."""
+        found: set[str] = set()
+        for start in range(0, len(keys), _ASKED_AT_ONCE):
+            asked = keys[start : start + _ASKED_AT_ONCE]
+            query = f"SELECT key FROM results WHERE metric = ? AND key IN ({', '.join('?' * len(asked))})"
+            found.update(key for (key,) in self._connection.execute(query, (name, *asked)))
+        return found
+
     def rows(self, key: str) -> bytes | None:
         """Return the packed predictions of a cell's test rows, or None if they are damaged or not there."""
         found = self._connection.execute(
