@@ -89,7 +89,8 @@ class _Counted(Group):
 
     def share(self, part: float, whole: float, who: str = "") -> float:
         if 0 < whole < self.smallest:
-            raise UndefinedMetricError(f"fewer than {self.smallest} rows{who and ' ' + who}")
+            several = who.replace("that is", "that are")  # elsewhere it is said of one row
+            raise UndefinedMetricError(f"fewer than {self.smallest} rows{several and ' ' + several}")
         return super().share(part, whole, who)
 
 

@@ -104,7 +104,7 @@ def _print_row(console: Console, *cells: str) -> None:
 def _print_reading(console: Console, answers: pd.DataFrame, run: RunDescription, *, rope: float) -> None:
     """Print how the answers are to be read: which way is good, what is recommended, what signs mean."""
     compared = answers[answers["technique"] != answers["baseline"]]
-    tested, several = bool(compared["tested"].any()), bool((answers["n"] > 1).any())
+    tested, several = bool(compared["tested"].any()), bool(answers["value_low"].notna().any())
     rows: list[Any] = list(answers.itertuples(index=False))
     named = "Recommended" if several else "Candidates, none of them recommended"
     less = less_words(rows, rope)[0]

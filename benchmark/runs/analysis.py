@@ -170,6 +170,10 @@ class RunStatistics:
     unscored: tuple[str, ...] = ()
     resampling: Resampling | None = None
 
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{name} {len(frame):,}" for name, frame in self.frames.items())
+        return f"<Statistics of {self.run.name}; data frames in .frames, and their rows: {rows}>"
+
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
         """The frames by the names of their files."""
@@ -362,13 +366,14 @@ def run_statistics(
     Raises
     ------
     ReportError
-        If there is only one repetition, or a dataset's baseline was not run.
+        If there is only one repetition without folds, or a dataset's baseline was not run.
     StatisticsError
         If a setting is impossible.
     UnknownNameError
         If the baseline is unknown.
     """
-    _require_testable(run, results, alpha)
+    resampling = run.resampling(folds)
+    _require_testable(run, results, resampling, alpha)
     results = run.choosable(results)
     groups, run = None if groups is None else run.choosable(groups), run.of_choices
     compared = list(metrics) or [m for m in results["metric"].unique() if m not in ACCEPTANCE]
@@ -377,7 +382,6 @@ def run_statistics(
     baselines = baselines_of(run, results, baseline)
     standing = standings(results, run.constant_answers)
     everything, results = results, results[results["metric"].isin(compared)].reset_index(drop=True)
-    resampling = run.resampling(folds)
     cells, useful, against = (
         to_cells(own, resampling)
         for own in (
@@ -458,7 +462,9 @@ def _with_test_rows(
     return table.assign(both_low=table["ci_low"], both_high=table["ci_high"])
 
 
-def _require_testable(run: FinishedRun, results: pd.DataFrame, alpha: float) -> None:
+def _require_testable(
+    run: FinishedRun, results: pd.DataFrame, resampling: Resampling | None, alpha: float
+) -> None:
     if not 0 < alpha < 1:
         raise StatisticsError(
             "The level of significance is impossible",
@@ -466,10 +472,11 @@ def _require_testable(run: FinishedRun, results: pd.DataFrame, alpha: float) -> 
             got=f"{alpha:g}",
             remedy="0.05 is what is usually asked for",
         )
-    if results["repetition"].nunique() < 2:
+    folds = None if resampling is None or resampling.n_folds is None else resampling.folds
+    if results["repetition"].nunique() < 2 and (folds is None or folds.empty):
         raise ReportError(
             f"The run {run.name!r} has one repetition",
-            expected="at least two, so that intervals and tests can be computed",
+            expected="at least two, or the folds of one, so that intervals and tests can be computed",
             got="1",
             remedy="run the experiment with more --repetitions; 30 are a good number",
         )

@@ -269,7 +269,8 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
     no interval: it is a candidate at most.
     """
     out_of_reach = pd.MultiIndex.from_frame(underpowered_families(comparisons, alpha)[list(FAMILY)])
-    repeated = comparisons.groupby(list(FAMILY), sort=False)["n"].transform("max") > 1
+    # One repetition of folds has several splits.
+    repeated = comparisons.groupby(list(FAMILY), sort=False)["df"].transform("max") > 0
     tested = repeated & ~pd.MultiIndex.from_frame(comparisons[list(FAMILY)]).isin(out_of_reach)
     significant = tested & (comparisons["p_permutation_holm"] <= alpha)
     improvement = comparisons["improvement"]
@@ -280,7 +281,7 @@ def judged(comparisons: pd.DataFrame, *, alpha: float = ALPHA, rope: float = ROP
     return comparisons.assign(
         tested=tested,
         better=(significant & (improvement > 0)) | (gains & apart),
-        candidate=gains & (comparisons["n"] == 1),
+        candidate=gains & (comparisons["n"] == 1) & (comparisons["df"] == 0),
         worse=(significant & (improvement < 0)) | (~tested & (improvement < -rope - EQUAL)),
     )
 

@@ -203,6 +203,11 @@ def test_values_of_groups_are_margins_of_one_count() -> None:
     assert math.isnan(found["true_positive_rate", "a"].value)
     assert found["true_positive_rate", "a"].reason == "fewer than 30 rows with a favorable label"
     assert found["selection_rate", "a"].value == 115 / 225
+    rows[0] = [[10, 100], [15, 100]]
+    few = GroupCounts(counts.names, rows.astype(float), rows)
+    found = {(m.metric, m.group): m for m in measure_by_group(few, names, smallest=30)}
+    reason = "fewer than 30 rows that are predicted unfavorable"
+    assert found["false_omission_rate", "a"].reason == reason
 
 
 @pytest.mark.parametrize(
