@@ -5,7 +5,7 @@ from the committed values; ``tests/tools/test_suite.py`` holds them.
 
 Each dataset counts once, at one level of bias. The program's own ranks leave a technique out that is
 degenerate in any sample of any dataset. Over fifteen datasets few techniques would remain, so here it takes
-the last place on a dataset where it is degenerate in more than half of the samples, beside the worst other.
+the last place on a dataset where it is degenerate in more than half of the samples.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _INTRODUCTION = (
     "Written by `python -m tools.suite` from the committed values; [the findings](FINDINGS.md) say what "
     "follows. Each dataset counts once, by the mean over its ten splits. 1 is the best rank. Improvement is "
     "in mean distance to the metric's ideal. A technique that answers nearly everybody, or each group, the "
-    "same in more than half of a dataset's samples takes the last place there, beside the worst of the "
-    "others; two or more share it. It has their distance then, in improvements and tests as well, and not "
-    "its own. P-values are Wilcoxon's, with Holm's correction for all pairs of "
+    "same in more than half of a dataset's samples takes the last place there, beside the worst technique; "
+    "two or more share it. In improvements and tests as well it has the greatest distance of any technique, "
+    "which may be its own. P-values are Wilcoxon's, with Holm's correction for all pairs of "
     f"techniques at one metric and level. Of 13 datasets: without {' and '.join(DEPENDENT)}, which share "
     "rows with others. Better, same and worse are posterior probabilities of the Bayesian signed-rank test "
     "with a region of practical equivalence of one point."

@@ -143,7 +143,7 @@ def _subtitle(statistics: RunStatistics, scenarios: Sequence[Scenario], *, compr
         statistics.run.baseline_text(statistics.baseline_of(scenario)) for scenario in scenarios
     )
     return (
-        "1 (dashed): as if the bias had never been planted; above, it is over-corrected. 0: what the "
+        "1 (dashed): the metric as before the bias was planted; above, it is over-corrected. 0: what the "
         f"baseline does ({', '.join(titles)}); below, it is made worse. On the original test; means of "
         f"{statistics.run.repetitions_text} with 95 % intervals{what}. "
         + (f"Beyond {_LINEAR:g} and -{_LINEAR:g} the scale is logarithmic. " if compressed else "")

@@ -46,7 +46,7 @@ def recoveries(
 
     .. math:: \frac{b_\beta - t_\beta}{b_\beta - b_0}
 
-    1 is as if the bias had never been planted, 0 is what the baseline does. Above 1 the technique
+    1 is the metric as it was before the bias was planted, 0 is what the baseline does. Above 1 the technique
     over-corrects, below 0 it harms.
 
     Parameters
