@@ -68,7 +68,10 @@ def test_section_judges_what_was_measured(measured: Path) -> None:
     assert "*fit* is worse than linear" in text
     assert "*sample* is worse than linear" not in text
     assert "| peak memory | 1,000 MiB | 10,000 MiB | 100,000 MiB |  |" in text
-    assert "1.90 times as fast as one (1.80 to 2.00); the target of at least 1.85 is neither met nor missed" in text
+    assert (
+        "1.90 times as fast as one (1.80 to 2.00); the target of at least 1.85 is neither met nor missed"
+        in text
+    )
     assert "| `betabench list metrics` | 500 ms | 500 ms | **not met** |" in text
     assert "| `betabench list datasets` | 200 ms | 200 ms | met |" in text
 
