@@ -18,13 +18,13 @@ __version__ = "0.2.0"
 if TYPE_CHECKING:
     from benchmark.api import Run as Run
     from benchmark.api import open_run as open_run
-    from benchmark.api import quick as quick
     from benchmark.api import run as run
     from benchmark.api import sample as sample
     from benchmark.data import Table as Table
     from benchmark.data.load import load_dataset as load_dataset
     from benchmark.experiment.plan import Experiment as Experiment
     from benchmark.experiment.plan import load_experiment as load_experiment
+    from benchmark.first_look import quick as quick
     from benchmark.techniques import PostProcessing as PostProcessing
     from benchmark.techniques import Predictor as Predictor
     from benchmark.techniques import Prepared as Prepared
@@ -36,10 +36,11 @@ if TYPE_CHECKING:
 
 # A name is imported when it is first used, so that the command line and plugins load no more than they need.
 _HOMES = {
-    "benchmark.api": ("Run", "open_run", "quick", "run", "sample"),
+    "benchmark.api": ("Run", "open_run", "run", "sample"),
     "benchmark.data": ("Table",),
     "benchmark.data.load": ("load_dataset",),
     "benchmark.experiment.plan": ("Experiment", "load_experiment"),
+    "benchmark.first_look": ("quick",),
     "benchmark.techniques": (
         *("PostProcessing", "PreProcessing", "Predictor", "Prepared", "Technique", "Tools"),
         *("list_techniques", "register"),

@@ -20,13 +20,10 @@ from benchmark.bias import Bias
 from benchmark.bias.cpt import CptBias
 from benchmark.columns import STORE_NAME
 from benchmark.data.card import Card, load_card
-from benchmark.data.draft import MIN_COUNT, Wish, as_wish, draft
-from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
 from benchmark.data.source import Sources
 from benchmark.errors import BiasError, ExperimentError, UnknownNameError
 from benchmark.experiment.check import check_experiment, load_for_run
 from benchmark.experiment.engine import open_engine
-from benchmark.experiment.first import MOST_ROWS, REPETITIONS, first_experiment
 from benchmark.experiment.foreseen import foreseen
 from benchmark.experiment.own import with_own_baselines
 from benchmark.experiment.plan import (
@@ -46,7 +43,6 @@ from benchmark.experiment.sample_files import Origin, draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world, load_plugins
 from benchmark.report.estimate import Estimate, estimate
-from benchmark.report.first import first_lines
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.runs.analysis import RunStatistics, folder_statistics, results_answers
 from benchmark.runs.baselines import baselines_of
@@ -56,7 +52,7 @@ from benchmark.runs.frames import check_failures, check_results
 from benchmark.statistics.frames import SCENARIO
 from benchmark.techniques import list_techniques
 from benchmark.text.console import say as print_line
-from benchmark.text.files import FORMATS_WRITTEN, require_writable, write_atomically
+from benchmark.text.files import FORMATS_WRITTEN, require_writable
 from benchmark.text.progress import show_progress
 
 if TYPE_CHECKING:
@@ -234,125 +230,6 @@ def run(
             say("drawing figures ...")
         made = write_run_folder(folder, world, outcome, figures=figures, formats=formats)
         return Run(folder, outcome, made)
-
-
-def quick(
-    data: pd.DataFrame | str | Path,
-    *,
-    label: str,
-    sensitive: str,
-    favorable: object = None,
-    deprived: object = None,
-    output: str | Path | None = None,
-    min_count: int = MIN_COUNT,
-    repetitions: int = REPETITIONS,
-    workers: int | None = None,
-    figures: bool = True,
-    formats: Sequence[str] = FORMATS_WRITTEN,
-    progress: bool = True,
-    console: Console | None = None,
-) -> Run:
-    """Take a first look at data that have no card: draft one, run eight techniques, write the report.
-
-    The folder gets ``card.toml`` and ``experiment.toml``, to correct and to run again, beside what every run
-    has. What these files disclose of the rows is said at the end.
-
-    Parameters
-    ----------
-    data : DataFrame, str or Path
-        A frame, which is written to the folder as ``data.csv``, or a CSV file. Ordered categories of a frame
-        keep their order.
-    label, sensitive : str
-        Columns of the outcome and of the groups.
-    favorable : object
-        Value of the label that is good for people; several as a list or ``"A,B"``; of a number a condition
-        such as ``">= 10"``. Values are compared with the text of the file, numbers by value.
-    deprived : object, optional
-        The deprived group, likewise; by default the one that has the favorable label least often.
-    output : str or Path, optional
-        Folder of the results; by default ``results/NAME_quick``.
-    min_count : int, default 5
-        Values that fewer rows have are merged.
-    repetitions : int, default 10
-        Samples at each level of bias: ten are as few as tests need, and more show smaller differences.
-    workers, figures, formats, progress, console
-        As :func:`run` takes them.
-
-    Raises
-    ------
-    BetabenchError
-        If the data cannot be read, or there is no such column, value or group.
-
-    Examples
-    --------
-    >>> import benchmark
-    >>> benchmark.quick(  # doctest: +SKIP
-    ...     frame, label="repaid", favorable="yes", sensitive="gender", deprived="f"
-    ... )
-    """
-    from rich.console import Console
-
-    from benchmark.report.statistics_files import write_statistics
-
-    console = console or Console(quiet=not progress, emoji=False)
-    own = isinstance(data, pd.DataFrame)
-    name = "data" if own else slug(Path(str(data)).name.partition(".")[0])
-    folder = Path("results", f"{name}_quick") if output is None else Path(output)
-    require_writable(folder)
-    file = folder / "data.csv" if own else Path(str(data))
-    orders: dict[str, list[str]] = {}
-    if isinstance(data, pd.DataFrame):
-        ordered = data.select_dtypes("category").items()
-        orders = {str(key): list(map(str, own.cat.categories)) for key, own in ordered if own.cat.ordered}
-        write_atomically(file, data.to_csv(index=False))
-    wish = Wish(label, as_wish(favorable), sensitive, as_wish(deprived), min_count, orders)
-    drafted = draft(file, wish, folder)
-    for line in summary_lines(drafted):
-        print_line(console, line, "yellow" if line.startswith(("Note", "Warning")) else "")
-    roles = drafted.roles
-    experiment = first_experiment(
-        name,
-        f"{name}, a first look",
-        roles["sensitive_feature"],
-        roles["deprived_group"],
-        drafted.n_rows,
-        repetitions,
-    )
-    if drafted.n_rows > MOST_ROWS:
-        print_line(
-            console, f"Training samples have {MOST_ROWS:,} rows, so that it takes minutes; all are tested on."
-        )
-    for path, text in (
-        (folder / "card.toml", card_text(drafted, file, min_count)),
-        (folder / "experiment.toml", experiment),
-    ):
-        if path.exists() and path.read_text(encoding="utf-8") != text:
-            raise ExperimentError(
-                f"{path} is there already, and says something else",
-                remedy=f"choose another --output, or go on with it: betabench run --experiment "
-                f"{folder / 'experiment.toml'} --output {folder}",
-            )
-        write_atomically(path, text)
-    made = run(
-        folder / "experiment.toml",
-        output=folder,
-        workers=workers,
-        figures=figures,
-        formats=formats,
-        console=console,
-    )
-    statistics = made.statistics()
-    write_statistics(
-        folder / "statistics",
-        statistics,
-        figures=figures,
-        formats=formats,
-        page=folder,
-        say=lambda step: print_line(console, f"{step} ...", "dim"),
-    )
-    for line in (*first_lines(statistics), *disclosed(folder, own, min_count)):
-        print_line(console, line)
-    return made
 
 
 def open_run(folder: str | Path) -> Run:

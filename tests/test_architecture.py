@@ -33,6 +33,7 @@ LAYERS = (
     ("pages", "published"),
     ("report",),
     ("api",),
+    ("first_look",),
     ("cli",),
 )
 RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}

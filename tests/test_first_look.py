@@ -5,19 +5,25 @@ from __future__ import annotations
 import random
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
 
 import benchmark
-from benchmark import api
 from benchmark.cli import main
 from benchmark.data.card import load_card
-from benchmark.errors import DataError, ExperimentError
+from benchmark.data.table import Column, Schema
+from benchmark.errors import BetabenchError, DataError, ExperimentError
 from benchmark.experiment import engine as engine_module
-from benchmark.experiment.first import first_experiment
-from benchmark.experiment.plan import load_experiment
+from benchmark.experiment import first_file
+from benchmark.experiment.first import Asked
+from benchmark.experiment.first_file import first_experiment
+from benchmark.experiment.plan import Experiment, load_experiment
 from tests.experiment.test_merge import InProcess
 
 ROLES = ["--label", "repaid", "--favorable", "1", "--sensitive", "gender"]
@@ -69,39 +75,124 @@ def test_what_is_missing_is_proposed_in_a_terminal_and_else_one_sentence(
     assert list(Path().iterdir()) == [Path("my loans.csv")]
 
 
-@pytest.mark.slow  # compiles, trains and writes a whole report
-def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def small(*names: object) -> str:
-        text = first_experiment(*names)  # type: ignore[arg-type]
-        text = re.sub(r"repetitions = \d+", "repetitions = 2", text)
-        return re.sub(r"techniques = .*", 'techniques = ["none", "drop_sensitive"]', text)
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try two techniques only."""
+    monkeypatch.setattr(first_file, "TECHNIQUES", ("none", "drop_sensitive"))
 
-    monkeypatch.setattr(api, "first_experiment", small)
+
+@pytest.mark.slow  # compiles, trains and writes a whole report
+@pytest.mark.usefixtures("small")
+def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     grade = pd.Categorical(
         [("low", "high", "fair")[i % 3] for i in range(400)], ["low", "fair", "high"], True
     )
     frame = loans().assign(grade=grade)
     asked = {"label": "repaid", "favorable": 1, "sensitive": "gender", "output": "out", "figures": False}
-    made = benchmark.quick(frame, **asked)
+    made = benchmark.quick(frame, **asked, repetitions=2)
     text = capsys.readouterr().out
     assert "The deprived group was not named: it is gender = 'f'" in text
-    assert "What bias does: " in text
-    assert "What undoes it at β = 0.5:\n- The baseline, None, leaves" in text
-    assert "At β = 0.25: none of 1 technique" in text
+    assert "What bias does to a model without mitigation (c45)." in text
+    assert "- β = 0: nothing is planted" in text
+    assert "β = 0.1: of the favorable labels of the deprived group 10 % are wrongly turned" in text
+    assert "The bias changed it by " in text
+    assert "β = 0.2:\n- The baseline, None, leaves" in text
     assert "out/data.csv holds your rows" in text.replace("\\", "/")
     for name in ("card.toml", "experiment.toml", "results.csv", "report.html", "statistics/README.md"):
         assert (Path("out") / name).is_file(), name
     assert set(made.results["dataset"]) == {"data"}
     assert load_card("out/card.toml").schema().columns[-1].ordered
-    again = benchmark.quick(frame, **asked)
+    again = benchmark.quick(frame, **asked, repetitions=2)
     assert again.outcome is not None
     assert again.outcome.computed == 0
+    more = benchmark.run("out/experiment.toml", output="out", repetitions=3, progress=False)
+    assert more.outcome is not None
+    assert more.outcome.computed == 6  # of the third repetition: what there was is not computed again
     card = Path("out/card.toml")
     card.write_text(card.read_text(encoding="utf-8") + "# corrected\n", encoding="utf-8")
     with pytest.raises(ExperimentError, match="says something else"):
-        benchmark.quick(frame, **asked)
+        benchmark.quick(frame, **asked, repetitions=2)
+
+
+@pytest.mark.slow  # trains three times
+@pytest.mark.usefixtures("small")
+def test_the_same_rows_give_the_same_numbers_under_any_name(here: Path) -> None:
+    """In the terminal, under two names, and from Python, where pandas has read the file."""
+    loans().assign(income=lambda own: own["income"].mask(own["income"] % 7 == 0)).to_csv("b.csv", index=False)
+    Path("another name.csv").write_bytes(Path("b.csv").read_bytes())
+    asked = ["--repetitions", "2", "--seed", "5", "--no-figures", "--output"]
+    assert main(["quick", "b.csv", *ROLES, *asked, "first"]) == 0
+    assert main(["quick", "another name.csv", *ROLES, *asked, "second"]) == 0
+    roles = {"label": "repaid", "favorable": 1, "sensitive": "gender"}
+    frame = pd.read_csv("b.csv")
+    benchmark.quick(frame, **roles, repetitions=2, seed=5, figures=False, output="third", progress=False)
+    found = [(here / name / "results.csv").read_bytes() for name in ("first", "second", "third")]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.slow  # trains forty logistic regressions
+@pytest.mark.usefixtures("small")
+def test_what_bias_does_is_what_ten_lines_of_scikit_learn_find() -> None:
+    """Turn labels of a fifth, train, and measure: the answers are within the intervals of each other's."""
+    made = benchmark.quick(
+        "my loans.csv",
+        label="repaid",
+        favorable=1,
+        sensitive="gender",
+        deprived="f",
+        classifier="logistic_regression",
+        repetitions=10,
+        figures=False,
+        progress=False,
+    )
+    answers = made.compare().set_index(["beta", "technique"])
+    frame, lots = loans(), np.random.default_rng(1)
+    x = pd.get_dummies(frame.drop(columns="repaid").assign(income=pd.qcut(frame["income"], 8)))
+    y, f = frame["repaid"].to_numpy(), (frame["gender"] == "f").to_numpy()
+    for beta in (0.0, 0.1, 0.2):
+        found = []
+        for _ in range(20):
+            recorded = np.where(f & (lots.random(len(y)) < beta), 0, y)
+            train, test = train_test_split(
+                np.arange(len(y)), test_size=1 / 3, random_state=lots.integers(1000)
+            )
+            model = LogisticRegression(max_iter=1000).fit(x.iloc[train], recorded[train])
+            accepted, group = model.predict(x.iloc[test]), f[test]
+            found.append(accepted[~group].mean() - accepted[group].mean())
+        own = answers.loc[(beta, "none")]
+        assert own["value_low"] <= np.mean(found) <= own["value_high"]
+        assert abs(np.mean(found) - own["value"]) < 0.05
+    assert answers.loc[(0.2, "none"), "value"] > answers.loc[(0.0, "none"), "value"] + 0.05
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"betas": [20]}, r"0\.2 for 20 %"),
+        ({"betas": [0]}, "No bias is asked for.*name one with 'betas'"),
+        ({"bias": "labels"}, "did you mean 'label'"),
+        ({"bias": "proxies"}, "bias kind"),
+        ({"bias": "measurement"}, "needs more than its name.*cpt, label, label_noise"),
+        ({"classifier": "c4.5"}, "c4.5"),
+        ({"repetitions": 1}, "2 or more.*correct 'repetitions'"),
+        ({"seed": -1}, "correct 'seed'"),
+        ({"sensitive": "repaid"}, "name another 'sensitive'"),
+        ({"favorable": None}, "name it with 'favorable'"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_in_the_words_of_python_and_nothing_is_written(
+    asked: dict[str, Any], words: str
+) -> None:
+    roles = {"label": "repaid", "favorable": 1, "sensitive": "gender", "output": "out"}
+    with pytest.raises(BetabenchError, match=words) as raised:
+        benchmark.quick(loans(), **{**roles, **asked}, progress=False)
+    assert "--" not in str(raised.value)
+    assert not list(Path("out").glob("*.toml"))
+
+
+def test_the_terminal_says_it_in_its_own_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["quick", "my loans.csv", *ROLES, "--repetitions", "1"]) == 2
+    assert "correct --repetitions" in capsys.readouterr().err
 
 
 def test_nobody_guesses_what_is_good_for_people() -> None:
@@ -109,12 +200,46 @@ def test_nobody_guesses_what_is_good_for_people() -> None:
         benchmark.quick(loans(), label="repaid", sensitive="gender", output="out", progress=False)
 
 
-def test_the_first_experiment_is_the_most_that_ten_samples_are_sure_of() -> None:
+def made_of(n_rows: int, n_columns: int = 3, **asked: Any) -> tuple[Experiment, tuple[str, ...]]:
+    """Return the experiment on so many rows and columns, read from its file, and its notes."""
+    features = tuple(Column(f"x{i}", ("a", "b")) for i in range(n_columns - 2))
+    columns = (*features, Column("sex", ("M", 'F "x"')), Column("hired", ("no", "yes")))
+    made = first_experiment(
+        Asked(**asked), "a", 'a "quoted" title', Schema(columns, "hired", "yes", "sex", 'F "x"'), n_rows
+    )
     Path("card.toml").write_text("")
-    assert "repetitions = 30" in first_experiment("a", "a", "sex", "F", 60, 30)
-    text = first_experiment("a", 'a "quoted" title', "sex", 'F "x"', 60_000)
-    Path("experiment.toml").write_text(text, encoding="utf-8")
-    made = load_experiment("experiment.toml")
-    assert (len(made.techniques), made.betas, made.repetitions) == (8, (0.0, 0.25, 0.5), 10)
-    assert made.train_rows == 50_000
-    assert made.datasets[0].bias[0].to_bias().edits[0].group == 'F "x"'
+    Path("experiment.toml").write_text(made.text, encoding="utf-8")
+    return load_experiment("experiment.toml"), made.notes
+
+
+def test_few_rows_are_tested_in_folds_and_many_in_a_holdout() -> None:
+    made, notes = made_of(200)
+    assert (made.train, made.folds, made.holdout, made.paired_betas) == ("data", 3, None, True)
+    assert (made.betas, len(made.techniques), made.datasets[0].name) == ((0.0, 0.1, 0.2), 8, "data")
+    assert [bias.name for bias in made.datasets[0].bias] == ["label"]
+    assert (made.train_rows, made.title) == ("data", 'a "quoted" title')
+    assert len(notes) <= 1
+    made, _ = made_of(20_000)
+    assert (made.folds, made.holdout, made.train_rows, made.repetitions) == (None, 0.3, "data", 30)
+    made, notes = made_of(1_000_000)
+    assert (made.train_rows, made.folds) == (50_000, None)
+    assert made.holdout == pytest.approx(0.3 / 0.7 * 50_000 / 1_000_000, abs=1e-6)
+    assert "trained on 50,000 rows" in notes[0]
+
+
+def test_repetitions_follow_from_the_rows_and_from_what_is_asked() -> None:
+    made, notes = made_of(200, classifiers=("c45", "gradient_boosting"))
+    assert made.repetitions == 10
+    assert "There are 10 repetitions. 30 make means steadier and take about" in notes[0]
+    assert [own.name for own in made.classifiers] == ["c45", "gradient_boosting"]
+    made, notes = made_of(200, repetitions=7, betas=(0.4,), seed=3)
+    assert (made.repetitions, made.betas, made.seed, notes) == (7, (0.0, 0.4), 3, ())
+
+
+def test_a_bias_that_changes_the_world_draws_rows_from_the_network() -> None:
+    made, _ = made_of(60_000, bias="cpt")
+    assert (made.train, made.splits, made.train_rows) == ("network", False, 50_000)
+    (edit,) = made.datasets[0].bias[0].to_bias().edits
+    assert (edit.attribute, edit.group) == ("sex", 'F "x"')
+    made, _ = made_of(60_000, bias="selection")
+    assert (made.train, made.datasets[0].bias[0].name) == ("data", "selection")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options, command
-from benchmark.experiment.first import REPETITIONS
+from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, MOST_REPETITIONS, SEED
 
 
 def add(commands: Any) -> None:
@@ -16,18 +16,38 @@ def add(commands: Any) -> None:
         commands,
         "quick",
         _quick,
-        "take a first look at a CSV file: draft its card, try eight techniques at three levels of bias",
+        "take a first look at a CSV file: draft its card, plant bias, and try seven techniques against it",
         "betabench quick loans.csv --label repaid --favorable yes --sensitive gender --deprived f",
     )
     roles(option)
     option("--output DIR", "folder of the results; default: results/NAME_quick", type=Path)
     option(
-        "--repetitions N",
-        f"samples at each level of bias; default: {REPETITIONS}, as few as tests need; more show smaller "
-        "differences",
-        type=int,
-        default=REPETITIONS,
+        "--bias KIND",
+        f"kind of bias to plant, one that needs no parameters; default: {BIAS}, which turns favorable labels "
+        "of the deprived group",
+        default=BIAS,
     )
+    levels = " ".join(f"{beta:g}" for beta in BETAS)
+    option(
+        "--betas BETA",
+        f"levels of bias, each above 0 and at most 1; 0 is always among them; default: {levels}",
+        nargs="+",
+        type=float,
+        default=BETAS,
+    )
+    option(
+        "--classifier NAME",
+        f"one or several models to try techniques with; default: {' '.join(CLASSIFIERS)}",
+        nargs="+",
+        default=CLASSIFIERS,
+    )
+    option(
+        "--repetitions N",
+        f"how often rows are split into training and test rows; default: {MOST_REPETITIONS} where that takes "
+        "about a minute, and else fewer",
+        type=int,
+    )
+    option("--seed N", f"root of all random numbers; default: {SEED}", type=int, default=SEED)
     option("--workers N", "number of processes; default: one per core", type=int)
     option.figures()
 
@@ -59,23 +79,23 @@ def _quick(options: argparse.Namespace) -> int:
 def _answered(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from benchmark.api import quick
     from benchmark.cli.new_dataset import require_roles
+    from benchmark.data.draft import Wish
+    from benchmark.experiment.first import Asked
+    from benchmark.first_look import first_look
     from benchmark.text.console import say
     from benchmark.text.files import figure_formats
 
     console = Console(emoji=False)
     if not require_roles(options, console):
         return EXIT_USAGE
-    made = quick(
+    made = first_look(
         options.file,
-        label=options.label,
-        favorable=options.favorable,
-        sensitive=options.sensitive,
-        deprived=options.deprived,
+        Wish(options.label, options.favorable, options.sensitive, options.deprived, options.min_count),
+        Asked(
+            options.bias, tuple(options.betas), tuple(options.classifier), options.repetitions, options.seed
+        ),
         output=options.output,
-        repetitions=options.repetitions,
-        min_count=options.min_count,
         workers=options.workers,
         figures=options.figures,
         formats=figure_formats(options.formats),

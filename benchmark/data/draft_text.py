@@ -28,9 +28,12 @@ def slug(text: str) -> str:
     return name if name[:1].isalpha() else f"data_{name}".rstrip("_")
 
 
-def card_text(draft: Draft, file: Path, min_count: int) -> str:
-    """Return the card as TOML; a CardError says that the file's names cannot be those of a card."""
-    text = "\n".join(_lines(draft, file, min_count)) + "\n"
+def card_text(draft: Draft, file: Path, min_count: int, name: str | None = None) -> str:
+    """Return the card as TOML, named after the file unless it has a name.
+
+    A CardError says that the file's names cannot be those of a card.
+    """
+    text = "\n".join(_lines(draft, file, min_count, name)) + "\n"
     try:
         Card.model_validate(tomllib.loads(text))
     except ValidationError as error:
@@ -41,7 +44,7 @@ def card_text(draft: Draft, file: Path, min_count: int) -> str:
     return text
 
 
-def _lines(draft: Draft, file: Path, min_count: int) -> Iterator[str]:
+def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterator[str]:
     roles = draft.roles
     stem = file.name.removesuffix(".gz").rpartition(".")[0] or file.name
     yield from _comment(
@@ -51,7 +54,7 @@ def _lines(draft: Draft, file: Path, min_count: int) -> Iterator[str]:
         "the card only if they may be known. Where a category's states have an order, list them in it and "
         "set 'ordered' to true."
     )
-    yield f"name = {_text(slug(stem))}"
+    yield f"name = {_text(name or slug(stem))}"
     yield f"title = {_text(' '.join(stem.replace('_', ' ').split()) or 'Table')}"
     task = f"{len(draft.kept)} columns of {file.name}. The task is to tell {roles['label']}."
     yield f"description = {_text(task)}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     Field,
     SerializerFunctionWrapHandler,
@@ -18,9 +21,37 @@ from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import DeprivedGroup, Edges, NetworkSettings
 from benchmark.declarations import title_of
-from benchmark.errors import BiasError
+from benchmark.errors import BiasError, ExperimentError
 from benchmark.models import STRICT, Identifier, TechniqueName, entry_name
 
+
+def _require_level(beta: float) -> float:
+    if not 0 <= beta <= 1:  # NaN included
+        raise ValueError(f"must be from 0 to 1{_of_percent(beta)}")
+    return beta
+
+
+def _of_percent(beta: float) -> str:
+    return f": {beta / 100:g} for {beta:g} %" if 1 < beta <= 100 else ""
+
+
+def levels_of(betas: Sequence[float]) -> tuple[float, ...]:
+    """Return levels of bias in order, each once.
+
+    An ExperimentError says that there are none, or that one is out of range.
+    """
+    bad = [beta for beta in betas if not 0 <= beta <= 1 or math.isnan(beta)]
+    if bad or not betas:
+        raise ExperimentError(
+            "A level of bias is out of range",
+            expected="numbers from 0 to 1",
+            got=", ".join(map(str, bad)) or "none",
+            remedy="write" + _of_percent(bad[0])[1:] if bad and _of_percent(bad[0]) else None,
+        )
+    return tuple(sorted({float(beta) + 0.0 for beta in betas}))
+
+
+Beta = Annotated[float, AfterValidator(_require_level)]
 TrainRows = Literal["data"] | Annotated[StrictInt, Field(ge=2)]
 Folds = Annotated[StrictInt, Field(ge=2)]
 Parameters = dict[str, bool | int | float | str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     Field,
     SerializerFunctionWrapHandler,
@@ -38,6 +36,7 @@ from benchmark.declarations import (
 )
 from benchmark.errors import ExperimentError, UnknownNameError
 from benchmark.experiment.entries import (
+    Beta,
     BiasEntry,
     ClassifierEntry,
     DatasetEntry,
@@ -47,27 +46,16 @@ from benchmark.experiment.entries import (
     PublishedEntry,
     TechniqueEntry,
     TrainRows,
+    levels_of,
 )
 from benchmark.experiment.own import cells_on, is_unconstrained, unconstrained
 from benchmark.experiment.rule import TuneEntry
 from benchmark.experiment.sweep import swept
 from benchmark.models import STRICT, Identifier
 
-
-def _require_level(beta: float) -> float:
-    if not 0 <= beta <= 1:  # NaN included
-        raise ValueError(f"must be from 0 to 1{_of_percent(beta)}")
-    return beta
-
-
-def _of_percent(beta: float) -> str:
-    return f": {beta / 100:g} for {beta:g} %" if 1 < beta <= 100 else ""
-
-
 _LITE_ROWS, _LITE_REPETITIONS, _LITE_FOLDS = 1000, 2, 2
 _BIAS_EXAMPLE = "docs/adding/bias.md has an example"
 
-Beta = Annotated[float, AfterValidator(_require_level)]
 Train = Literal["network", "data"]
 
 PAPER_METRICS = ("discrimination", "accuracy", "overestimation", "underestimation")
@@ -512,15 +500,7 @@ def narrow(
             *(ClassifierEntry(classifier=n) for n in dict.fromkeys(classifiers) if n not in listed),
         )
     if betas is not None:
-        bad = [beta for beta in betas if not 0 <= beta <= 1 or math.isnan(beta)]
-        if bad or not betas:
-            raise ExperimentError(
-                "A level of bias is out of range",
-                expected="numbers from 0 to 1",
-                got=", ".join(map(str, bad)) or "none",
-                remedy="write" + _of_percent(bad[0])[1:] if bad and _of_percent(bad[0]) else None,
-            )
-        changes["betas"] = tuple(sorted({float(beta) + 0.0 for beta in betas}))
+        changes["betas"] = levels_of(betas)
     if repetitions is not None:
         if repetitions < 1:
             raise ExperimentError("Too few repetitions", expected="1 or more", got=str(repetitions))

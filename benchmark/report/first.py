@@ -5,39 +5,133 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pandas as pd
+
+from benchmark.columns import UNTREATED
 from benchmark.runs.analysis import RunStatistics
-from benchmark.tables.answers import answer_counts, answer_sentences, mark_notes, spots
-from benchmark.text.words import number, share
+from benchmark.runs.descriptions import DatasetDescription, Protocol
+from benchmark.statistics.answers import DISCRIMINATION
+from benchmark.statistics.levels import level_changes
+from benchmark.tables.answers import answer_counts, answer_sentences, change_text, spots
+from benchmark.text.words import number, share, with_interval
+
+_PLANTED = {
+    "label": "of the favorable labels of the deprived group {share} are wrongly turned to unfavorable in the "
+    "training rows",
+    "selection": "of the rows of the deprived group with the favorable label {share} are missing from the "
+    "training rows",
+    "cpt": "training rows are drawn from a world in which the probability of the favorable label is lower "
+    "for the deprived group, by {share} of itself",
+}
+"""What a level of a kind of bias is, in words."""
 
 
 def first_lines(statistics: RunStatistics) -> Iterator[str]:
     """Say what planted bias does to a model on the only dataset of a run, and what undoes it at what cost."""
     run = statistics.run
-    found = [(beta, rows) for _, beta, rows in spots(statistics.answers)]
-    baselines: list[tuple[float, Any]] = [
-        (beta, row)
-        for beta, rows in found
-        for row in rows.itertuples(index=False)
-        if row.verdict == "baseline"
-    ]
-    (classifier,) = run.classifiers
+    (dataset,) = run.datasets
+    found: dict[str, list[tuple[float, pd.DataFrame]]] = {}
+    for (_, _, classifier, _), beta, rows in spots(statistics.answers):
+        found.setdefault(classifier, []).append((beta, rows))
+    for classifier, levels in found.items():
+        yield from _what_bias_does(statistics, dataset, classifier, levels)
+        yield from _what_undoes_it(statistics, levels)
+    yield f"In brackets: {scope(run.protocol)}"
+
+
+def _what_bias_does(
+    statistics: RunStatistics,
+    dataset: DatasetDescription,
+    classifier: str,
+    levels: list[tuple[float, pd.DataFrame]],
+) -> Iterator[str]:
+    """Say what a model without mitigation does at each level of bias, and by how much the bias moved it."""
+    run = statistics.run
+    changes = level_changes(statistics.results, UNTREATED, statistics.resampling)
+    changes = changes[(changes["metric"] == DISCRIMINATION) & (changes["classifier"] == classifier)]
+    moved = {row.beta: row for row in changes.itertuples(index=False)}
+    deprived = f"{dataset.sensitive_feature} = {dataset.deprived_group}"
     yield (
-        f"What bias does: the classifier {classifier}, trained on samples of the learned network with bias β "
-        "planted, and tested on the rows of the file as they are, leaves a discrimination of"
+        f"What bias does to a model without mitigation ({classifier}). "
+        f"{trained(run.protocol, run.repetitions)} Discrimination is the share that it accepts of all others "
+        f"minus that of the deprived group, {deprived}."
     )
-    for beta, row in baselines:
+    for beta, rows in levels:
+        row = next(row for row in rows.itertuples(index=False) if row.technique == UNTREATED)
+        yield f"- {planted(dataset, beta)}. {_state(row)}{_moved(moved.get(beta))}"
+    first: Any = next(row for row in levels[0][1].itertuples(index=False) if row.technique == UNTREATED)
+    if first.mostly_constant or first.accuracy <= first.constant_accuracy:
         yield (
-            f"- {number(row.value)} at β = {beta:g} (accuracy {number(row.accuracy)}; it accepts "
-            f"{share(row.accepted_deprived)} of the deprived, {share(row.accepted_favored)} of the favored)"
+            f"This model is no better than {first.constant_answer}, which is right about "
+            f"{number(first.constant_accuracy)} of all people: find a better model first. What techniques do "
+            "to this one says little."
         )
-    *less, (beta, rows) = found
+
+
+def _what_undoes_it(statistics: RunStatistics, levels: list[tuple[float, pd.DataFrame]]) -> Iterator[str]:
+    titles = statistics.run.titles
+    *less, (beta, rows) = levels
     yield f"What undoes it at β = {beta:g}:"
-    yield from (f"- {sentence}" for sentence in answer_sentences(rows, run.titles, rope=statistics.rope))
+    yield from (f"- {sentence}" for sentence in answer_sentences(rows, titles, rope=statistics.rope))
     for beta, rows in less:
         yield f"At β = {beta:g}: {answer_counts(rows)}."
-    yield from mark_notes(statistics.answers)
-    if statistics.answers["verdict"].eq("no_less").any():
-        yield (
-            f"Differences that {run.repetitions} repetitions do not show for sure may be there: more "
-            "repetitions show smaller ones."
+
+
+def planted(dataset: DatasetDescription, beta: float) -> str:
+    """Say in words what a level of bias is."""
+    if beta == 0:
+        return "β = 0: nothing is planted, labels are those of the file"
+    (bias,) = dataset.biases
+    words = _PLANTED.get(bias.kind)
+    return f"β = {beta:g}: " + (words.format(share=share(beta)) if words else bias.description)
+
+
+def trained(protocol: Protocol, repetitions: int) -> str:
+    """Say what models were trained and tested on."""
+    if not protocol.overlaps:
+        return (
+            f"It is trained on {repetitions} samples of the network that was learned from the file, and "
+            "tested on the rows of the file."
         )
+    if protocol.folds is None:
+        return (
+            "It is trained on one part of the rows and tested on another as the file has it, in "
+            f"{repetitions} random splits."
+        )
+    return (
+        f"The rows are parted at random, {repetitions} times. Each of {protocol.folds} parts is tested on as "
+        "the file has it, by a model that is trained on the others."
+    )
+
+
+def scope(protocol: Protocol) -> str:
+    """Say what intervals speak of."""
+    if not protocol.overlaps:
+        return (
+            "intervals of 95 %. They say how far numbers move with other samples of the same network. With "
+            "other people they move more."
+        )
+    return (
+        "intervals of 95 %. They say how far numbers would move with another file: as many other people from "
+        "the same source, to train on and to test on. They are estimated from splits of this file, which "
+        "overlap; that is allowed for. Of people from elsewhere they say nothing."
+    )
+
+
+def _state(row: Any) -> str:
+    """Say what a model leaves, how often it is right, and whom it accepts."""
+    return (
+        f"Discrimination {with_interval(row.value, row.value_low, row.value_high)}, accuracy "
+        f"{number(row.accuracy)}; it accepts {share(row.accepted_deprived)} of the deprived group and "
+        f"{share(row.accepted_favored)} of the others."
+    )
+
+
+def _moved(change: Any) -> str:
+    """Say by how much bias moved a model, and whether that is more than chance moves it."""
+    if change is None:
+        return ""
+    text = change_text(change.change, change.change_low, change.change_high)
+    if change.change_low > 0 or change.change_high < 0:
+        return f" The bias changed it by {text}."
+    return f" The bias changed it by {text}: the interval holds 0, so that no effect is shown."

@@ -30,6 +30,11 @@ def distinct_file_names(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def as_parameters(text: str) -> str:
+    """Return a text in which options of the command line (``--min-count``) are called as in Python."""
+    return re.sub(r"--([a-z][a-z-]*[a-z])\b", lambda found: repr(found[1].replace("-", "_")), text)
+
+
 def number(value: float, digits: int = 3) -> str:
     """Return a number as text, a dash where there is none."""
     if math.isnan(value):

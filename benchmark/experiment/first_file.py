@@ -1,0 +1,211 @@
+"""The experiment file of ``betabench quick``.
+
+All of it follows from the data and from what is asked: it does not hang on how fast this machine is, or on
+how many processes there are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmark.bias import Bias, BiasKind, list_bias_kinds, make_step
+from benchmark.bias.edits import BiasEdit, deprived_edits
+from benchmark.classifiers import make_classifier
+from benchmark.data.table import Schema
+from benchmark.errors import BetabenchError, BiasError, ExperimentError
+from benchmark.experiment.draws import n_held_out
+from benchmark.experiment.entries import levels_of
+from benchmark.experiment.first import (
+    DATASET,
+    FOLDED_BELOW,
+    FOLDS,
+    HOLDOUT,
+    LEAST_REPETITIONS,
+    MOST_REPETITIONS,
+    MOST_ROWS,
+    TECHNIQUES,
+    Asked,
+)
+
+# About how long all techniques take on one training sample, in seconds of one core: so many, and so many more
+# for each million of values (rows times columns). Measured; nearly all of it is exponentiated gradient's.
+_SECONDS = {
+    "c45": (0.4, 2.0),
+    "decision_tree": (0.4, 4.0),
+    "naive_bayes": (0.4, 4.0),
+    "logistic_regression": (0.6, 6.0),
+    "linear_svm": (0.6, 6.0),
+    "random_forest": (8.0, 40.0),
+    "gradient_boosting": (8.0, 40.0),
+    "lightgbm": (8.0, 40.0),
+}
+_SLOW = (8.0, 40.0)  # any other classifier
+_CORES, _MINUTE = 2, 50.0  # of the minute, reading the file and writing the report take ten seconds
+
+_FILE = """\
+# Written by betabench quick; "betabench run --experiment experiment.toml --output ." goes on from here.
+name = {name}
+title = {title}
+seed = {seed}
+repetitions = {repetitions}
+betas = {betas}
+{protocol}
+# The same random numbers at all levels, so that these differ by the bias alone.
+paired_betas = true
+# Seconds for one technique on one sample: what takes longer has no result.
+time_limit = 60.0
+classifiers = {classifiers}
+# The name is not that of the file, because random numbers hang on it: the same rows give the same answer.
+datasets = [{{ card = "card.toml", name = {dataset} }}]
+techniques = {techniques}
+
+# {meaning}
+[bias]
+{bias}
+"""
+_REAL = """\
+# Models are trained on rows of the file in which bias is planted, and tested on others as they are.
+train = "data"
+"""
+_NETWORK = """\
+# This bias changes the world, not what is recorded of it: rows to train on are drawn from a network that is
+# learned from the file, and models are tested on the rows of the file.
+train = "network"
+"""
+
+
+@dataclass(frozen=True)
+class FirstExperiment:
+    """A first experiment, and what has to be said of it."""
+
+    text: str  # the file
+    notes: tuple[str, ...]  # where it is less than it could be, as sentences
+
+
+def first_experiment(asked: Asked, name: str, title: str, schema: Schema, n_rows: int) -> FirstExperiment:
+    """Return the experiment on so many rows of a schema, for a card ``card.toml`` beside it.
+
+    Raises
+    ------
+    ExperimentError, UnknownNameError
+        If a level, a classifier or another number cannot be asked for.
+    BiasError
+        If the kind of bias needs more than its name.
+    """
+    betas = levels_of((0.0, *asked.betas))
+    classifiers = list(dict.fromkeys(asked.classifiers))
+    _require_sensible(asked, betas)
+    kind = make_step(asked.bias)
+    edits = deprived_edits(schema) if kind.edits_network else ()
+    if not edits:
+        _require_bias(kind, schema, betas)
+    protocol, fits, n_train = _protocol(n_rows) if not edits else _drawn(n_rows)
+    values = n_train * len(schema.columns)
+    seconds = len(betas) * fits * sum(_seconds(name, values) for name in classifiers) / _CORES
+    planned = min(MOST_REPETITIONS, max(LEAST_REPETITIONS, int(_MINUTE / seconds)))
+    notes = []
+    if n_train == MOST_ROWS:
+        notes.append(f"Models are trained on {n_train:,} rows, so that it takes minutes.")
+    if asked.repetitions is None and planned < MOST_REPETITIONS:
+        notes.append(
+            f"There are {planned} repetitions. {MOST_REPETITIONS} make means steadier and take about "
+            f"{MOST_REPETITIONS * seconds / _MINUTE:.1f} minutes on two cores: --repetitions "
+            f"{MOST_REPETITIONS}."
+        )
+    text = _FILE.format(
+        name=_toml(name),
+        title=_toml(title),
+        seed=asked.seed,
+        repetitions=planned if asked.repetitions is None else asked.repetitions,
+        betas=list(betas),
+        protocol=protocol,
+        classifiers=_toml(classifiers),
+        dataset=_toml(DATASET),
+        techniques=_toml(list(TECHNIQUES)),
+        meaning=f"Planted: {kind.summary}.",
+        bias=f"kind = {_toml(asked.bias)}" + (f"\nedits = [{', '.join(map(_edit, edits))}]" if edits else ""),
+    )
+    return FirstExperiment(text, tuple(notes))
+
+
+def _require_sensible(asked: Asked, betas: tuple[float, ...]) -> None:
+    for name in asked.classifiers:
+        make_classifier(name)
+    if betas == (0.0,):
+        raise ExperimentError(
+            "No bias is asked for",
+            expected="a level of bias above 0, and at most 1",
+            got="0",
+            remedy="name one with --betas, such as 0.2",
+        )
+    least = 2
+    if asked.repetitions is not None and asked.repetitions < least:
+        raise ExperimentError(
+            "Too few repetitions",
+            expected=f"{least} or more, so that there are intervals",
+            got=str(asked.repetitions),
+            remedy="correct --repetitions",
+        )
+    if asked.seed < 0:
+        raise ExperimentError(
+            "The seed is negative", expected="0 or more", got=str(asked.seed), remedy="correct --seed"
+        )
+
+
+def _protocol(n_rows: int) -> tuple[str, int, int]:
+    """Return what the file says of real rows, the fits in each repetition, and their training rows."""
+    if n_rows < FOLDED_BELOW:
+        split = f"# Every row is tested on, in one of {FOLDS} parts.\nfolds = {FOLDS}"
+        return f"{_REAL}{split}", FOLDS, n_rows - n_rows // FOLDS
+    n_train = n_rows - n_held_out(n_rows, HOLDOUT)
+    if n_train <= MOST_ROWS:
+        return f"{_REAL}holdout = {HOLDOUT}", 1, n_train
+    # The same share of these rows: how wide intervals are hangs on it.
+    kept = round(HOLDOUT / (1 - HOLDOUT) * MOST_ROWS / n_rows, 6)
+    return f"{_REAL}holdout = {kept}\n{_limited(n_rows)}", 1, MOST_ROWS
+
+
+def _drawn(n_rows: int) -> tuple[str, int, int]:
+    """Return what :func:`_protocol` does, of rows that are drawn from the network of all rows."""
+    if n_rows <= MOST_ROWS:
+        return _NETWORK.rstrip(), 1, n_rows
+    return f"{_NETWORK}{_limited(n_rows)}", 1, MOST_ROWS
+
+
+def _limited(n_rows: int) -> str:
+    return f"# Of {n_rows:,}, so that it takes minutes.\ntrain_rows = {MOST_ROWS}"
+
+
+def _require_bias(kind: BiasKind, schema: Schema, betas: Sequence[float]) -> None:
+    """Raise a BiasError unless a kind of bias acts on rows of a schema by its name alone."""
+
+    def complete(one: BiasKind) -> bool:
+        try:
+            Bias((one,)).check(schema, betas)
+        except BetabenchError:
+            return False
+        return True
+
+    if not complete(kind):
+        known = [name for name in list_bias_kinds() if name == "cpt" or complete(make_step(name))]
+        raise BiasError(
+            f"The bias kind {kind.name!r} needs more than its name",
+            expected="one of " + ", ".join(known),
+            got=kind.name,
+            remedy="write an experiment file for it: docs/adding/experiment.md",
+        )
+
+
+def _seconds(classifier: str, values: int) -> float:
+    start, more = _SECONDS.get(classifier, _SLOW)
+    return start + more * values / 1e6
+
+
+def _edit(edit: BiasEdit) -> str:
+    return f"{{ attribute = {_toml(edit.attribute)}, group = {_toml(edit.group)} }}"
+
+
+def _toml(value: str | list[str]) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

@@ -1,0 +1,184 @@
+"""A first look at data that have no card: ``benchmark.quick``, and the command of that name."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from benchmark.api import Run, run
+from benchmark.data.card import Card
+from benchmark.data.draft import MIN_COUNT, Wish, as_wish, draft
+from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
+from benchmark.errors import BetabenchError, ExperimentError
+from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, DATASET, SEED, Asked
+from benchmark.experiment.first_file import first_experiment
+from benchmark.report.first import first_lines
+from benchmark.text.console import say as print_line
+from benchmark.text.files import FORMATS_WRITTEN, require_writable, write_atomically
+from benchmark.text.words import as_parameters
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def quick(
+    data: pd.DataFrame | str | Path,
+    *,
+    label: str,
+    sensitive: str,
+    favorable: object = None,
+    deprived: object = None,
+    bias: str = BIAS,
+    betas: Sequence[float] = BETAS,
+    classifier: str | Sequence[str] = CLASSIFIERS,
+    repetitions: int | None = None,
+    seed: int = SEED,
+    output: str | Path | None = None,
+    min_count: int = MIN_COUNT,
+    workers: int | None = None,
+    figures: bool = True,
+    formats: Sequence[str] = FORMATS_WRITTEN,
+    progress: bool = True,
+    console: Console | None = None,
+) -> Run:
+    """Take a first look at data that have no card: draft one, plant bias, try seven techniques, report.
+
+    Models are trained on rows of the data in which bias is planted, and tested on others as they are. The
+    folder gets ``card.toml`` and ``experiment.toml``, to correct and to run again, beside what every run
+    has. What these files disclose of the rows is said at the end.
+
+    Parameters
+    ----------
+    data : DataFrame, str or Path
+        A frame, which is written to the folder as ``data.csv``, or a CSV file. Ordered categories of a frame
+        keep their order.
+    label, sensitive : str
+        Columns of the outcome and of the groups.
+    favorable : object
+        Value of the label that is good for people; several as a list or ``"A,B"``; of a number a condition
+        such as ``">= 10"``. Values are compared with the text of the file, numbers by value.
+    deprived : object, optional
+        The deprived group, likewise; by default the one that has the favorable label least often.
+    bias : str, default "label"
+        Kind of bias to plant, one that needs no parameters: by default favorable labels of the deprived group
+        are turned.
+    betas : sequence of float, default (0.1, 0.2)
+        Levels of bias, each above 0 and at most 1; 0 is always among them.
+    classifier : str or sequence of str, default "c45"
+        Which models techniques are tried with.
+    repetitions : int, optional
+        How often rows are split into training and test rows; by default 30 times where that takes about a
+        minute, and else less often. The data and what is asked decide, not this machine.
+    seed : int, default 1
+        Root of all random numbers: the same data, options and seed give the same numbers, whatever the file
+        is called.
+    output : str or Path, optional
+        Folder of the results; by default ``results/NAME_quick``.
+    min_count : int, default 5
+        Values that fewer rows have are merged.
+    workers, figures, formats, progress, console
+        As :func:`run` takes them.
+
+    Raises
+    ------
+    BetabenchError
+        If the data cannot be read, or there is no such column, value or group.
+
+    Examples
+    --------
+    >>> import benchmark
+    >>> benchmark.quick(  # doctest: +SKIP
+    ...     frame, label="repaid", favorable="yes", sensitive="gender", deprived="f"
+    ... )
+    """
+    from rich.console import Console
+
+    try:
+        names = (classifier,) if isinstance(classifier, str) else tuple(classifier)
+        return first_look(
+            data,
+            Wish(label, as_wish(favorable), sensitive, as_wish(deprived), min_count),
+            Asked(bias, tuple(betas), names, repetitions, seed),
+            output=output,
+            workers=workers,
+            figures=figures,
+            formats=formats,
+            console=console or Console(quiet=not progress, emoji=False),
+            words=as_parameters,
+        )
+    except BetabenchError as error:
+        for part in ("what", "expected", "got", "remedy"):
+            if (text := getattr(error, part)) is not None:
+                setattr(error, part, as_parameters(text))
+        raise
+
+
+def first_look(
+    data: pd.DataFrame | str | Path,
+    wish: Wish,
+    asked: Asked,
+    *,
+    output: str | Path | None,
+    workers: int | None,
+    figures: bool,
+    formats: Sequence[str],
+    console: Console,
+    words: Callable[[str], str] = str,
+) -> Run:
+    """Do what :func:`quick` and the command of that name do; ``words`` are how texts name its options."""
+    from benchmark.report.statistics_files import write_statistics
+
+    def say(line: str) -> None:
+        print_line(console, words(line), "yellow" if line.startswith(("Note", "Warning")) else "")
+
+    own = isinstance(data, pd.DataFrame)
+    name = "data" if own else slug(Path(str(data)).name.partition(".")[0])
+    folder = Path("results", f"{name}_quick") if output is None else Path(output)
+    require_writable(folder)
+    file = folder / "data.csv" if own else Path(str(data))
+    if isinstance(data, pd.DataFrame):
+        ordered = data.select_dtypes("category").items()
+        orders = {str(key): list(map(str, own.cat.categories)) for key, own in ordered if own.cat.ordered}
+        wish = replace(wish, orders=orders)
+        write_atomically(file, data.to_csv(index=False))
+    drafted = draft(file, wish, folder)
+    for line in summary_lines(drafted):
+        say(line)
+    card = card_text(drafted, file, wish.min_count, DATASET)
+    schema = Card.model_validate(tomllib.loads(card)).schema()
+    experiment = first_experiment(asked, name, f"{name}, a first look", schema, drafted.n_rows)
+    for note in experiment.notes:
+        say(note)
+    for path, text in ((folder / "card.toml", card), (folder / "experiment.toml", experiment.text)):
+        if path.exists() and path.read_text(encoding="utf-8") != text:
+            raise ExperimentError(
+                f"{path} is there already, and says something else",
+                remedy=f"choose another --output, or go on with it: betabench run --experiment "
+                f"{folder / 'experiment.toml'} --output {folder}",
+            )
+        write_atomically(path, text)
+    made = run(
+        folder / "experiment.toml",
+        output=folder,
+        workers=workers,
+        figures=figures,
+        formats=formats,
+        console=console,
+    )
+    statistics = made.statistics()
+    write_statistics(
+        folder / "statistics",
+        statistics,
+        figures=figures,
+        formats=formats,
+        page=folder,
+        say=lambda step: print_line(console, f"{step} ...", "dim"),
+    )
+    for line in (*first_lines(statistics), *disclosed(folder, own, wish.min_count)):
+        say(line)
+    return made

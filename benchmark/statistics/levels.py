@@ -1,0 +1,46 @@
+"""What planted bias changes for one technique: its values at a level of bias beside those without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from benchmark.statistics.frames import CELL_KEY, Resampling, to_cells
+from benchmark.statistics.intervals import cell_intervals
+
+LEVEL_COLUMNS = (*CELL_KEY, "n", "change", "change_low", "change_high")
+"""Columns of :func:`level_changes`."""
+
+
+def level_changes(
+    results: pd.DataFrame, technique: str, resampling: Resampling | None = None
+) -> pd.DataFrame:
+    """Return by how much each metric of a technique differs from its value at β = 0, in the same repetitions.
+
+    Repetitions have the same random numbers at all levels (``paired_betas``); ``resampling`` says whether
+    they are repeated splits of the same rows.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`LEVEL_COLUMNS`, a row for each metric at each level above 0: the mean ``change`` over
+        ``n`` repetitions, with the ends of its interval of 95 %. Empty where β = 0 was not run.
+    """
+    changes = _changes(results[results["technique"] == technique], "repetition")
+    if changes.empty:
+        return pd.DataFrame(columns=list(LEVEL_COLUMNS))
+    if resampling is not None and resampling.folds is not None:
+        folds = resampling.folds[resampling.folds["technique"] == technique]
+        resampling = replace(resampling, folds=_changes(folds, "repetition", "fold"))
+    found = cell_intervals(to_cells(changes, resampling))
+    names = {"mean": "change", "ci_low": "change_low", "ci_high": "change_high"}
+    return found.rename(columns=names)[list(LEVEL_COLUMNS)]
+
+
+def _changes(results: pd.DataFrame, *splits: str) -> pd.DataFrame:
+    """Return values minus those at β = 0, of one split each."""
+    keys = [name for name in (*CELL_KEY, *splits) if name != "beta"]
+    clean = results[results["beta"] == 0].set_index(keys)["value"].rename("clean")
+    others = results[results["beta"] > 0].join(clean, on=keys, how="inner")
+    return others.assign(value=others["value"] - others["clean"]).drop(columns="clean")
