@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from benchmark.api import sample as sample
     from benchmark.data import Table as Table
     from benchmark.data.load import load_dataset as load_dataset
+    from benchmark.estimator.fair_classifier import FairClassifier as FairClassifier
     from benchmark.experiment.plan import Experiment as Experiment
     from benchmark.experiment.plan import load_experiment as load_experiment
     from benchmark.first_look import quick as quick
@@ -39,6 +40,7 @@ _HOMES = {
     "benchmark.api": ("Run", "open_run", "run", "sample"),
     "benchmark.data": ("Table",),
     "benchmark.data.load": ("load_dataset",),
+    "benchmark.estimator.fair_classifier": ("FairClassifier",),
     "benchmark.experiment.plan": ("Experiment", "load_experiment"),
     "benchmark.first_look": ("quick",),
     "benchmark.techniques": (

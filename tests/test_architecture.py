@@ -25,7 +25,7 @@ LAYERS = (
     ("network",),
     ("bias",),
     ("classifiers", "techniques", "metrics"),
-    ("statistics", "conformance"),
+    ("statistics", "conformance", "estimator"),
     ("experiment", "audit"),
     ("runs",),
     ("tables",),

@@ -8,6 +8,7 @@ __all__ = ["REFERENCE", "reference_pages"]
 
 REFERENCE: dict[str, tuple[str, str]] = {
     "api": ("what `import benchmark` offers: runs and samples", "api"),
+    "estimator": ("techniques as estimators of scikit-learn", "estimator.fair_classifier"),
     "data": ("tables, cards, loading", "data data.card data.card_parts data.load"),
     "network": (
         "learning, sampling, inference",
