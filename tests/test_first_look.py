@@ -110,7 +110,7 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
     assert more.outcome.computed == 6  # of the third repetition: what there was is not computed again
     card = Path("out/card.toml")
     card.write_text(card.read_text(encoding="utf-8") + "# corrected\n", encoding="utf-8")
-    with pytest.raises(ExperimentError, match="says something else"):
+    with pytest.raises(ExperimentError, match=r"choose another 'output'.*betabench run --experiment"):
         benchmark.quick(frame, **asked, repetitions=2)
 
 
@@ -230,7 +230,8 @@ def test_few_rows_are_tested_in_folds_and_many_in_a_holdout() -> None:
 def test_repetitions_follow_from_the_rows_and_from_what_is_asked() -> None:
     made, notes = made_of(200, classifiers=("c45", "gradient_boosting"))
     assert made.repetitions == 10
-    assert "There are 10 repetitions. 30 make means steadier and take about" in notes[0]
+    assert "There are 10 repetitions, so that they take about a minute" in notes[0]
+    assert "set --repetitions to 30" in notes[0]
     assert [own.name for own in made.classifiers] == ["c45", "gradient_boosting"]
     made, notes = made_of(200, repetitions=7, betas=(0.4,), seed=3)
     assert (made.repetitions, made.betas, made.seed, notes) == (7, (0.0, 0.4), 3, ())

@@ -110,9 +110,9 @@ def first_experiment(asked: Asked, name: str, title: str, schema: Schema, n_rows
         notes.append(f"Models are trained on {n_train:,} rows, so that it takes minutes.")
     if asked.repetitions is None and planned < MOST_REPETITIONS:
         notes.append(
-            f"There are {planned} repetitions. {MOST_REPETITIONS} make means steadier and take about "
-            f"{MOST_REPETITIONS * seconds / _MINUTE:.1f} minutes on two cores: --repetitions "
-            f"{MOST_REPETITIONS}."
+            f"There are {planned} repetitions, so that they take about a minute on two cores. "
+            f"{MOST_REPETITIONS} take about {MOST_REPETITIONS * seconds / 60:.1f} minutes and make means "
+            f"steadier: set --repetitions to {MOST_REPETITIONS}."
         )
     text = _FILE.format(
         name=_toml(name),

@@ -26,6 +26,9 @@ _PLANTED = {
 """What a level of a kind of bias is, in words."""
 
 
+_TOO_GOOD = 0.99  # accuracy
+
+
 def first_lines(statistics: RunStatistics) -> Iterator[str]:
     """Say what planted bias does to a model on the only dataset of a run, and what undoes it at what cost."""
     run = statistics.run
@@ -65,6 +68,11 @@ def _what_bias_does(
             f"This model is no better than {first.constant_answer}, which is right about "
             f"{number(first.constant_accuracy)} of all people: find a better model first. What techniques do "
             "to this one says little."
+        )
+    if first.accuracy > _TOO_GOOD:
+        yield (
+            f"An accuracy above {_TOO_GOOD:g} is rare. Look for columns that tell the label, alone or "
+            "together, because they were recorded after it."
         )
 
 

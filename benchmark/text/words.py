@@ -31,8 +31,15 @@ def distinct_file_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def as_parameters(text: str) -> str:
-    """Return a text in which options of the command line (``--min-count``) are called as in Python."""
-    return re.sub(r"--([a-z][a-z-]*[a-z])\b", lambda found: repr(found[1].replace("-", "_")), text)
+    """Return a text in which options of the command line (``--min-count``) are called as in Python.
+
+    Whole commands, which begin with ``betabench``, stay as they are.
+    """
+
+    def called(found: re.Match[str]) -> str:
+        return found[0] if found[1] is None else repr(found[1].replace("-", "_"))
+
+    return re.sub(r"betabench [^;]*|--([a-z][a-z-]*[a-z])\b", called, text)
 
 
 def number(value: float, digits: int = 3) -> str:
