@@ -430,18 +430,29 @@ def network_digest(network: Network) -> str:
 
 
 def describe_bias(bias: Bias) -> list[dict[str, Any]]:
-    """Return what identifies a bias in a cell's key: the kind and parameters of each step.
-
-    Edits of the network are left out: they are in the biased network.
-    """
+    """Return what identifies a bias: the kind and parameters of each step."""
     return [
         {
             "name": step.name,
             "version": step.version,
             "source": source_digest(type(step)),
-            "parameters": step.model_dump(mode="json", exclude={"edits"} if step.edits_network else None),
+            "parameters": step.model_dump(mode="json"),
         }
         for step in bias.steps
+    ]
+
+
+def _steps(experiment: Experiment, scene: Scene, block: Block) -> list[dict[str, Any]]:
+    """Return what identifies a block's bias in its cells' keys."""
+    steps = scene.described_biases[block.bias, block.beta > 0]
+    if experiment.splits:
+        return steps
+    # All rows are drawn from one network, and its digest is in the key: edits count by what they changed in
+    # it. With splits they act on real rows, or on the network of each split, and no digest knows of that.
+    edits = [step.edits_network for step in scene.biases[block.bias].steps]
+    return [
+        {**own, "parameters": {k: v for k, v in own["parameters"].items() if k != "edits"}} if edited else own
+        for own, edited in zip(steps, edits, strict=True)
     ]
 
 
@@ -473,17 +484,25 @@ def _learning_digest() -> str:
 
 
 def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]) -> str:
-    """Return the identity of a cell in the store: the SHA-256 of everything that can change its predictions.
+    """Return the identity of a cell in the store: the SHA-256 of all that can change its predictions.
 
     ``block`` says where the training sample stands in the experiment; ``technique`` and ``classifier`` are
     canonical descriptions: name, parameters, digest of the code.
     """
+    identity = _identity(world, block, technique, classifier)
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def _identity(
+    world: World, block: Block, technique: Mapping[str, Any], classifier: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return all that can change a cell's predictions, by name; tests/experiment/test_keys.py holds it."""
     scene = world.scenes[block.dataset]
     numbers = scene.numbers if classifier.get("encoding") == "numbers" else None
-    identity = {
+    return {
         "code": harness_digest(),
         "test": scene.test.digest,
-        "steps": scene.described_biases[block.bias, block.beta > 0],
+        "steps": _steps(world.experiment, scene, block),
         **_drawn_from(world.experiment, scene, block),
         **({"numbers": numbers.digest} if numbers is not None else {}),
         "train_rows": scene.n_train,
@@ -492,4 +511,3 @@ def cell_key(world: World, block: Block, technique: Mapping[str, Any], classifie
         "technique": technique,
         "classifier": classifier,
     }
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,576 @@
+"""No stale number: each field of an experiment file, changed by itself, and what becomes of stored cells.
+
+Every field of every table is listed in ``CHANGES``, with another value of it; one that is missing there makes
+a test fail. For each protocol an experiment is computed before and after the change. Then a cell's key has to
+change if its rows or answers do, and, but for what ``MAY`` excuses, only then. A run in the folder of the
+former experiment has to give what a run in a new folder gives.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+import itertools
+import json
+import shutil
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import BaseModel
+
+from benchmark.bias import BiasKind, list_bias_kinds, make_step
+from benchmark.bias.edits import BiasEdit
+from benchmark.data import Table
+from benchmark.data.source import Sources
+from benchmark.experiment import world as module
+from benchmark.experiment.draws import draw_folds
+from benchmark.experiment.entries import PublishedEntry, StepEntry
+from benchmark.experiment.evaluate import Evaluator
+from benchmark.experiment.plan import Block, Experiment
+from benchmark.experiment.run import _planned_cells, compute
+from benchmark.experiment.store import CellResult, Store
+from benchmark.experiment.tune import TuningEvaluator
+from benchmark.experiment.world import World, build_world
+from tests.experiment.test_merge import InProcess
+
+Content = dict[str, Any]
+Place = tuple[str, str, float, int, str, str]
+
+CARD = """
+name = "jobs"
+title = "Jobs"
+label = "hired"
+favorable_label = "yes"
+sensitive_feature = "sex"
+deprived_group = "f"
+source = { format = "csv", files = [{ path = "jobs.csv" }] }
+score = { column = "points", threshold = 50, minimum = 0, maximum = 100 }
+[columns]
+years = { kind = "numeric", numbers = true, bins = [0, 5, inf], states = ["few", "many"] }
+level = { kind = "numeric", numbers = true, bins = [0, 40, 60, 100], states = ["low", "middle", "high"] }
+town = { kind = "categorical", states = ["north", "south", "west"] }
+race = { kind = "categorical", states = ["a", "b", "c"] }
+sex = { kind = "categorical", states = ["m", "f"] }
+hired = { kind = "categorical", states = ["no", "yes"] }
+"""
+
+PROTOCOLS: dict[str, Content] = {
+    "network": {},
+    "data": {"train": "data", "holdout": 0.3},
+    "holdout": {"holdout": 0.3},
+    "folds": {"train": "data", "folds": 3},
+}
+EDIT = {"attribute": "sex", "group": "f", "direction": "deprive", "if_not_parent": "ignore"}
+# In the network of all rows it is no parent of the label; in that of the rows beside the holdout it is.
+ELSEWHERE = {"attribute": "level", "group": "low", "if_not_parent": "ignore"}
+NUMBERED = {"classifier": "logistic_regression", "name": "numbers", "encoding": "numbers"}
+TUNE = {"trials": 3, "validation": ["biased"], "on": 0.3}
+
+
+def first(*path: str | int, **fields: Any) -> Callable[[Content], None]:
+    """Return what changes fields of the table at a path."""
+
+    def change(content: Content) -> None:
+        found: Any = content
+        for name in path:
+            found = found[name] if isinstance(name, int) else found.setdefault(name, {})
+        for name, value in fields.items():
+            if value is None:
+                found.pop(name, None)
+            else:
+                found[name] = value
+
+    return change
+
+
+DATASET, BIAS = ("datasets", 0), ("datasets", 0, "bias", 0)
+EDITS = (*BIAS, "steps", 0, "edits", 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A change of one field; in ``only`` these protocols, and of names that are new, what they were."""
+
+    apply: Callable[[Content], None]
+    only: tuple[str, ...] = tuple(PROTOCOLS)
+    former: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    variant: str = ""  # of the experiment: one with "tuned" techniques, or with a classifier of "numbers"
+
+
+HELD, FOLDED = ("data", "holdout"), ("folds",)
+WHOLE = ("network", *HELD)  # where techniques can be tuned
+
+
+def tuned(**fields: Any) -> Change:
+    return Change(first("tune", **fields), WHOLE, variant="tuned")
+
+
+def network(**fields: Any) -> Change:
+    return Change(first(*DATASET, "network", **fields))
+
+
+# Another value, or several, of every field of an experiment file.
+CHANGES: dict[str, tuple[Change, ...]] = {
+    "name": (Change(first(name="other")),),
+    "title": (Change(first(title="Other")),),
+    "description": (Change(first(description="Other.")),),
+    "seed": (Change(first(seed=4)),),
+    "repetitions": (Change(first(repetitions=2)),),
+    "betas": (Change(first(betas=[0.0, 0.6, 0.8])),),
+    "train_rows": (Change(first(train_rows=180)),),
+    "train": (
+        Change(first(train="network"), ("data", "folds")),
+        Change(first(train="data"), ("holdout",)),
+    ),
+    "holdout": (
+        Change(first(holdout=0.4), HELD),
+        Change(first(holdout=0.3), ("network",)),
+        Change(first(holdout=0.3, folds=None), FOLDED),
+    ),
+    "folds": (
+        Change(first(folds=4), FOLDED),
+        Change(first(folds=3), ("network",)),
+        Change(first(folds=3, holdout=None), HELD),
+    ),
+    "tests": (
+        Change(first(tests=["original", "biased"])),
+        Change(first(tests=["original", "balanced"])),
+    ),
+    "paired_betas": (Change(first(paired_betas=True)),),
+    "time_limit": (Change(first(time_limit=100.0)),),
+    "memory_limit": (Change(first(memory_limit=8000.0)),),
+    "smallest_group": (Change(first(smallest_group=5)),),
+    "metrics": (Change(first(metrics=["accuracy", "auc", "equalized_odds_difference"])),),
+    "headline": (Change(first(headline=["accuracy"])),),
+    "figures": (Change(first(figures=["tradeoff"])),),
+    "plugins": (Change(first(plugins=["PLUGIN"])),),
+    "published": (Change(first(published={"title": "Others", "file": "published/cardoso2019.toml"})),),
+    "datasets.card": (Change(first(*DATASET, card="OTHER")),),
+    "datasets.name": (Change(first(*DATASET, name="others"), former={"others": "jobs"}),),
+    "datasets.baseline": (
+        Change(first(*DATASET, baseline="repair")),
+        Change(first(*DATASET, baseline="own")),
+    ),
+    "datasets.train_rows": (Change(first(*DATASET, train_rows=180)),),
+    "datasets.folds": (Change(first(*DATASET, folds=4), FOLDED),),
+    "datasets.columns": (
+        Change(first(*DATASET, columns={"level": {"bins": [0, 50, 100], "states": ["low", "high"]}})),
+        Change(first(*DATASET, columns={"town": {"ordered": True}})),
+        Change(first(*DATASET, columns={"level": {"numbers": False}}), variant="numbers"),
+    ),
+    "datasets.techniques": (Change(first(*DATASET, techniques=["none"])),),
+    "datasets.parameters": (Change(first(*DATASET, parameters={"repair": {"level": 1.0}})),),
+    "datasets.strata": (Change(first(*DATASET, strata="town")),),
+    "datasets.sensitive": (Change(first(*DATASET, sensitive=["sex", "race"])),),
+    "datasets.mitigate": (Change(first(*DATASET, mitigate="race", deprived_group="a")),),
+    "datasets.deprived_group": (Change(first(*DATASET, deprived_group="m")),),
+    "datasets.network.algorithm": (network(algorithm="exact"),),
+    "datasets.network.score": (network(score="bdeu"),),
+    "datasets.network.max_indegree": (network(max_indegree=1),),
+    "datasets.network.tabu_length": (network(tabu_length=1),),
+    "datasets.network.restarts": (network(restarts=1),),
+    "datasets.network.equivalent_sample_size": (network(equivalent_sample_size=50.0),),
+    "datasets.network.pseudo_count": (network(pseudo_count=20.0),),
+    "datasets.network.min_count": (network(min_count=40),),
+    "datasets.network.required_edges": (network(required_edges=[["town", "race"]]),),
+    "datasets.network.forbidden_edges": (network(forbidden_edges=[["level", "hired"]]),),
+    "datasets.bias.name": (Change(first(*BIAS, name="renamed"), former={"renamed": "edited"}),),
+    "datasets.bias.steps": (
+        Change(lambda c: c["datasets"][0]["bias"][0]["steps"].append({"kind": "label", "rate": 0.5})),
+        Change(lambda c: c["datasets"][0]["bias"][0]["steps"].append({"kind": "proxy", "column": "hint"})),
+    ),
+    "datasets.bias.steps.kind": (Change(lambda c: c["datasets"][0]["bias"][0].update(steps=["label"])),),
+    "datasets.bias.steps.parameters": (
+        Change(lambda c: c["datasets"][0]["bias"][0]["steps"][0]["edits"].append(ELSEWHERE)),
+    ),
+    "edits.attribute": (
+        Change(first(*EDITS, attribute="years", group="few")),
+    ),
+    "edits.group": (Change(first(*EDITS, group="m")),),
+    "edits.direction": (Change(first(*EDITS, direction="favor")),),
+    "edits.if_not_parent": (Change(first(*EDITS, if_not_parent="error")),),
+    "techniques.technique": (Change(first("techniques", 1, technique="reweighing", parameters=None)),),
+    "techniques.name": (Change(first("techniques", 1, name="renamed"), former={"renamed": "repair"}),),
+    "techniques.title": (Change(first("techniques", 1, title="Other")),),
+    "techniques.parameters": (Change(first("techniques", 1, parameters={"level": 1.0})),),
+    "techniques.sweep": (Change(first("techniques", 1, sweep="repair[level]")),),
+    "techniques.tuned": (Change(first("techniques", 1, tuned="clean"), WHOLE, variant="tuned"),),
+    "classifiers.classifier": (Change(first("classifiers", 0, classifier="logistic_regression"), HELD),),
+    "classifiers.name": (Change(first("classifiers", 0, name="renamed"), former={"renamed": "bins"}),),
+    "classifiers.parameters": (Change(first("classifiers", 0, parameters={"confidence": 0.01})),),
+    "classifiers.encoding": (Change(first("classifiers", 1, encoding="one_hot"), variant="numbers"),),
+    "tune.trials": (tuned(trials=5),),
+    "tune.rule": (tuned(rule="min |discrimination|"),),
+    "tune.validation": (tuned(validation=["biased", "clean"]),),
+    "tune.on": (tuned(on=0.5),),
+}  # fmt: skip
+
+# Fields of which a key may change though no number does, and why.
+MAY = {
+    "datasets.bias.name": "is stored with a cell",
+    "techniques.name": "is stored with a cell",
+    "classifiers.name": "is stored with a cell",
+    "edits.if_not_parent": "acts where a split's network lacks the edge, which is known once it is learned",
+    "edits.attribute": "acts where a split's network has the edge, which is known once it is learned",
+    "edits.direction": "the same",
+    "edits.group": "the same",
+    "datasets.network": "may lead to the same network",
+    "datasets.columns": "the tables differ by their schemas",
+    "datasets.bias.steps": "kinds are named where nothing is planted as well",
+    "datasets.parameters": "may lead to the same answers",
+    "techniques.technique": "the same",
+    "techniques.parameters": "the same",
+    "classifiers.parameters": "the same",
+    "classifiers.encoding": "the same",
+    "techniques.tuned": "another setting may be chosen, or the same",
+    "tune": "the same",
+}
+
+
+def models_of(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the tables that a field's type holds."""
+    is_class = isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias)
+    if is_class and issubclass(annotation, BaseModel):
+        yield annotation
+    for own in typing.get_args(annotation):
+        yield from models_of(own)
+
+
+def fields_of(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """Yield the paths of all fields of a table and of those that it holds, leaves only."""
+    for name, field in model.model_fields.items():
+        # Published numbers are compared with as a whole.
+        inner = [own for own in models_of(field.annotation) if own is not PublishedEntry]
+        yield from (path for own in inner for path in fields_of(own, f"{prefix}{name}."))
+        if not inner or inner == [StepEntry]:  # of which there may be more or fewer
+            yield prefix + name
+
+
+def test_every_field_of_an_experiment_file_is_changed() -> None:
+    edits = {f"edits.{field.name}" for field in dataclasses.fields(BiasEdit)}
+    assert set(fields_of(Experiment)) | edits == set(CHANGES)
+    for path in MAY:
+        assert any(own == path or own.startswith(path + ".") for own in CHANGES), path
+
+
+@pytest.fixture(scope="module")
+def cards(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Cards of 360 rows, and of the same rows but one."""
+    folder = tmp_path_factory.mktemp("jobs")
+    rng = np.random.default_rng(3)
+    n = 360
+    level, years = rng.uniform(0, 100, n), rng.exponential(5, n)
+    town, sex, race = rng.integers(3, size=n), rng.integers(2, size=n), rng.integers(3, size=n)
+    points = np.clip(level * 0.6 + 3 * years - 25 * sex + 4 * (town == 0) + rng.normal(0, 9, n) + 14, 0, 100)
+    points = np.round(points, 2)
+    rows = ["years,level,town,race,sex,points,hired"]
+    for i in range(n):
+        where = f"{('north', 'south', 'west')[town[i]]},{'abc'[race[i]]},{'mf'[sex[i]]}"
+        rows.append(
+            f"{years[i]:.2f},{level[i]:.2f},{where},{points[i]},{('no', 'yes')[int(points[i] >= 50)]}"
+        )
+    for name, kept in (("jobs", rows), ("other", rows[:-1])):
+        (folder / f"{name}.csv").write_text("\n".join(kept) + "\n", encoding="utf-8")
+        (folder / f"{name}.toml").write_text(CARD.replace("jobs.csv", f"{name}.csv"), encoding="utf-8")
+    plugin = folder / "plugin.py"
+    plugin.write_text(PLUGIN, encoding="utf-8")
+    return {"CARD": str(folder / "jobs.toml"), "OTHER": str(folder / "other.toml"), "PLUGIN": str(plugin)}
+
+
+PLUGIN = """
+from benchmark.bias import BiasKind, register
+
+
+@register
+class Quiet(BiasKind):
+    name, summary, reference, version = "quiet", "Plants nothing", "none", "1"
+
+    def chances(self, rows, beta):
+        return None
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_real_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("BETABENCH_DATA", raising=False)
+    monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
+
+
+def content_of(protocol: str, variant: str = "") -> Content:
+    """Return an experiment as its file has it."""
+    own: Content = {"tuned": "biased"} if variant == "tuned" else {"parameters": {"level": 0.5}}
+    content: Content = {
+        "name": "fields",
+        "title": "Fields",
+        "seed": 3,
+        "repetitions": 1,
+        "betas": [0.0, 0.6],
+        "train_rows": 200,
+        "metrics": ["accuracy", "discrimination", "auc"],
+        "datasets": [
+            {
+                "card": "CARD",
+                "name": "jobs",
+                "bias": [{"name": "edited", "steps": [{"kind": "cpt", "edits": [dict(EDIT)]}]}],
+            }
+        ],
+        "techniques": [
+            {"technique": "none"},
+            {"technique": "repair", "name": "repair", **own},
+        ],
+        "classifiers": [{"classifier": "c45", "name": "bins"}],
+        **PROTOCOLS[protocol],
+    }
+    if variant == "tuned":
+        content["tune"] = dict(TUNE)
+    elif variant == "numbers":
+        content["classifiers"].append(NUMBERED)
+    return copy.deepcopy(content)
+
+
+def made(content: Content, cards: Mapping[str, str]) -> World:
+    text = json.dumps(content)
+    for name, path in cards.items():
+        text = text.replace(f'"{name}"', json.dumps(path))
+    return build_world(Experiment.model_validate(json.loads(text)), Sources(offline=True))
+
+
+def rows_of(world: World, block: Block, *, numbers: bool) -> list[Any]:
+    """Return all rows that are drawn for a block, as cells with or without numbers see them."""
+
+    def table(own: Table) -> tuple[Any, ...]:
+        return own.digest, own.numbers.values.tobytes() if numbers and own.numbers is not None else None
+
+    folds = draw_folds(world.scenes[block.dataset], block, world.experiment)
+    return [
+        (table(fold.train), {name: (table(own.seen), table(own.truth)) for name, own in fold.tests.items()})
+        for fold in folds
+    ]
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """What is known of a cell that was computed without a store."""
+
+    key: str
+    rows: list[Any]
+    result: CellResult
+
+    def answers(self, metrics: frozenset[str]) -> tuple[Any, ...]:
+        """Return what the technique said, and the values of some metrics."""
+        own = self.result
+        values = [m for m in own.metrics if m.metric in metrics and m.test == "original"]
+        return own.status, own.reason, _originals(own.counts), values
+
+    def stored(self, *, frontier: bool) -> tuple[Any, ...]:
+        """Return all that a run hands over of it."""
+        own = self.result
+        values = sorted((*own.metrics, *(own.frontier if frontier else ())), key=repr)
+        return own.status, own.reason, values, own.counts, own.convergence
+
+
+def _originals(counts: Any) -> Any:
+    """Return the counts of the original test, however many tests and attributes there are."""
+    if isinstance(counts, Mapping):
+        counts = counts["original"]
+        counts = counts[0] if len(counts) == 1 else counts
+    return counts
+
+
+def facts_of(world: World, former: Mapping[str, str]) -> dict[Place, Facts]:
+    evaluator = (Evaluator if world.experiment.tune is None else TuningEvaluator)(world)
+    encoded = {entry.name for entry in world.experiment.classifiers if entry.encoding == "numbers"}
+    found: dict[Place, Facts] = {}
+    for block, cells in _planned_cells(world):
+        rows = [rows_of(world, block, numbers=numbers) for numbers in (False, True)]
+        for cell, result in zip(cells, evaluator(block, cells), strict=True):
+            names = block.dataset, block.bias, cell.technique, cell.classifier
+            dataset, bias, technique, classifier = (former.get(name, name) for name in names)
+            place = dataset, bias, block.beta, block.repetition, technique, classifier
+            found[place] = Facts(cell.key, rows[cell.classifier in encoded], result)
+    return found
+
+
+Computing = Callable[[str, str], tuple[dict[Place, Facts], Path]]
+
+
+def computing(cards: Mapping[str, str], folder: Path) -> Computing:
+    """Return what computes the experiment of a protocol once, and stores it in a folder."""
+
+    @functools.cache
+    def computed(protocol: str, variant: str) -> tuple[dict[Place, Facts], Path]:
+        world, path = made(content_of(protocol, variant), cards), folder / f"{protocol} {variant}.sqlite"
+        with Store(path) as store:
+            compute(world, store, engine=InProcess(1))
+        return facts_of(world, {}), path
+
+    return computed
+
+
+@pytest.fixture(scope="module")
+def before(cards: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Computing:
+    return computing(cards, tmp_path_factory.mktemp("stores"))
+
+
+def excused(path: str) -> bool:
+    return any(path == own or path.startswith(own + ".") for own in MAY)
+
+
+def hold(
+    path: str, change: Change, protocol: str, before: Computing, cards: Mapping[str, str], folder: Path
+) -> None:
+    """Assert that keys change where rows or answers do, and that a used folder gives what a new one does."""
+    old, store_path = before(protocol, change.variant)
+    content = content_of(protocol, change.variant)
+    change.apply(content)
+    world = made(content, cards)
+    new = facts_of(world, change.former)
+    common = frozenset({"accuracy", "discrimination"})
+    assert old.keys() & new.keys()
+    for place in old.keys() & new.keys():
+        was, now = old[place], new[place]
+        differs = (was.rows, was.answers(common)) != (now.rows, now.answers(common))
+        if differs:
+            assert was.key != now.key, f"{path}, {protocol}: other numbers under the same key: {place}"
+        elif not excused(path):
+            assert was.key == now.key, f"{path}, {protocol}: the same numbers under another key: {place}"
+    used = folder / f"{protocol}.sqlite"
+    shutil.copy(store_path, used)
+    with Store(used) as store:
+        outcome = compute(world, store, engine=InProcess(1))
+    for own, (place, now) in zip(outcome.cells, new.items(), strict=True):
+        kept = dataclasses.replace(own, counts=now.result.counts)  # which are not handed over
+        same = [one.stored(frontier=path != "tests") for one in (Facts(own.key, [], kept), now)]
+        assert same[0] == same[1], f"{path}, {protocol}: stale in {place}"
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_a_changed_field_leaves_no_stale_number(
+    path: str, before: Computing, cards: Any, tmp_path: Path
+) -> None:
+    for number, change in enumerate(CHANGES[path]):
+        for protocol in change.only:
+            (folder := tmp_path / str(number)).mkdir(exist_ok=True)
+            hold(path, change, protocol, before, cards, folder)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_edits_are_in_every_key(protocol: str, before: Computing, cards: Any) -> None:
+    """So that what follows from an edit is never left to chance: keys differ where bias is planted."""
+    old, _ = before(protocol, "")
+    for path in ("edits.attribute", "edits.group", "edits.direction"):
+        content = content_of(protocol)
+        CHANGES[path][0].apply(content)
+        new = facts_of(made(content, cards), {})
+        assert {place[2] for place in old if old[place].key != new[place].key} == {0.6}, path
+        assert all(old[place].rows != new[place].rows for place in old if place[2] > 0), path
+
+
+# A change that finds each part of a cell's identity missing; where another part would notice it too, both.
+FOUND_BY: dict[tuple[str, ...], tuple[str, int, str]] = {
+    ("test", "score"): ("datasets.card", 0, "data"),
+    ("steps",): ("edits.group", 0, "data"),
+    ("network",): ("edits.group", 0, "network"),
+    ("split",): ("holdout", 0, "data"),
+    ("learning",): ("datasets.network.forbidden_edges", 0, "holdout"),
+    ("tests",): ("tests", 0, "data"),
+    ("paired_betas",): ("paired_betas", 0, "data"),
+    ("numbers",): ("datasets.columns", 2, "data"),
+    ("train_rows",): ("train_rows", 0, "data"),
+    ("seed",): ("seed", 0, "data"),
+    ("classifier",): ("classifiers.parameters", 0, "data"),
+    ("technique",): ("techniques.parameters", 0, "data"),
+}
+
+
+@pytest.mark.parametrize("parts", FOUND_BY, ids="+".join)
+def test_a_part_that_is_taken_out_of_the_key_is_found(
+    parts: tuple[str, ...], cards: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, (path, number, protocol) = module._identity, FOUND_BY[parts]
+    change = CHANGES[path][number]
+
+    def less(*given: Any) -> dict[str, Any]:
+        found = whole(*given)
+        entries = {name: found[name]["entry"] for name in ("technique", "classifier")}
+        # Of techniques and classifiers the names stay, so that an experiment's cells differ.
+        return {name: own for name, own in found.items() if name not in parts} | {"entries": entries}
+
+    monkeypatch.setattr(module, "_identity", less)
+    (tmp_path / "before").mkdir()
+    with pytest.raises(AssertionError, match="under the same key"):
+        hold(path, change, protocol, computing(cards, tmp_path / "before"), cards, tmp_path)
+
+
+AXES = {"dataset", "bias", "beta", "repetition"}
+
+
+def test_every_part_of_a_key_is_tried(cards: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts: set[str] = set()
+    whole = module._identity
+
+    def noted(*given: Any) -> dict[str, Any]:
+        parts.update(found := whole(*given))
+        return found
+
+    monkeypatch.setattr(module, "_identity", noted)
+    more = {"tests": ["original", "biased"], "paired_betas": True}
+    for protocol in PROTOCOLS:
+        _planned_cells(made(content_of(protocol, "numbers") | more, cards))
+    assert parts == {*itertools.chain(*FOUND_BY), *AXES, "code"}  # which test_versions.py holds
+
+
+def edits_left_out(bias: Any) -> list[dict[str, Any]]:
+    """Return what keys said of a bias before edits were among it, whatever the protocol."""
+    found = DESCRIBED(bias)
+    for own, step in zip(found, bias.steps, strict=True):
+        if step.edits_network:
+            own["parameters"].pop("edits")
+    return found
+
+
+DESCRIBED = module.describe_bias
+
+
+@pytest.mark.parametrize("path", ["edits.attribute", "edits.group", "edits.direction"])
+@pytest.mark.parametrize("protocol", ["data", "folds"])
+def test_keys_without_edits_are_found_stale(
+    path: str, protocol: str, cards: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "describe_bias", edits_left_out)
+    (tmp_path / "before").mkdir()
+    with pytest.raises(AssertionError, match="other numbers under the same key"):
+        hold(path, CHANGES[path][0], protocol, computing(cards, tmp_path / "before"), cards, tmp_path)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_cells_that_were_stored_under_keys_without_edits_are_computed_again(
+    protocol: str, cards: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        with monkeypatch.context() as former:
+            former.setattr(module, "describe_bias", edits_left_out)
+            compute(made(content_of(protocol), cards), store, engine=InProcess(1))
+        content = content_of(protocol)
+        first(*EDITS, group="m")(content)
+        outcome = compute(made(content, cards), store, engine=InProcess(1))
+    # With β = 0 nothing is planted, and all that is known holds; so it does where the network has the edits.
+    biased = [cell for cell in outcome.cells if cell.beta > 0]
+    assert outcome.computed >= len(biased)
+    new = facts_of(made(content, cards), {})
+    for cell in outcome.cells:
+        own = new["jobs", "edited", cell.beta, cell.repetition, cell.technique, cell.classifier].result
+        assert sorted(cell.metrics, key=repr) == sorted(own.metrics, key=repr)
+
+
+@pytest.mark.parametrize("name", list_bias_kinds())
+def test_every_parameter_of_every_kind_of_bias_is_in_the_key(name: str) -> None:
+    kind: type[BiasKind] = list_bias_kinds()[name]
+    (described,) = module.describe_bias(module.Bias((make_step(name, {}),)))
+    assert set(described["parameters"]) == set(kind.model_fields)
