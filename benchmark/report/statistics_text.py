@@ -10,6 +10,7 @@ import pandas as pd
 
 from benchmark.bias import list_bias_kinds
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.descriptions import Protocol
 from benchmark.runs.frames import Scenario
 from benchmark.runs.left_out import BELOW_COLUMNS
 from benchmark.runs.ranks import N_POSTERIOR, repeated_levels
@@ -244,7 +245,7 @@ def _answers(statistics: RunStatistics, most: int | None, level: int = 3) -> Ite
         yield ""
         yield f"{'#' * level} {markdown.plain(scenario.heading)}"
         yield ""
-        yield from _bullets([_planted_note(scenario), *data_notes([scenario.dataset], run)])
+        yield from _bullets([_planted_note(scenario, run.protocol), *data_notes([scenario.dataset], run)])
         for beta in scenario.telling_levels(run.betas):
             if (rows := of.get((scenario.key, beta))) is None:
                 continue
@@ -282,18 +283,19 @@ def _overview(
         yield ""
 
 
-def _planted_note(scenario: Scenario) -> str:
+def _planted_note(scenario: Scenario, protocol: Protocol) -> str:
     """Say what bias is planted in a scenario, and what it does to the labels of training rows."""
     planted = next(own for own in scenario.dataset.biases if own.name == scenario.bias)
     if not (planted.kind or planted.description):  # a manifest that says nothing of it
         return ""
-    kinds = list_bias_kinds()
+    kinds, real = list_bias_kinds(), protocol.train == "data"
     what, acting = planted.description or f"bias {scenario.bias!r}", ""
-    if planted.kind in kinds and planted.edits:  # such a description names the edits alone
+    if planted.kind in kinds and planted.edits and not real:  # such a description names the edits alone
         what = kinds[planted.kind].summary
         acting = f", here {', '.join(planted.acting)}" if planted.acting else ""
     levels = ", ".join(f"{number(d)} at β = {beta:g}" for beta, d in sorted(planted.discrimination))
-    drawn = f" Discrimination between the labels that training rows are drawn with: {levels}."
+    have = "have" if real else "are drawn with"
+    drawn = f" Discrimination between the labels that training rows {have}: {levels}."
     return f"Planted: {what}{acting}.{drawn if levels else ''}"
 
 

@@ -215,10 +215,11 @@ class _DatasetFacts(BaseModel):
 
         test, schema, network = scene.test, scene.test.schema, scene.network
         rows = np.bincount(test.groups, minlength=len(schema.groups))
-        edits = {bias: own.acting_edits(network) for bias, own in scene.biases.items()}
-        edited = [_ARROW.join((edit.attribute, schema.label)) for own in edits.values() for edit in own]
         if scene.train == "data":  # all act on the labels of rows, none on an edge
             edits, edited = {bias: own.edits for bias, own in scene.biases.items()}, []
+        else:
+            edits = {bias: own.acting_edits(network) for bias, own in scene.biases.items()}
+            edited = [_ARROW.join((edit.attribute, schema.label)) for own in edits.values() for edit in own]
         biases = {
             bias: _BiasFacts(
                 kind=", ".join(step.name for step in own.steps),
