@@ -18,7 +18,7 @@ WORDS = "labels turned with probability β: P(y+ | sex = Female) × (1 - β)"
 
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> benchmark.Run:
-    """A run on rows of COMPAS, of which sex is no parent of the label in the network."""
+    """Return a run on rows of COMPAS, of which sex is no parent of the label in the network."""
     monkeypatch.delenv("BETABENCH_DATA", raising=False)
     monkeypatch.setenv("BETABENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(engine_module, "LocalEngine", InProcess)
