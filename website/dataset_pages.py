@@ -91,6 +91,9 @@ def dataset_page(card: Card, folder: Path, root: Path) -> str:
     if card.filter:
         rows = [(code(name), ", ".join(map(code, values))) for name, values in card.filter.items()]
         blocks += ["## Rows kept", table(("column", "values"), rows)]
+    if card.exclude:
+        rows = [(code(name), ", ".join(map(code, values))) for name, values in card.exclude.items()]
+        blocks += ["## Rows left out", table(("column", "values"), rows)]
     blocks += ["## Source", *_source(card), "## Network", *_network(card, folder, root)]
     if card.bibtex:
         blocks += ["## Citation", plain(card.citation), f"```bibtex\n{card.bibtex.strip()}\n```"]

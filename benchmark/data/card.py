@@ -38,6 +38,7 @@ from benchmark.data.card_parts import (
     MissingEntry,
     NetworkSettings,
     NumericColumn,
+    RawValues,
     ScoreColumn,
     Slug,
     Source,
@@ -75,7 +76,7 @@ class Card(CardTable):
     warning : str, optional
         Printed with every table that shows the dataset.
     rows : int, optional
-        Rows after ``filter``; another number is an error.
+        Rows after ``filter`` and ``exclude``; another number is an error.
     source : Source
         Files and format.
     columns : dict of str to CategoricalColumn or NumericColumn
@@ -86,6 +87,8 @@ class Card(CardTable):
         The columns left out, and why.
     filter : dict of str to list of str, default {}
         Rows to keep: for a column of the file, the raw values wanted.
+    exclude : dict of str to list of str, default {}
+        Rows to leave out: for a column of the file, the raw values not wanted.
     label, favorable_label : str
         Outcome column (two states), and the state that is good for the individual.
     sensitive_feature : str
@@ -120,6 +123,7 @@ class Card(CardTable):
     missing: MissingEntry | None = None
     dropped: Annotated[tuple[Dropped, ...], Field(strict=False)] = ()
     filter: Annotated[dict[Text, Texts], AfterValidator(require_in_file)] = Field(default_factory=dict)
+    exclude: Annotated[dict[Text, RawValues], AfterValidator(require_in_file)] = Field(default_factory=dict)
     label: Text
     favorable_label: Text
     sensitive_feature: Text
@@ -266,6 +270,8 @@ class Card(CardTable):
             del facts["sensitive_feature"], facts["deprived_group"]
         elif self.sensitive:
             facts["sensitive"] = self.sensitive
+        if self.exclude:
+            facts["exclude"] = self.exclude
         facts["source"] = self.source.model_dump(include={"format", "column_names", "delimiter", "encoding"})
         if self.source.decimal != ".":
             facts["decimal"] = self.source.decimal
@@ -436,9 +442,10 @@ def _require_columns(names: Iterable[str], info: ValidationInfo) -> None:
 
 
 def _facts(spec: CategoricalColumn | NumericColumn, without: set[str]) -> dict[str, Any]:
-    """Return the fields of a column that can change a number: ``others``, which is new, where it is set."""
-    without = {*without, "numbers"}
-    return spec.model_dump(exclude=without if spec.others is not None else {*without, "others"})
+    """Return the fields of a column that can change a number; later ones only where they are set."""
+    facts: dict[str, Any] = spec.model_dump(exclude={*without, "numbers"})
+    later = ("others", "decimal", "thousands", "unit")
+    return {name: value for name, value in facts.items() if name not in later or value is not None}
 
 
 def _with_missing(column: Mapping[str, Any], missing: Missing) -> dict[str, Any]:

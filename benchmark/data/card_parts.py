@@ -31,6 +31,7 @@ Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 # TOML has arrays only, so tuples alone are read leniently; everything else keeps its type strictly.
 Texts = Annotated[tuple[Text, ...], Field(strict=False, min_length=1)]
+RawValues = Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
 Edge = Annotated[tuple[Text, Text], Field(strict=False)]
 Edges = Annotated[tuple[Edge, ...], Field(strict=False)]
 Steps = Annotated[
@@ -236,6 +237,12 @@ class NumericColumn(CardTable):
     others : str, optional
         The state of every value that the card does not name, where such values may be: states that few rows
         have need not be listed, and stay unnamed.
+    decimal : {".", ","}, optional
+        What stands before decimals in this column; the source's ``decimal`` unless given.
+    thousands : {".", ",", " ", "'"}, optional
+        What separates thousands, as in ``1,234``.
+    unit : {"$", "€", "£", "¥", "%"}, optional
+        A sign beside the numbers, which is passed over.
     numbers : bool, default False
         Whether the numbers are kept beside the bins, for classifiers with ``encoding = "numbers"``. Nothing
         of them is written to a file. The label and the sensitive columns have none, whatever this says.
@@ -250,6 +257,9 @@ class NumericColumn(CardTable):
     states: States
     values: Values = {}
     others: Others = None
+    decimal: Literal[".", ","] | None = None
+    thousands: Literal[".", ",", " ", "'"] | None = None
+    unit: Literal["$", "€", "£", "¥", "%"] | None = None
     numbers: bool = False
     source: Text | None = None
     description: str = ""
@@ -258,6 +268,13 @@ class NumericColumn(CardTable):
     def ordered(self) -> bool:
         """Whether the states have an order: bins have, a state beside the bins has no place in it."""
         return len(self.states) == len(self.bins) - 1
+
+    @field_validator("thousands")
+    @classmethod
+    def _another_mark(cls, thousands: str | None, info: ValidationInfo) -> str | None:
+        if thousands is not None and thousands == info.data.get("decimal"):
+            raise ValueError("must be another mark than 'decimal'")
+        return thousands
 
     @field_validator("bins")
     @classmethod

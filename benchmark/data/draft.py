@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-import difflib
-import math
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmark.data.association import cramers_v, finely, giving_away, right_by, told_by
 from benchmark.data.card_parts import CategoricalColumn, NumericColumn
+from benchmark.data.doubts import DoubtError, Question, doubts_of_sides, marks_in_doubt, standing_apart
 from benchmark.data.load import Coder
-from benchmark.data.sniff import RawColumn, RawTable, sniff
+from benchmark.data.proposals import require_column
+from benchmark.data.reading import FEW_ROWS, Part, Reading, left_out
+from benchmark.data.sides import Side, as_list, listed, shown, side
+from benchmark.data.sniff import MOST_BYTES, RawColumn, RawTable, sniff
 from benchmark.data.states import (
     MISSING,
     MOST_LEVELS,
-    MOST_STATES,
     OTHER,
     Found,
     Mask,
-    bin_names,
     category,
     content,
     cut,
-    cut_of,
     feature,
+    figure,
     merged,
     useless,
 )
@@ -41,10 +43,8 @@ MIN_COUNT = 5
 LEAK, HINT, PROXY = 0.5, 0.25, 0.3
 """Share of the label's information from which a column is left out or named; Cramér's V of a proxy."""
 
+_KNOWN_BEFORE = "Check that it is known before the label is."
 _MOST_LISTED = 200  # raw values that a card's filter may list
-_MOST_NAMED = 60  # columns that an error lists
-_CONDITION = re.compile(r"(<=|>=|<|>)\s*(\S+)")
-_PEOPLE = re.compile(r"sex|gender|race|ethnic|age|nation|foreign|relig|disab|marital|colou?r|origin", re.I)
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,21 @@ class Wish:
     deprived: str | None = None
     min_count: int = MIN_COUNT
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values of columns, in their order
+    unfavorable: str | None = None  # all values but the favorable ones unless given; rows with neither go
+    favored: str | None = None  # likewise
+    missing: str | None = None  # values for none: of the label and the groups, or of a column as COLUMN=VALUE
+    thousands: str | None = None  # columns whose point or comma separates thousands
+    decimals: str | None = None  # columns where it stands before decimals
+    most_bytes: int = MOST_BYTES  # of text, unpacked
 
 
 def as_wish(value: object) -> str | None:
     """Return what a user of Python names, in the words of the command line."""
     if value is None or isinstance(value, str):
         return value
+    if isinstance(value, Mapping):  # columns, and their values
+        several = {name: own if isinstance(own, list | tuple) else [own] for name, own in value.items()}
+        return ",".join(f"{name}={one}" for name, own in several.items() for one in own)
     return ",".join(map(str, value)) if isinstance(value, list | tuple | set | frozenset) else str(value)
 
 
@@ -87,6 +96,8 @@ class Draft:
     filter: dict[str, list[str]]
     problems: list[str]
     warnings: list[str]  # what somebody has to know who reads no card
+    exclude: dict[str, list[str]] = field(default_factory=dict)
+    reading: Reading | None = None  # how labels, groups and numbers were read
     roles: dict[str, str] = field(default_factory=dict)
     role_comments: dict[str, str] = field(default_factory=dict)
 
@@ -101,59 +112,58 @@ class Draft:
         return {name: column for name, column in self.columns.items() if not column.leak}
 
 
-@dataclass
-class _Choice:
-    """Values that a user chose, the name of their state, and where a condition cuts numbers."""
-
-    values: frozenset[str]
-    name: str
-    cut: float | None = None
-
-    def of(self, column: RawColumn) -> Mask:
-        """Return which values of a column are chosen."""
-        return np.array([value in self.values for value in column.values], dtype=bool)
-
-
 def draft(path: Path, wish: Wish, folder: Path) -> Draft:
     """Draft the card of a CSV file, to lie in a folder.
 
-    A DataError says in a sentence what cannot be read or found.
+    A DataError says in a sentence what cannot be read or found, a DoubtError what could be read in several
+    ways.
     """
-    table = sniff(path, folder)
+    columns = {name: listed(own, ()) for name in ("thousands", "decimals") if (own := getattr(wish, name))}
+    table = sniff(path, folder, most_bytes=wish.most_bytes, **columns)
+    for option, names in columns.items():
+        for name in names:
+            require_column(name, option, table)
     for name, option in ((wish.label, "label"), (wish.sensitive, "sensitive")):
-        _require_column(name, option, table)
+        require_column(name, option, table)
     if wish.label == wish.sensitive:
         what = f"{wish.label!r} cannot be the label and the sensitive column"
         raise DataError(what, remedy="name another --sensitive")
     if wish.favorable is None:
         raise DataError(
             f"Nobody says which value of {wish.label!r} is good for people",
-            expected=_shown(table.columns[wish.label]),
+            expected=shown(table.columns[wish.label]),
             remedy="name it with --favorable",
         )
-    return _Drafting(table, wish).run(wish.favorable)
+    return _Drafting(table, wish, path.name).run(wish.favorable)
 
 
 class _Drafting:
-    def __init__(self, table: RawTable, wish: Wish) -> None:
-        self.wish, self.least = wish, wish.min_count
-        self.raw = table.columns
+    def __init__(self, table: RawTable, wish: Wish, file: str) -> None:
+        self.wish, self.least, self.file = wish, wish.min_count, file
+        self.raw = _without_codes(table.columns, wish)
         self.made = Draft(table, {}, {}, {}, [], [])
+        self.gone: list[tuple[Mask, str]] = []  # rows that are left out, and why
 
     def run(self, favorable_label: str) -> Draft:
         wish, made = self.wish, self.made
-        favorable = _chosen(self.raw[wish.label], favorable_label, "favorable")
+        favorable = side(self.raw[wish.label], favorable_label, "favorable")
+        unfavorable = self._other(wish.label, favorable, wish.unfavorable, "favorable", "unfavorable")
         deprived = None
         if (asked := wish.deprived) is not None:
             if asked not in self.raw[wish.sensitive].values:
                 asked = re.sub(rf"^{re.escape(wish.sensitive)}\s*=\s*", "", asked)
-            deprived = _chosen(self.raw[wish.sensitive], asked, "deprived")
-        self._leave_rows_out(deprived)
-        label = self._label(favorable)
-        sensitive = self._sensitive(deprived)
+            deprived = side(self.raw[wish.sensitive], asked, "deprived")
+        favored = self._other(wish.sensitive, deprived, wish.favored, "deprived", "favored")
+        if doubts := list(self._doubts(favorable, unfavorable, deprived, favored)):
+            raise DoubtError(doubts)
+        whole = dict(self.raw)
+        kept = self._leave_rows_out(favorable, unfavorable, deprived, favored)
+        label = self._label(favorable, unfavorable)
+        sensitive = self._sensitive(deprived, favored)
         y = label.codes == label.entry["states"].index(favorable.name)
         group, picked = self._group(sensitive, deprived, y)
         member = sensitive.codes == sensitive.entry["states"].index(group)
+        self._read(whole, kept, favorable, deprived, y, member)
         self._features(label, sensitive)
         self._look(y, member)
         self._repeated_rows()
@@ -170,38 +180,134 @@ class _Drafting:
         }
         return made
 
-    def _leave_rows_out(self, deprived: _Choice | None) -> None:
-        """Leave rows out without label or group; the card's filter lists the values that remain."""
+    def _other(
+        self, name: str, first: Side | None, asked: str | None, option: str, other: str
+    ) -> Side | None:
+        """Return the other side, if it is named; a DataError says that a value is on both."""
+        if asked is None:
+            return None
+        if first is None:
+            raise DataError(f"--{other} is named, and --{option} is not", remedy=f"name --{option} as well")
+        if asked not in self.raw[name].values:
+            asked = re.sub(rf"^{re.escape(name)}\s*=\s*", "", asked)
+        found = side(self.raw[name], asked, other)
+        if both := sorted(first.values & found.values):
+            raise DataError(
+                f"{few(list(map(repr, both)))} of {name!r} cannot be {option} as well as {other}",
+                remedy=f"name each value once, in --{option} or in --{other}",
+            )
+        return found
+
+    def _doubts(
+        self, favorable: Side, unfavorable: Side | None, deprived: Side | None, favored: Side | None
+    ) -> Iterator[Question]:
+        yield from marks_in_doubt(self.made.table.unclear)
+        for name, first, other, options, words in (
+            (self.wish.label, favorable, unfavorable, ("favorable", "unfavorable"), "{}"),
+            (self.wish.sensitive, deprived, favored, ("deprived", "favored"), "in the {} group"),
+        ):
+            if other is None:
+                called = words.format(options[0]), words.format(options[1])
+                yield from doubts_of_sides(self.raw[name], first, options, called)
+
+    def _leave_rows_out(
+        self, favorable: Side, unfavorable: Side | None, deprived: Side | None, favored: Side | None
+    ) -> Mask:
+        """Leave rows out without label or group; the card lists the values that remain, or those that go."""
         kept = np.ones(self.made.table.n_rows, dtype=bool)
-        for name in (self.wish.label, self.wish.sensitive):
+        for name, first, other in (
+            (self.wish.label, favorable, unfavorable),
+            (self.wish.sensitive, deprived, favored),
+        ):
             column = self.raw[name]
-            gone: Mask = column.missing
-            why = f"no {name!r}"
-            if name == self.wish.sensitive and (deprived is None or deprived.cut is None):
+            missing: Mask = column.missing
+            left, why = missing.copy(), f"no {name!r}"
+            if column.none and (codes := [own for own in column.values if own in column.none]):
+                why += f" ({few(list(map(repr, codes)))} {'stands' if len(codes) == 1 else 'stand'} for none)"
+            if name == self.wish.sensitive and (first is None or first.cut is None) and other is None:
                 # Together too few for a state of their own, and no member of another group.
-                rare: Mask = ~gone & (column.counts < self.least)
-                if deprived is not None:
-                    rare &= ~deprived.of(column)
+                rare: Mask = ~missing & (column.counts < self.least)
+                if first is not None:
+                    rare &= ~first.of(column)
                 if 0 < column.counts[rare].sum() < self.least:
-                    gone, why = gone | rare, f"{why}, or one that fewer than {self.least} rows have,"
-            if not (n := int(column.counts[gone].sum())):
+                    left, why = left | rare, f"{why}, or one that fewer than {self.least} rows have,"
+            neither = np.zeros_like(missing)
+            if first is not None and other is not None:
+                neither = ~missing & ~first.of(column) & ~other.of(column)
+            for own, reason in ((left, why), (neither, f"another {name!r} than those named")):
+                if column.counts[own].sum():
+                    self.gone.append((own[column.rows], reason))
+            if not (gone := left | neither).any():
                 continue
-            if (~gone).sum() > _MOST_LISTED:
+            remaining, leaving = (
+                [value for value, out in zip(column.values, gone, strict=True) if out == is_out]
+                for is_out in (False, True)
+            )
+            if len(remaining) <= _MOST_LISTED:
+                self.made.filter[name] = remaining
+            elif len(leaving) <= _MOST_LISTED:
+                self.made.exclude[name] = leaving
+            else:
                 raise DataError(
-                    f"{n:,} rows have {why}",
-                    expected="a value in each row of the label and of the sensitive column",
+                    f"{int(column.counts[gone].sum()):,} rows have no {name!r} that is read, with "
+                    f"{len(leaving):,} different values",
+                    expected=f"at most {_MOST_LISTED} different values that are left out, or that remain",
                     remedy="take these rows out of the file",
                 )
-            values = zip(column.values, gone, strict=True)
-            self.made.filter[name] = [value for value, left_out in values if not left_out]
             kept &= ~gone[column.rows]
-            self.made.problems.append(f"{n:,} rows with {why} are left out.")
         if not kept.any():
             what = f"No row has both {self.wish.label!r} and {self.wish.sensitive!r}"
             raise DataError(what, remedy="check the file, and the names of the columns")
         self.raw = {name: column.of(kept) for name, column in self.raw.items()}
+        return kept
 
-    def _label(self, favorable: _Choice) -> Kept:
+    def _read(
+        self,
+        whole: Mapping[str, RawColumn],
+        kept: Mask,
+        favorable: Side,
+        deprived: Side | None,
+        y: Mask,
+        member: Mask,
+    ) -> None:
+        """Say how labels and groups were read, and whether leaving rows out goes with them."""
+        made, wish = self.made, self.wish
+        known = [
+            self._known(whole[name], self.raw[name], of)
+            for name, of in ((wish.label, y), (wish.sensitive, member))
+        ]
+        gone = [left_out(rows & ~kept, why, kept, *known) for rows, why in self.gone]
+        label, sensitive = self.raw[wish.label], self.raw[wish.sensitive]
+        parts = [
+            _part(role, column, chosen, own, y)
+            for role, column, chosen, own in (
+                ("favorable", label, favorable, y),
+                ("unfavorable", label, favorable, ~y),
+                ("deprived", sensitive, deprived, member),
+                ("favored", sensitive, deprived, ~member),
+            )
+        ]
+        merged = ""
+        rest = [value for value, _ in parts[1].values]
+        if wish.unfavorable is None and favorable.cut is None and len(rest) > 1:
+            merged = (
+                f"All {len(rest)} count as unfavorable. To leave rows with some of them out, name the others: "
+                f"--unfavorable {json.dumps(as_list(rest[:1]), ensure_ascii=False)}"
+            )
+        made.problems += map(str, gone)
+        made.reading = Reading(
+            self.file, made.table.n_rows, len(y), tuple(parts), tuple(gone), made.table.numbers, merged
+        )
+
+    @staticmethod
+    def _known(whole: RawColumn, read: RawColumn, of: Mask) -> NDArray[np.float64]:
+        """Return of each row of the file what is known of it by its value: 1, 0, or NaN."""
+        side_of = np.full(len(read.values), np.nan)
+        side_of[read.rows[~of]], side_of[read.rows[of]] = 0, 1
+        values = dict(zip(read.values, side_of, strict=True))
+        return np.array([values.get(value, np.nan) for value in whole.values])[whole.rows]
+
+    def _label(self, favorable: Side, unfavorable: Side | None) -> Kept:
         column = self.raw[self.wish.label]
         chosen = favorable.of(column)
         self._require_both(column, chosen, ("favorable", "unfavorable"), "check --favorable")
@@ -212,12 +318,14 @@ class _Drafting:
         names = [column.values[i] for i in order]
         rest = names[0] if len(set(map(as_number, names)) - {None}) == 1 else " or ".join(names)
         rest = rest if len(names) <= 3 else OTHER
+        if unfavorable is not None and unfavorable.cut is None:
+            rest = unfavorable.name
         if favorable.name == rest:
             favorable.name += " (favorable)"
         comments = [] if len(column.values) == 2 else ["Classes are merged into two, as --favorable says."]
         return self._coded(column, (merged(column, [(favorable.name, chosen), (rest, ~chosen)]), comments))
 
-    def _sensitive(self, deprived: _Choice | None) -> Kept:
+    def _sensitive(self, deprived: Side | None, favored: Side | None) -> Kept:
         column = self.raw[self.wish.sensitive]
         if deprived is None:
             many = len(column.values) > MOST_LEVELS
@@ -226,7 +334,7 @@ class _Drafting:
                 raise DataError(
                     f"The sensitive column {column.name!r} has one group",
                     expected=f"two or more, of {self.least} rows or more",
-                    got=_shown(column),
+                    got=shown(column),
                     remedy="name another --sensitive",
                 )
             return kept
@@ -235,19 +343,25 @@ class _Drafting:
         self._require_both(column, chosen, both, "name several values with --deprived A,B, or another group")
         if deprived.cut is not None:
             return self._coded(column, (cut(column, [deprived.cut]), ["Two groups, as --deprived says."]))
+        if favored is not None and favored.cut is None:
+            name = favored.name if favored.name != deprived.name else f"{favored.name} (favored)"
+            groups = [(deprived.name, chosen), (name, ~chosen)]
+            return self._coded(
+                column, (merged(column, groups), ["Two groups, as --deprived and --favored say."])
+            )
         return self._coded(column, category(column, self.least, (deprived.name, chosen)))
 
     def _require_both(self, column: RawColumn, chosen: Mask, words: tuple[str, str], remedy: str) -> None:
-        for side, word in zip((chosen, ~chosen), words, strict=True):
-            if (n := int(column.counts[side].sum())) < self.least:
+        for own, word in zip((chosen, ~chosen), words, strict=True):
+            if (n := int(column.counts[own].sum())) < self.least:
                 raise DataError(
                     f"{n} row{'s are' if n != 1 else ' is'} {word}, by the column {column.name!r}",
                     expected=f"{self.least} or more",
-                    got=_shown(column),
+                    got=shown(column),
                     remedy=f"{remedy}, or lower --min-count" if n else remedy,
                 )
 
-    def _group(self, sensitive: Kept, deprived: _Choice | None, y: Mask) -> tuple[str, str]:
+    def _group(self, sensitive: Kept, deprived: Side | None, y: Mask) -> tuple[str, str]:
         """Return the deprived group, by default the one of the fewest favorable labels, and why."""
         states, made = sensitive.entry["states"], self.made
         counts = np.bincount(sensitive.codes, minlength=len(states))
@@ -265,8 +379,11 @@ class _Drafting:
         others = float(y[sensitive.codes != code].mean())
         if round(rates[code] - others, 3) > 0:
             better = f"{share(rates[code])} of it have the favorable label, {share(others)} of the others"
+            chance = (
+                f" It has {counts[code]:,} rows, so this may be chance." if counts[code] < FEW_ROWS else ""
+            )
             made.warnings.append(
-                f"{sensitive.name} = {states[code]!r} is better off in these data: {better}."
+                f"{sensitive.name} = {states[code]!r} is better off in these data: {better}.{chance}"
             )
         for state, n in zip(states, counts.tolist(), strict=True):
             if n < max(50, 0.01 * len(y)):
@@ -282,7 +399,7 @@ class _Drafting:
 
     def _features(self, label: Kept, sensitive: Kept) -> None:
         made, first = self.made, dict[object, str]()
-        lacking = []
+        lacking, apart = [], []
         for name, column in self.raw.items():
             if name in (label.name, sensitive.name):
                 made.columns[name] = label if name == label.name else sensitive
@@ -296,10 +413,17 @@ class _Drafting:
             else:
                 made.columns[name] = self._coded(column, found)
                 gone = float(column.counts[column.missing].sum()) / len(column.rows)
+                if made.columns[name].entry["kind"] == "numeric" and (codes := standing_apart(column)):
+                    apart.append(f"{name} ({few(codes)})")
                 lacking += [(-gone, f"{name} ({share(gone)})")] * (gone >= 0.01)
         if lacking:
             shown = few([text for _, text in sorted(lacking)], 8)
             made.problems.append(f"Values are missing: {shown}. That they are is a state of its own.")
+        if apart:
+            made.problems.append(
+                f"Numbers that stand apart from all others of their column are read as numbers: "
+                f"{few(apart, 8)}. If they stand for none, say so with --missing COLUMN=NUMBER."
+            )
 
     def _coded(self, column: RawColumn, found: Found) -> Kept:
         """Return a column with its codes, as the loader reads them."""
@@ -308,8 +432,13 @@ class _Drafting:
         if entry["kind"] == "categorical" and set(entry["states"]) - {MISSING} <= set(order):
             entry["states"].sort(key=[*order, MISSING].index)
             entry["ordered"] = True
+        if entry["kind"] == "numeric":
+            form, decimal = column.form, self.made.table.source.decimal
+            written = {"thousands": form.thousands, "unit": form.unit}
+            written["decimal"] = form.decimal if form.decimal != decimal else None
+            entry |= {name: value for name, value in written.items() if value is not None}
         spec = NumericColumn(**entry) if entry["kind"] == "numeric" else CategoricalColumn(**entry)
-        coder = Coder(spec, column.decimal)
+        coder = Coder(spec, self.made.table.source.decimal)
         codes = np.array([coder[value] for value in column.values], np.int16)[column.rows]
         return Kept(column.name, entry, comments, codes=codes)
 
@@ -319,26 +448,31 @@ class _Drafting:
         for name, column in self.made.columns.items():
             if name in (self.wish.label, self.wish.sensitive):
                 continue
-            fine = _finely(self.raw[name])
-            told, right = (max(f(codes, y) for codes in (column.codes, fine)) for f in (_told, _right))
+            fine = finely(self.raw[name])
+            told, right = (max(f(codes, y) for codes in (column.codes, fine)) for f in (told_by, right_by))
             says = f"alone it tells {share(right)} of the labels, and the more frequent label "
             says += f"{share(float(max(y.mean(), 1 - y.mean())))}"
             if told >= LEAK:
-                column.leak = f"suspected leak: {says}. Is it known before the label is?"
+                column.leak = f"suspected leak: {says}. {_KNOWN_BEFORE}"
                 self.made.warnings.append(
                     f"{name} is left out, a {column.leak} The card says how to keep it."
                 )
                 continue
-            state = _giving_away(column, y)
+            state = giving_away(column.codes, column.entry["states"], y)
             if state or told >= HINT:
                 says = f"nearly all rows with {state!r} have one label" if state else says
-                column.comments.append(f"A strong feature: {says}. Is it known before the label is?")
+                column.comments.append(
+                    f"A strong feature: {says}. Check that it is known before the label is."
+                )
                 hints.append(name)
-            if (strength := _cramers_v(column.codes, member)) >= PROXY:
+            if (strength := cramers_v(column.codes, member)) >= PROXY:
                 column.comments.append(f"Proxy of {self.wish.sensitive}: Cramér's V {number(strength, 2)}.")
                 proxies.append((-strength, f"{name} ({number(strength, 2)})"))
         if hints:
-            self.made.problems.append(f"Tell much of the label: {few(hints, 8)}. Are they known before it?")
+            self.made.problems.append(
+                f"These columns tell much of the label: {few(hints, 8)}. Check that they are known "
+                "before it is."
+            )
         if proxies:
             shown = few([text for _, text in sorted(proxies)], 8)
             hidden = (
@@ -353,140 +487,46 @@ class _Drafting:
             self.made.problems.append(f"{what} another one in every column that is read.")
 
 
-def _chosen(column: RawColumn, asked: str, option: str) -> _Choice:
-    """Return the values that a user asks for: text as the file has it, numbers by value, or a condition."""
-    asked, numbers = asked.strip(), column.numbers
-    there = [value for value, gone in zip(column.values, column.missing, strict=True) if not gone]
-    if asked not in there and (found := _CONDITION.fullmatch(asked)):
-        limit = as_number(found[2])
-        if limit is None or (~np.isnan(numbers)).sum() < max(1, 0.9 * len(there)):
+def _without_codes(columns: Mapping[str, RawColumn], wish: Wish) -> dict[str, RawColumn]:
+    """Return the columns, and which values stand for none; a DataError says that there is no such value."""
+    found: dict[str, set[str]] = {}
+    for part in listed(wish.missing, ()) if wish.missing is not None else ():
+        named = [name for name in columns if part.startswith(f"{name}=")]
+        own = max(named, key=len, default=None)
+        value = part if own is None else part[len(own) + 1 :].strip()
+        places = [wish.label, wish.sensitive] if own is None else [own]
+        same = {
+            name: {
+                one
+                for one, n in zip(columns[name].values, columns[name].numbers, strict=True)
+                if one == value or (as_number(value) is not None and as_number(value) == n)
+            }
+            for name in places
+        }
+        if not any(same.values()):
             raise DataError(
-                f"{asked!r} is no condition for the column {column.name!r}",
-                expected="a condition such as '>= 10', for a column of numbers",
-                got=_shown(column),
-                remedy=f"name values with --{option}",
+                f"The column{'s' * (len(places) > 1)} {' and '.join(map(repr, places))} "
+                f"{'have' if len(places) > 1 else 'has'} no value {value!r}",
+                expected="; ".join(f"of {name!r} {shown(columns[name])}" for name in places),
+                remedy="correct --missing: values as A,B, or those of a column as COLUMN=A,COLUMN=B",
             )
-        at, low = cut_of(found[1], limit, numbers), found[1][0] == "<"
-        side = numbers < at if low else numbers >= at
-        values = frozenset(column.values[i] for i in np.flatnonzero(side))
-        return _Choice(values, bin_names([at], numbers)[0 if low else 1], at)
-    parts = [asked] if asked in there else [part.strip() for part in asked.split(",")]
-    chosen, matched = set[str](), set[str]()
-    for value, own in zip(column.values, numbers, strict=True):
-        same = [part for part in parts if value in there and (part == value or as_number(part) == own)]
-        chosen |= {value} if same else set()
-        matched |= set(same)
-    if lacking := [part for part in parts if part not in matched]:
-        many = (~np.isnan(numbers)).sum() > MOST_LEVELS
-        hint = f"write --{option} '>= 10'; " if many else _meant(lacking[0], there)
-        raise DataError(
-            f"The column {column.name!r} has no value {lacking[0]!r}",
-            expected=_shown(column),
-            remedy=f"{hint}values are compared with the text of the file; several stand as A,B",
-        )
-    name = " or ".join(parts) if len(parts) <= 3 else f"{parts[0]} and {len(parts) - 1} more"
-    return _Choice(frozenset(chosen), name)
-
-
-def _meant(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name.lower(), [own.lower() for own in known], n=1, cutoff=0.5)
-    return next((f"did you mean {own!r}? " for own in known if [own.lower()] == close), "")
-
-
-def _shown(column: RawColumn) -> str:
-    order = sorted(np.flatnonzero(~column.missing), key=lambda i: -column.counts[i])
-    rows = [f"{column.values[i]!r} ({column.counts[i]:,} rows)" for i in order]
-    return few(rows, MOST_STATES, "other values")
-
-
-def _require_column(name: str, option: str, table: RawTable) -> None:
-    if name not in table.columns:
-        raise DataError(
-            f"The file has no column {name!r}",
-            expected="one of " + few(list(map(repr, table.columns)), _MOST_NAMED, "others"),
-            remedy=_meant(name, list(table.columns)) + f"name the column with --{option}",
-        )
-
-
-def _finely(column: RawColumn) -> NDArray[np.intp]:
-    """Return codes of a column that lose less than its states: up to 50 bins of a number, or its values."""
-    numbers = column.numbers[column.rows]
-    if np.isnan(numbers).mean() > 0.5:
-        return column.rows
-    n_bins = min(50, max(2, len(numbers) // 50))
-    edges = np.unique(np.nanquantile(numbers, np.linspace(0, 1, n_bins + 1)[1:-1]))
-    return np.where(np.isnan(numbers), len(edges) + 1, np.searchsorted(edges, numbers, side="right"))
-
-
-def _table(codes: NDArray[Any], of: NDArray[np.bool_]) -> NDArray[np.float64]:
-    _, inverse = np.unique(codes, return_inverse=True)
-    return np.array(
-        [np.bincount(inverse[of == side], minlength=inverse.max() + 1) for side in (False, True)], float
-    )
-
-
-def _told(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
-    """Return the share of the label's information that codes hold, less what chance alone gives."""
-    table = _table(codes, y)
-    n = table.sum()
-
-    def entropy(counts: NDArray[np.float64]) -> float:
-        p = counts[counts > 0] / n
-        return float(-(p * np.log(p)).sum())
-
-    shared = entropy(table.sum(0)) + entropy(table.sum(1)) - entropy(table.ravel())
-    return float((shared - (table.shape[1] - 1) / (2 * n)) / entropy(table.sum(1)))
-
-
-def _right(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
-    table = _table(codes, y)
-    return float(table.max(0).sum() / table.sum())
-
-
-def _giving_away(column: Kept, y: NDArray[np.bool_]) -> str:
-    """Return the most frequent state, if any, of which nearly all rows have the same label."""
-    table = _table(column.codes, y)
-    n, states = table.sum(0), [column.entry["states"][code] for code in np.unique(column.codes)]
-    common = table.sum(1).max() / table.sum()
-    told = (table.max(0) >= 0.995 * n) & (n >= max(50, 0.02 * n.sum())) & (common < 0.9)
-    return str(states[int(np.argmax(np.where(told, n, 0)))]) if told.any() else ""
-
-
-def _cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
-    """Return Cramér's V of a column and a group, less what chance alone gives."""
-    table = _table(codes, member)
-    n = table.sum()
-    expected = np.outer(table.sum(1), table.sum(0)) / n
-    with np.errstate(invalid="ignore"):
-        chi = np.nansum((table - expected) ** 2 / expected)
-    return math.sqrt(max(0.0, float(chi - (table.shape[1] - 1)) / n))
-
-
-def missing_roles(table: RawTable, asked: Mapping[str, str | None]) -> DataError:
-    """Return an error that names the options that are missing, and the file's columns."""
-    options = " and ".join(f"--{name}" for name, value in asked.items() if not value)
-    return DataError(
-        f"{options} must be named",
-        expected="of the columns " + few(list(map(repr, table.columns)), _MOST_NAMED, "others"),
-        remedy="say which column is the label, which value of it is favorable, and which column is sensitive",
-    )
-
-
-def proposals(table: RawTable, asked: Mapping[str, str | None]) -> Iterator[str]:
-    """Yield what the options that are missing could be."""
-    small = {
-        name: column
-        for name, column in table.columns.items()
-        if 2 <= (~column.missing).sum() <= MOST_STATES and not useless(column)
+        for name, values in same.items():
+            found.setdefault(name, set()).update(values)
+    return {
+        name: replace(column, none=frozenset(found[name])) if found.get(name) else column
+        for name, column in columns.items()
     }
-    if not (label := asked["label"]):
-        binary = [name for name, column in small.items() if (~column.missing).sum() == 2]
-        # What is to be told often stands last.
-        yield f"--label: {few(binary[::-1] or list(table.columns)[::-1], 12, 'others')}"
-    elif not asked["favorable"]:
-        _require_column(label, "label", table)
-        yield f"--favorable: of {label!r}, {_shown(table.columns[label])}"
-    if not asked["sensitive"]:
-        likely = [name for name in table.columns if _PEOPLE.search(name)] or list(small)
-        yield f"--sensitive: {few(likely, 12, 'others')}"
-    yield "Nothing is written: name them, and call the command again."
+
+
+def _part(role: str, column: RawColumn, chosen: Side | None, own: Mask, y: Mask) -> Part:
+    """Return what there is to say of one side."""
+    counts = np.bincount(column.rows[own], minlength=len(column.values))
+    order = sorted(np.flatnonzero(counts), key=lambda i: -counts[i])
+    values = tuple((column.values[i], int(counts[i])) for i in order)
+    numbers = column.numbers[np.flatnonzero(counts)]
+    name = span = ""
+    if chosen is not None and chosen.cut is not None:
+        low, high = np.nanmin(numbers), np.nanmax(numbers)
+        name = f"below {figure(chosen.cut)}" if high < chosen.cut else f"{figure(chosen.cut)} and more"
+        span = f"from {figure(low)} to {figure(high)}"
+    return Part(role, column.name, values, int(own.sum()), int((own & y).sum()), len(own), name, span)

@@ -117,7 +117,8 @@ def _source(draft: Draft) -> Iterator[str]:
         yield f"column_names = {_several_short(source.column_names)}"
     (file,) = source.files
     skipped = f", skip_lines = {file.skip_lines}" if file.skip_lines else ""
-    yield f"files = [{{ path = {_text(str(file.path))}{skipped} }}]"
+    size = f", size = {file.size}" if file.size else ""
+    yield f"files = [{{ path = {_text(str(file.path))}{skipped}{size} }}]"
 
 
 def _entry(entry: Mapping[str, Any]) -> Iterator[str]:

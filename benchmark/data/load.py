@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from benchmark.data.card import Card, load_card
 from benchmark.data.card_parts import MISSING_VALUES, CategoricalColumn, NumericColumn
+from benchmark.data.number_form import MARKS, PLAIN, NumberForm
 from benchmark.data.numbers import Numbers
 from benchmark.data.raw import Records, read_records
 from benchmark.data.score import Score, contrary_labels, read_numbers, score_of
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_SHOWN, _MOST_NAMED = 5, 20
-_MARKS = {",": "comma", ".": "point"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +219,9 @@ class Coder(dict[str, int]):
     def __init__(self, spec: CategoricalColumn | NumericColumn, decimal: str = ".") -> None:
         super().__init__()
         self.spec = spec
-        # Exchanged, not only replaced: a point among decimal commas is no decimal point.
-        self.marks = str.maketrans({decimal: ".", ".": decimal})
+        self.form = PLAIN
+        if isinstance(spec, NumericColumn):
+            self.form = NumberForm(spec.decimal or decimal, spec.thousands, spec.unit)
         self.code_of = {state: code for code, state in enumerate(spec.states)}
 
     def __missing__(self, raw: str) -> int:
@@ -242,7 +243,7 @@ class Coder(dict[str, int]):
     def number(self, value: str) -> float:
         """Return the number that a value is; NaN if it is none, or the name of a state."""
         try:
-            return math.nan if value in self.spec.values else float(value.translate(self.marks))
+            return math.nan if value in self.spec.values else float(self.form.plain(value))
         except ValueError:
             return math.nan
 
@@ -309,7 +310,7 @@ def _hints(card: Card, unknown: Sequence[_Unknown]) -> str:
     numeric = [own for own in unknown if isinstance(card.columns[own.column], NumericColumn)]
     other = "," if card.source.decimal == "." else "."
     if any(re.fullmatch(rf"[+-]?\d*{re.escape(other)}\d+", value) for own in numeric for value in own.counts):
-        mark = _MARKS[other]
+        mark = MARKS[other]
         hints.append(f'numbers seem to have a decimal {mark}: set decimal = "{other}" under [source]')
     hints += _spellings(card, unknown)
     lacking = [own.column for own in unknown if own.counts.keys() & set(MISSING_VALUES)]

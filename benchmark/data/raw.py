@@ -24,7 +24,7 @@ class Records:
     """What a card wants of one file, all values still text."""
 
     columns: dict[str, tuple[str, ...]]  # values of each column used, by its name in the file
-    lines: list[int]  # line number in the file of each row that the card's filter keeps
+    lines: list[int]  # line number in the file of each row that the card keeps
     unused: list[str]  # columns of the file that the card does not mention
 
 
@@ -49,8 +49,9 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
     advice = _Advice(card, file, text)
     try:
         header, rows = read_rows(text, card.source, file, source.location)
-        where = _positions([*used, *card.filter], header, source.location, advice)
+        where = _positions([*used, *card.filter, *card.exclude], header, source.location, advice)
         wanted = [(where[name], frozenset(values)) for name, values in card.filter.items()]
+        unwanted = [(where[name], frozenset(values)) for name, values in card.exclude.items()]
         cells = [where[name] for name in used]
         kept, lines = [], []
         for line, row in rows:
@@ -62,18 +63,25 @@ def read_records(card: Card, file: SourceFile, source: SourceBytes) -> Records:
                     remedy=advice.of_row(line, len(header))
                     or "if it is truncated, get it again; else correct source.delimiter in the card",
                 )
-            if not wanted or all(row[i].strip() in values for i, values in wanted):
+            if all(row[i].strip() in values for i, values in wanted) and not any(
+                row[i].strip() in values for i, values in unwanted
+            ):
                 kept.append([row[i] for i in cells])
                 lines.append(line)
     except csv.Error as error:
         raise DataError(
             f"The source file {source.location} is not valid {card.source.format.upper()}",
             got=str(error),
-            remedy=advice.of_header([], [*used, *card.filter])
+            remedy=advice.of_header([], [*used, *card.filter, *card.exclude])
             or "the file may be truncated; get it again; else correct source.delimiter in the card",
         ) from error
     columns = zip(*kept, strict=True) if kept else [()] * len(used)
-    mentioned = {*used, *card.filter, *(name for group in card.dropped for name in group.columns)}
+    mentioned = {
+        *used,
+        *card.filter,
+        *card.exclude,
+        *(name for group in card.dropped for name in group.columns),
+    }
     unused = [name for name in header if name not in mentioned]
     return Records(dict(zip(used, columns, strict=True)), lines, unused)
 

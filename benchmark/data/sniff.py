@@ -8,19 +8,20 @@ import io
 import itertools
 import os
 import re
+from array import array
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.data.card_parts import MISSING_VALUES, Source, SourceFile
+from benchmark.data.number_form import MARKS, PLAIN, Notation, NumberForm, file_decimal, notation
 from benchmark.data.raw import DELIMITERS, number_repeats, read_csv
-from benchmark.data.source import read_file
+from benchmark.data.source import LARGEST, read_file
 from benchmark.errors import DataError
 from benchmark.text.words import as_number
 
@@ -35,7 +36,9 @@ _NO_TEXT = {
     b"PAR1": "a Parquet file",
     b"SQLite": "a database",
 }
-_COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)?")
+
+MOST_BYTES = 500_000_000
+"""Most bytes of text, unpacked, that are read of a file that nobody has described."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +48,9 @@ class RawColumn:
     name: str
     values: tuple[str, ...]
     rows: NDArray[np.intp]  # of each row, the position of its value
-    decimal: str = "."
+    form: NumberForm = PLAIN  # how its numbers are written
+    mixed: str = ""  # why they are written in no single form, if they are not
+    none: frozenset[str] = frozenset()  # values that a user says stand for none, beside the usual marks
 
     @cached_property
     def counts(self) -> NDArray[np.intp]:
@@ -56,12 +61,12 @@ class RawColumn:
     def missing(self) -> NDArray[np.bool_]:
         """Whether each value stands for none."""
         marks = MISSING_MARKS - {"-"} if "+" in self.values else MISSING_MARKS
-        return np.array([value in marks for value in self.values], dtype=bool)
+        return np.array([value in marks or value in self.none for value in self.values], dtype=bool)
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
         """The number that each value is; NaN where it is none."""
-        found = (as_number(value.translate(_EXCHANGED[self.decimal])) for value in self.values)
+        found = (as_number(self.form.plain(value)) for value in self.values)
         return np.array([np.nan if own is None else own for own in found])
 
     def of(self, kept: NDArray[np.bool_]) -> RawColumn:
@@ -71,9 +76,6 @@ class RawColumn:
         return replace(self, values=tuple(self.values[i] for i in used), rows=np.searchsorted(used, rows))
 
 
-_EXCHANGED = {".": {}, ",": str.maketrans(",.", ".,")}
-
-
 @dataclass(frozen=True)
 class RawTable:
     """A file, how it is read, and what gave that away."""
@@ -81,6 +83,10 @@ class RawTable:
     source: Source
     columns: dict[str, RawColumn]
     found: tuple[str, ...]  # a sentence each
+    numbers: tuple[
+        str, ...
+    ] = ()  # how columns write numbers, where not as Python does
+    unclear: Mapping[str, Notation] = field(default_factory=dict)  # columns with two readings, by name
 
     @property
     def n_rows(self) -> int:
@@ -88,20 +94,41 @@ class RawTable:
         return len(next(iter(self.columns.values())).rows)
 
 
-def sniff(path: Path, folder: Path) -> RawTable:
+def sniff(
+    path: Path,
+    folder: Path,
+    *,
+    thousands: Sequence[str] = (),
+    decimals: Sequence[str] = (),
+    most_bytes: int = MOST_BYTES,
+) -> RawTable:
     """Read a CSV file of which nothing is known.
 
-    ``folder`` is where the card is to lie, which names the file from there. A DataError says that there is no
-    such file, that it is no table of text, or that a line does not fit the others.
+    A DataError says that there is no such file, that it is no table of text, that it is too large, or that a
+    line does not fit the others.
+
+    Parameters
+    ----------
+    path : Path
+        The file, gzipped or not.
+    folder : Path
+        Where the card is to lie, which names the file from there.
+    thousands, decimals : sequence of str
+        Columns whose point or comma separates thousands, or stands before decimals, where the file leaves
+        both readings open.
+    most_bytes : int
+        Most bytes of text, unpacked.
     """
-    content = read_file(path, SourceFile(path=str(path)))
+    content = read_file(path, SourceFile(path=str(path)), most=most_bytes)
     if content is None:
         raise DataError(f"There is no file {path}", remedy="correct the path")
     text, encoding, found = _decode(content, path)
+    size = len(content) if len(content) > LARGEST else None  # to unpack as much needs the card's word
+    del content
     delimiter, names, skipped, header = _layout(text, path)
     found += (f"Values are separated by {_SEPARATORS[delimiter]}.", header)
     source = Source(
-        files=(SourceFile(path=_from(path, folder), skip_lines=skipped),),
+        files=(SourceFile(path=_from(path, folder), skip_lines=skipped, size=size),),
         format="csv",
         delimiter=delimiter,
         encoding=encoding,
@@ -112,11 +139,17 @@ def sniff(path: Path, folder: Path) -> RawTable:
         found += ("Some values are in quotes.",)
     if repeats := [name for name in columns if re.sub(r"\.\d+$", "", name) in columns.keys() - {name}]:
         found += (f"Columns of the same name are numbered: {', '.join(repeats)}.",)
-    if _decimal_commas(columns.values()):
+    asked = {**dict.fromkeys(thousands, True), **dict.fromkeys(decimals, False)}
+    decimal, forms, unclear, said = _forms(columns.values(), delimiter, asked)
+    if decimal == ",":
         source = source.model_copy(update={"decimal": ","})
-        columns = {name: replace(column, decimal=",") for name, column in columns.items()}
         found += ("Numbers have a decimal comma.",)
-    return RawTable(source, columns, found)
+    mixed = {name: own.mixed for name, own in forms.items()}
+    columns = {
+        name: replace(column, form=forms[name].form or NumberForm(decimal), mixed=mixed[name])
+        for name, column in columns.items()
+    }
+    return RawTable(source, columns, found, said, unclear)
 
 
 def _from(path: Path, folder: Path) -> str:
@@ -226,7 +259,9 @@ def _sample(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
 def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:
     try:
         header, lines = read_csv(text, source, source.files[0], str(path))
-        rows = []
+        # A value is kept once, and of each cell its number only.
+        known: list[dict[str, int]] = [{} for _ in header]
+        rows = [array("i") for _ in header]
         for line, row in lines:
             if len(row) != len(header):
                 raise DataError(
@@ -235,28 +270,67 @@ def _read(text: str, source: Source, path: Path) -> dict[str, RawColumn]:
                     got=f"{len(row)} values",
                     remedy="correct the line, or get the file again if it is truncated",
                 )
-            rows.append(row)
+            for cell, values, codes in zip(row, known, rows, strict=True):
+                codes.append(values.setdefault(cell.strip(), len(values)))
     except csv.Error as error:
         raise DataError(f"{path} is not valid CSV", got=str(error), remedy="correct the file") from error
-    if not rows:
+    if not rows or not rows[0]:
         raise DataError(
             f"{path} has no rows", expected="rows below the header", got="none", remedy="get the file again"
         )
     columns = {}
-    for name, cells in zip(header, zip(*rows, strict=True), strict=True):
-        codes, values = pd.factorize(np.array([cell.strip() for cell in cells], dtype=object), sort=True)
-        columns[name] = RawColumn(name, tuple(map(str, values)), codes)
+    for name, values, codes in zip(header, known, rows, strict=True):
+        order = sorted(values)
+        place = np.empty(len(order), dtype=np.intp)
+        place[[values[value] for value in order]] = np.arange(len(order))
+        columns[name] = RawColumn(name, tuple(order), place[np.frombuffer(codes, dtype=np.intc)])
     return columns
 
 
-def _decimal_commas(columns: Iterable[RawColumn]) -> bool:
-    """Return whether more columns have decimal commas than decimal points."""
-    commas = points = 0
+def _forms(
+    columns: Iterable[RawColumn], delimiter: str, asked: Mapping[str, bool]
+) -> tuple[str, dict[str, Notation], dict[str, Notation], tuple[str, ...]]:
+    """Return the file's decimal mark, how each column writes numbers, what stays unclear, and sentences.
+
+    ``asked`` says of columns whether their mark separates thousands. Where nobody says it, the file's other
+    columns may; a comma in a file that is separated by commas is none before decimals.
+    """
+    found = {}
     for column in columns:
         values = [value for value in column.values if value not in MISSING_MARKS]
-        if values and all(map(_COMMA_NUMBER.fullmatch, values)):
-            # Three digits after each comma are thousands.
-            commas += any("," in value and len(value.partition(",")[2]) != 3 for value in values)
-        elif values and all(as_number(value) is not None for value in values):
-            points += any("." in value for value in values)
-    return commas > points
+        found[column.name] = notation(values)
+    known = file_decimal(found.values())
+    unclear, said, decimals = {}, [], Counter[str]()
+    for name, own in found.items():
+        if own.unclear:
+            mark, separates = own.unclear, asked.get(name)
+            if separates is None and known is not None and (known != mark or not own.whole):
+                separates = known != mark
+            elif separates is None and known is None and mark == "," == delimiter:
+                separates = True
+            elif separates is None and own.whole:
+                unclear[name] = own
+            form = own.read(thousands=bool(separates))
+            found[name] = own = replace(own, form=form, has_decimals=not separates)
+            if name not in unclear and (separates or mark == "," or name in asked):
+                said.append(_said(name, own.example, form))
+        elif own.form is not None and (own.form.thousands is not None or own.unit is not None):
+            said.append(_said(name, "", own.form))
+        if own.has_decimals and own.form is not None:
+            decimals[own.form.decimal] += 1
+    decimal = "," if decimals[","] > decimals["."] else "."
+    return decimal, found, unclear, tuple(said)
+
+
+def _said(name: str, example: str, form: NumberForm) -> str:
+    """Return how a column's numbers are read, in a sentence."""
+    names = {**MARKS, " ": "blank", "'": "apostrophe"}
+    parts = []
+    if form.thousands is not None:
+        parts.append(f"a {names[form.thousands]} separates thousands".replace("a apo", "an apo"))
+    elif example:
+        parts.append(f"a {names[form.decimal]} stands before decimals")
+    if form.unit is not None:
+        parts.append(f"the sign {form.unit} is passed over")
+    shown = f", so that {example!r} is {as_number(form.plain(example)):.12g}" if example else ""
+    return f"{name}: {' and '.join(parts)}{shown}."

@@ -46,10 +46,11 @@ BACKOFF = 1.0
 TIMEOUTS = (5.0, 30.0)
 """Seconds until a connection counts as failed, and a server that was reached as silent."""
 
-LARGEST = 2**32
-"""Most bytes that are unpacked where the card does not say how many there are."""
+LARGEST = 2**30
+"""Most bytes that are unpacked where nobody says how many there are."""
 
 _GZIP_ADDS = 1 << 16
+_CHUNK = 1 << 20
 _TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _UNPACK_ERRORS = (
     *(zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile),
@@ -60,6 +61,10 @@ _REMEDY: dict[type[DataError], str] = {
     DataError: f"delete the file or put the right one there; {_OWN_CARD}",
     DownloadError: f"try again later; {_OWN_CARD}",
 }
+
+
+_RAISE = "if it is as large as that, raise the limit with --max-mb, in megabytes of text when unpacked"
+_SAY_SIZE = "if it is as large as that, write in the card, beside the file, how many bytes it has: size = ..."
 
 
 class DataNotFoundError(DownloadError):
@@ -277,26 +282,36 @@ def _reason(error: requests.RequestException) -> str:
     return f"no connection to the server: {str(cause).rpartition(': ')[2]}"
 
 
-def read_file(path: Path, file: SourceFile) -> bytes | None:
-    """Return a local file's content, unpacked and verified, or None if there is no such file."""
+def read_file(path: Path, file: SourceFile, *, most: int | None = None) -> bytes | None:
+    """Return a local file's content, unpacked and verified, or None if there is no such file.
+
+    ``most`` bytes are read, packed or not; without it a file that is not packed may have any size.
+    """
     try:
+        if most is not None and (size := path.stat().st_size) > most:
+            raise _too_large(str(path), most, DataError, _RAISE, f"{size:,} bytes")
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         got, remedy = error.strerror or str(error), "make it a readable file"
         raise DataError(f"The source file {path} cannot be read", got=got, remedy=remedy) from error
-    content = _unzip(content, file, str(path), DataError)
+    content = _unzip(content, file, str(path), DataError, most)
     _verify(content, file, str(path), DataError)
     return content
 
 
-def _unzip(content: bytes, file: SourceFile, location: str, error: type[DataError]) -> bytes:
+def _unzip(
+    content: bytes, file: SourceFile, location: str, error: type[DataError], most: int | None = None
+) -> bytes:
     if not content.startswith(b"\x1f\x8b"):
         return content
     try:
         with gzip.open(io.BytesIO(content)) as stream:
-            return _limited(stream, file.size or LARGEST, location, error)
+            unknown = "" if file.size else _SAY_SIZE
+            return _limited(
+                stream, most or file.size or LARGEST, location, error, _RAISE if most else unknown
+            )
     except _UNPACK_ERRORS as cause:
         what = f"The gzipped file {location} is truncated or damaged"
         raise error(what, got=str(cause), remedy=_REMEDY[error]) from cause
@@ -332,17 +347,29 @@ def _extract(archive: bytes, member: str, most: int, location: str) -> bytes:
         return _limited(regular, most, location, DownloadError)
 
 
-def _limited(stream: IO[bytes] | gzip.GzipFile, most: int, location: str, error: type[DataError]) -> bytes:
+def _limited(
+    stream: IO[bytes] | gzip.GzipFile,
+    most: int,
+    location: str,
+    error: type[DataError],
+    remedy: str = "",
+) -> bytes:
     """Read a packed file, but stop where it turns out to be larger than it may be."""
-    content = stream.read(most + 1)
-    if len(content) > most:
-        raise error(
-            f"The source file {location} is larger than it may be",
-            expected=f"at most {most:,} bytes",
-            got="more",
-            remedy=_REMEDY[error],
-        )
-    return content
+    content = io.BytesIO()
+    while chunk := stream.read(min(_CHUNK, most + 1 - content.tell())):
+        content.write(chunk)
+        if content.tell() > most:
+            raise _too_large(location, most, error, remedy or _REMEDY[error])
+    return content.getvalue()
+
+
+def _too_large(location: str, most: int, error: type[DataError], remedy: str, got: str = "more") -> DataError:
+    return error(
+        f"The source file {location} is larger than it may be",
+        expected=f"at most {most:,} bytes",
+        got=got,
+        remedy=remedy,
+    )
 
 
 def _verify(content: bytes, file: SourceFile, location: str, error: type[DataError]) -> None:

@@ -1,0 +1,67 @@
+"""How much a column of an unknown file tells of the label and of the group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.data.sniff import RawColumn
+
+
+def finely(column: RawColumn) -> NDArray[np.intp]:
+    """Return codes of a column that lose less than its states: up to 50 bins of a number, or its values."""
+    numbers = column.numbers[column.rows]
+    if np.isnan(numbers).mean() > 0.5:
+        return column.rows
+    n_bins = min(50, max(2, len(numbers) // 50))
+    edges = np.unique(np.nanquantile(numbers, np.linspace(0, 1, n_bins + 1)[1:-1]))
+    return np.where(np.isnan(numbers), len(edges) + 1, np.searchsorted(edges, numbers, side="right"))
+
+
+def _table(codes: NDArray[Any], of: NDArray[np.bool_]) -> NDArray[np.float64]:
+    _, inverse = np.unique(codes, return_inverse=True)
+    return np.array(
+        [np.bincount(inverse[of == side], minlength=inverse.max() + 1) for side in (False, True)], float
+    )
+
+
+def told_by(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
+    """Return the share of the label's information that codes hold, less what chance alone gives."""
+    table = _table(codes, y)
+    n = table.sum()
+
+    def entropy(counts: NDArray[np.float64]) -> float:
+        p = counts[counts > 0] / n
+        return float(-(p * np.log(p)).sum())
+
+    shared = entropy(table.sum(0)) + entropy(table.sum(1)) - entropy(table.ravel())
+    return float((shared - (table.shape[1] - 1) / (2 * n)) / entropy(table.sum(1)))
+
+
+def right_by(codes: NDArray[Any], y: NDArray[np.bool_]) -> float:
+    """Return the share of the labels that codes alone tell."""
+    table = _table(codes, y)
+    return float(table.max(0).sum() / table.sum())
+
+
+def giving_away(codes: NDArray[Any], names: Sequence[str], y: NDArray[np.bool_]) -> str:
+    """Return the most frequent state, if any, of which nearly all rows have the same label."""
+    table = _table(codes, y)
+    n, states = table.sum(0), [names[code] for code in np.unique(codes)]
+    common = table.sum(1).max() / table.sum()
+    told = (table.max(0) >= 0.995 * n) & (n >= max(50, 0.02 * n.sum())) & (common < 0.9)
+    return str(states[int(np.argmax(np.where(told, n, 0)))]) if told.any() else ""
+
+
+def cramers_v(codes: NDArray[Any], member: NDArray[np.bool_]) -> float:
+    """Return Cramér's V of a column and a group, less what chance alone gives."""
+    table = _table(codes, member)
+    n = table.sum()
+    expected = np.outer(table.sum(1), table.sum(0)) / n
+    with np.errstate(invalid="ignore"):
+        chi = np.nansum((table - expected) ** 2 / expected)
+    return math.sqrt(max(0.0, float(chi - (table.shape[1] - 1)) / n))

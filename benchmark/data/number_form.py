@@ -1,0 +1,212 @@
+"""How a column writes its numbers: decimal mark, separator of thousands, a sign such as $ or %."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+MARKS = {".": "point", ",": "comma"}
+"""What may stand before decimals, and what it is called."""
+
+UNITS = ("$", "€", "£", "¥", "%")
+"""Signs that may stand beside a number."""
+
+_SPACES = ("\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{THIN SPACE}")
+_APOSTROPHES = ("\N{RIGHT SINGLE QUOTATION MARK}",)
+_PLAIN = {**dict.fromkeys(map(ord, _SPACES), " "), **dict.fromkeys(map(ord, _APOSTROPHES), "'")}
+_EXCHANGED = str.maketrans(",.", ".,")
+_NUMBER = re.compile(r"(\d[\d., ']*|[.,]\d+)([eE][+-]?\d+)?")
+_GROUPS = {mark: re.compile(rf"\d{{1,3}}(?:{re.escape(mark)}\d{{3}})+") for mark in (".", ",", " ", "'")}
+_FEW = 0.02  # share of the numbers with a mark that cannot outweigh all others
+_MANY = 20  # of which there are at least so many
+
+
+@dataclass(frozen=True)
+class NumberForm:
+    """How numbers are written.
+
+    Parameters
+    ----------
+    decimal : {".", ","}, default "."
+        What stands before decimals.
+    thousands : {".", ",", " ", "'"}, optional
+        What separates thousands; all four kinds of blanks count as one, and so do both apostrophes.
+    unit : str, optional
+        One of :data:`UNITS`, which is passed over. Beside ``%`` only zeros may stand without it.
+    """
+
+    decimal: str = "."
+    thousands: str | None = None
+    unit: str | None = None
+
+    def plain(self, text: str) -> str:
+        """Return a number as Python writes it; what is no number in this form stays none."""
+        if self.unit is not None:
+            bare = text.replace(self.unit, "", 1).strip()
+            if self.unit == "%" and bare == text and text.strip("0.,"):
+                return ""
+            text = re.sub(r"^([+-])\s+", r"\1", bare)
+        if self.thousands is not None:
+            text = text.translate(_PLAIN)
+            if self.thousands in text:
+                if not self._grouped.fullmatch(text):
+                    return ""
+                text = text.replace(self.thousands, "")
+        # Exchanged, not only replaced: a point among decimal commas is no decimal point.
+        return text.translate(_EXCHANGED) if self.decimal == "," else text
+
+    @cached_property
+    def _grouped(self) -> re.Pattern[str]:
+        decimals = rf"(?:{re.escape(self.decimal)}\d*)?"
+        return re.compile(rf"[+-]?{_GROUPS[self.thousands or ','].pattern}{decimals}")
+
+
+PLAIN = NumberForm()
+"""Numbers as Python writes them."""
+
+
+@dataclass(frozen=True)
+class Notation:
+    """What a column's values tell of how its numbers are written.
+
+    Parameters
+    ----------
+    form : NumberForm, optional
+        How they are written, where the column alone says so.
+    unit : str, optional
+        The sign beside them.
+    unclear : str, default ""
+        The mark that may stand before decimals as well as between thousands.
+    whole : str, default ""
+        A whole number that stands without that mark, which only one of both readings leaves right.
+    example : str, default ""
+        A number with that mark.
+    mixed : str, default ""
+        Why the column has no single form, if it has none.
+    has_decimals : bool, default False
+        Whether some number has decimals, without a doubt.
+    """
+
+    form: NumberForm | None = None
+    unit: str | None = None
+    unclear: str = ""
+    whole: str = ""
+    example: str = ""
+    mixed: str = ""
+    has_decimals: bool = False
+
+    def read(self, *, thousands: bool) -> NumberForm:
+        """Return the form in which the unclear mark separates thousands, or stands before decimals."""
+        other = "," if self.unclear == "." else "."
+        return (
+            NumberForm(other, self.unclear, self.unit)
+            if thousands
+            else NumberForm(self.unclear, None, self.unit)
+        )
+
+
+def notation(values: Sequence[str]) -> Notation:
+    """Return what distinct values, none of them missing, tell of how their numbers are written."""
+    unit = _unit(values)
+    bare = [_bare(value, unit) for value in values]
+    numbers = [(value, text) for value, text in zip(values, bare, strict=True) if _NUMBER.fullmatch(text)]
+    if not numbers or len(numbers) < 0.5 * len(values):
+        return Notation()
+    seen: dict[str, Counter[str]] = {mark: Counter() for mark in MARKS}
+    example: dict[tuple[str, str], str] = {}
+    other_marks = Counter[str]()
+    whole = ""
+    for value, text in numbers:
+        number = re.split("[eE]", text)[0]
+        for mark in (" ", "'"):
+            if mark in number:
+                before = re.split("[.,]", number)[0]
+                other_marks[mark if _GROUPS[mark].fullmatch(before) else "broken"] += 1
+                number = number.replace(mark, "")
+        found = _tells(number)
+        for mark, what in found:
+            seen[mark][what] += 1
+            example.setdefault((mark, what), value)
+        if not found and number.isdigit() and int(number) and text == number:
+            whole = whole or value
+    if other_marks["broken"]:
+        return Notation()
+    blank = next(iter(other_marks), None)
+    for found_of in seen.values():
+        marked = sum(found_of.values())
+        if 0 < found_of["decimal"] <= _FEW * marked and found_of["unclear"] >= _MANY and whole:
+            del found_of["decimal"]  # some typing errors do not tell how all others are written
+    decimal = [mark for mark in MARKS if seen[mark]["decimal"]]
+    grouped = [mark for mark in MARKS if seen[mark]["thousands"]]
+    unclear = [mark for mark in MARKS if seen[mark]["unclear"]]
+    if len(decimal) == 2 or len(grouped) == 2 or set(decimal) & set(grouped) or (blank and grouped):
+        shown = [example[m, w] for w in ("decimal", "thousands") for m in MARKS if (m, w) in example][:2]
+        return Notation(mixed=f"writes its numbers in two ways, such as {' and '.join(map(repr, shown))}")
+    if decimal or grouped:
+        mark = decimal[0] if decimal else _other(grouped[0])
+        behind = _other(mark)
+        separated = blank or (behind if behind in (*grouped, *unclear) else None)
+        return Notation(NumberForm(mark, separated, unit), unit, has_decimals=bool(decimal))
+    if blank:
+        return Notation(NumberForm(unclear[0] if unclear else ".", blank, unit), unit)
+    if len(unclear) == 2:
+        shown = [example[mark, "unclear"] for mark in MARKS]
+        return Notation(mixed=f"writes its numbers in two ways, such as {' and '.join(map(repr, shown))}")
+    if unclear:
+        (mark,) = unclear
+        return Notation(None, unit, mark, whole, example[mark, "unclear"])
+    return Notation(NumberForm(".", None, unit) if unit else None, unit)
+
+
+def file_decimal(notations: Iterable[Notation]) -> str | None:
+    """Return what stands before decimals in all columns of a file that tell, or None."""
+    marks = {own.form.decimal for own in notations if own.form is not None and _tells_decimal(own)}
+    return marks.pop() if len(marks) == 1 else None
+
+
+def _tells_decimal(own: Notation) -> bool:
+    return own.has_decimals or (own.form is not None and own.form.thousands in MARKS)
+
+
+def _other(mark: str) -> str:
+    return "," if mark == "." else "."
+
+
+def _unit(values: Sequence[str]) -> str | None:
+    """Return the only sign that stands beside a number, if half of the values or more have it."""
+    counts = Counter(unit for value in values for unit in UNITS if unit in value)
+    if len(counts) != 1:
+        return None
+    ((unit, times),) = counts.items()
+    return unit if times >= 0.5 * len(values) else None
+
+
+def _bare(value: str, unit: str | None) -> str:
+    text = value.translate(_PLAIN)
+    if unit is not None:
+        text = text.replace(unit, "", 1).strip()
+    return text[1:].strip() if text[:1] in ("+", "-") else text
+
+
+def _tells(number: str) -> list[tuple[str, str]]:
+    """Return what each mark in a number is: "decimal", "thousands" or "unclear"."""
+    counts = {mark: number.count(mark) for mark in MARKS if mark in number}
+    if not counts:
+        return []
+    if len(counts) == 2:
+        last = max(counts, key=number.rindex)
+        first = _other(last)
+        head = number[: number.rindex(last)]
+        if counts[last] == 1 and _GROUPS[first].fullmatch(head):
+            return [(first, "thousands"), (last, "decimal")]
+        return []
+    ((mark, times),) = counts.items()
+    if times > 1:
+        return [(mark, "thousands")] if _GROUPS[mark].fullmatch(number) else []
+    head, _, tail = number.partition(mark)
+    if len(tail) == 3 and 1 <= len(head) <= 3 and not head.startswith("0"):
+        return [(mark, "unclear")]
+    return [(mark, "decimal")]

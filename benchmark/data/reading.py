@@ -1,0 +1,215 @@
+"""How a file was read: labels, groups, rows left out. It is said before anything else."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmark.text.words import few, share
+
+FEW_ROWS = 30
+"""Rows below which nothing is known of a group."""
+
+_MOST_SHOWN = 8  # values that a line names
+_CLEAR, _LARGE = 3.0, 0.05  # standard errors, and difference of shares, from which two shares differ
+
+
+@dataclass(frozen=True)
+class Part:
+    """One side of the label, or of the groups.
+
+    Parameters
+    ----------
+    role : str
+        ``"favorable"``, ``"unfavorable"``, ``"deprived"`` or ``"favored"``.
+    column : str
+        Name of the column.
+    values : tuple of (str, int)
+        The values of the file on this side, each with its rows, the most frequent first.
+    rows : int
+        How many rows it has in all.
+    favorable : int
+        How many of these have the favorable label.
+    n_rows : int
+        How many rows both sides have.
+    name : str, default ""
+        The name of numbers that a condition chose: ``"10 and more"``.
+    span : str, default ""
+        The smallest and the largest of these.
+    """
+
+    role: str
+    column: str
+    values: tuple[tuple[str, int], ...]
+    rows: int
+    favorable: int
+    n_rows: int
+    name: str = ""
+    span: str = ""
+
+    def __str__(self) -> str:
+        if self.name:
+            text = f"{self.column} = {self.name} ({self.span}): {self.rows:,} rows"
+        elif len(self.values) == 1:
+            text = f"{self.column} = {self.values[0][0]!r}: {self.rows:,} rows"
+        else:
+            named = [f"{value!r} ({n:,})" for value, n in self.values]
+            text = f"{self.column} = {few(named, _MOST_SHOWN, 'other values')}: {self.rows:,} rows"
+        if self.role in ("favorable", "unfavorable"):
+            return f"{self.role} label: {text}, {share(self.rows / self.n_rows)}."
+        return f"{self.role} group: {text}, of which {share(self.favorable / self.rows)} have the favorable label."
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows that are left out, and whether this goes with the label or with the group.
+
+    Parameters
+    ----------
+    rows : int
+        How many.
+    why : str
+        What they have, in words that follow "rows with".
+    with_label, with_group : (float, float) or None
+        Share of favorable labels, or of the deprived group, among them and among the rows that are read; None
+        where it is not known of any.
+    goes_with : str, default ""
+        ``"label"`` or ``"group"`` if both shares differ clearly.
+    may_turn : bool, default False
+        Whether these rows could turn which group is better off.
+    """
+
+    rows: int
+    why: str
+    with_label: tuple[float, float] | None = None
+    with_group: tuple[float, float] | None = None
+    goes_with: str = ""
+    may_turn: bool = False
+
+    def __str__(self) -> str:
+        text = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'} with {self.why} "
+        text += "is left out" if self.rows == 1 else "are left out"
+        if self.with_label is not None:
+            out, kept = map(share, self.with_label)
+            text += f": {out} of them have the favorable label, {kept} of the others"
+        elif self.with_group is not None:
+            out, kept = map(share, self.with_group)
+            text += f": {out} of them are in the deprived group, {kept} of the others"
+        if not self.goes_with:
+            return f"{text}."
+        turn = " and could turn which group is better off" * self.may_turn
+        return f"{text}. So leaving them out goes with the {self.goes_with}{turn}."
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file was read.
+
+    Parameters
+    ----------
+    file : str
+        Name of the file.
+    rows_in_file, rows : int
+        Rows of the file, and those that are read.
+    parts : tuple of Part
+        The favorable and the unfavorable label, the deprived and the favored group.
+    left_out : tuple of LeftOut
+        Rows that are left out.
+    numbers : tuple of str, default ()
+        How columns write their numbers, where that is not as Python does.
+    merged : str, default ""
+        What to do where several values count as unfavorable that nobody named.
+    """
+
+    file: str
+    rows_in_file: int
+    rows: int
+    parts: tuple[Part, ...]
+    left_out: tuple[LeftOut, ...]
+    numbers: tuple[str, ...] = ()
+    merged: str = ""
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is said first."""
+        of = f" of {self.rows_in_file:,}" if self.rows < self.rows_in_file else ""
+        yield f"How {self.file} is read, {self.rows:,}{of} rows:"
+        for part in self.parts:
+            yield f"- {part}"
+            if part.role == "unfavorable" and self.merged:
+                yield f"  {self.merged}"
+        yield from (f"{'Warning: ' if own.goes_with else '- '}{own}" for own in self.left_out)
+        yield from (f"- numbers of {own}" for own in self.numbers)
+        for part in self.parts[2:]:
+            if part.rows < FEW_ROWS:
+                yield f"Warning: {small_group(part.role, part.rows)}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def small_group(role: str, rows: int) -> str:
+    """Say that a group is so small that no answer holds for it."""
+    return (
+        f"The {role} group has {rows:,} rows. Numbers on fewer than {FEW_ROWS} rows are mostly chance: "
+        "do not act on them."
+    )
+
+
+def left_out(
+    rows: NDArray[np.bool_],
+    why: str,
+    kept: NDArray[np.bool_],
+    y: NDArray[np.float64],
+    member: NDArray[np.float64],
+) -> LeftOut:
+    """Compare rows that are left out with those that are read.
+
+    ``y`` says whether each row of the file has the favorable label, ``member`` whether it is in the deprived
+    group: 1, 0, or NaN where that is not known.
+    """
+    label, group = (_shares(known, rows, kept) for known in (y, member))
+    n = int(rows.sum())
+    if label is not None and _differ(y, rows, kept):
+        return LeftOut(n, why, with_label=label, goes_with="label", may_turn=_may_turn(rows, kept, y, member))
+    if group is not None and _differ(member, rows, kept):
+        return LeftOut(n, why, with_group=group, goes_with="group", may_turn=_may_turn(rows, kept, y, member))
+    return LeftOut(n, why, with_label=label, with_group=group)
+
+
+def _shares(
+    known: NDArray[np.float64], rows: NDArray[np.bool_], kept: NDArray[np.bool_]
+) -> tuple[float, float] | None:
+    own, others = known[rows], known[kept]
+    own = own[~np.isnan(own)]
+    return (float(own.mean()), float(others.mean())) if len(own) else None
+
+
+def _differ(known: NDArray[np.float64], rows: NDArray[np.bool_], kept: NDArray[np.bool_]) -> bool:
+    own, others = known[rows], known[kept]
+    own = own[~np.isnan(own)]
+    both = np.concatenate([own, others]).mean()
+    error = math.sqrt(both * (1 - both) * (1 / len(own) + 1 / len(others)))
+    return bool(abs(own.mean() - others.mean()) > max(_LARGE, _CLEAR * error))
+
+
+def _may_turn(
+    rows: NDArray[np.bool_], kept: NDArray[np.bool_], y: NDArray[np.float64], member: NDArray[np.float64]
+) -> bool:
+    """Return whether what is not known of rows that are left out could change which group is better off."""
+    # Of each row that lacks one of the two, the other one may say what it is, or the opposite.
+    of_group = (np.ones_like(y), np.zeros_like(y), y, 1 - y)
+    of_label = (member, 1 - member)
+    differences = []
+    for group, label in itertools.product(of_group, of_label):
+        groups = np.where(np.isnan(member), group, member)
+        labels = np.where(np.isnan(y), label, y)
+        one, other = (labels[(rows | kept) & ~np.isnan(labels) & (groups == side)] for side in (1, 0))
+        if len(one) and len(other):
+            differences.append(float(one.mean() - other.mean()))
+    now = float(y[kept & (member == 1)].mean() - y[kept & (member == 0)].mean())
+    return any(own * now < 0 for own in differences)

@@ -1,0 +1,100 @@
+"""The two sides of a label or of the groups: the values that a user names for each."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmark.data.sniff import RawColumn
+from benchmark.data.states import MOST_LEVELS, MOST_STATES, Mask, bin_names, cut_of
+from benchmark.errors import DataError
+from benchmark.text.words import as_number, few
+
+_CONDITION = re.compile(r"(<=|>=|<|>)\s*(\S+)")
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+@dataclass
+class Side:
+    """Values that a user chose, the name of their state, and where a condition cuts numbers."""
+
+    values: frozenset[str]
+    name: str
+    cut: float | None = None
+    opposite: str = ""  # the condition that all other numbers fulfil, where there is one
+
+    def of(self, column: RawColumn) -> Mask:
+        """Return which values of a column are chosen."""
+        return np.array([value in self.values for value in column.values], dtype=bool)
+
+
+def side(column: RawColumn, asked: str, option: str) -> Side:
+    """Return the values that a user asks for: text as the file has it, numbers by value, or a condition."""
+    asked, numbers = asked.strip(), column.numbers
+    there = [value for value, gone in zip(column.values, column.missing, strict=True) if not gone]
+    if asked not in there and (found := _CONDITION.fullmatch(asked)):
+        limit = as_number(found[2])
+        if limit is None or (~np.isnan(numbers[~column.missing])).sum() < max(1, 0.9 * len(there)):
+            raise DataError(
+                f"{asked!r} is no condition for the column {column.name!r}",
+                expected="a condition such as '>= 10', for a column of numbers",
+                got=shown(column),
+                remedy=f"name values with --{option}",
+            )
+        at, low = cut_of(found[1], limit, numbers[~column.missing]), found[1][0] == "<"
+        chosen = ~column.missing & (numbers < at if low else numbers >= at)
+        values = frozenset(column.values[i] for i in np.flatnonzero(chosen))
+        opposite = f"{_OPPOSITE[found[1]]} {found[2]}"
+        return Side(values, bin_names([at], numbers[~column.missing])[0 if low else 1], at, opposite)
+    parts = listed(asked, there)
+    named, matched = set[str](), set[str]()
+    for value, own in zip(column.values, numbers, strict=True):
+        same = [part for part in parts if value in there and (part == value or as_number(part) == own)]
+        named |= {value} if same else set()
+        matched |= set(same)
+    if lacking := [part for part in parts if part not in matched]:
+        many = (~np.isnan(numbers)).sum() > MOST_LEVELS
+        hint = f"write --{option} '>= 10'; " if many else meant(lacking[0], there)
+        raise DataError(
+            f"The column {column.name!r} has no value {lacking[0]!r}",
+            expected=shown(column),
+            remedy=f"{hint}values are compared with the text of the file; several stand as A,B",
+        )
+    name = " or ".join(parts) if len(parts) <= 3 else f"{parts[0]} and {len(parts) - 1} more"
+    return Side(frozenset(named), name)
+
+
+def listed(asked: str, there: Sequence[str]) -> list[str]:
+    """Return the values of a list "A,B"; those that hold commas themselves are found if the file has them."""
+    pieces, known, parts = asked.split(","), set(there), list[str]()
+    first = 0
+    while first < len(pieces):
+        ends = range(len(pieces), first, -1)
+        texts = {end: ",".join(pieces[first:end]).strip() for end in ends}
+        last = next((end for end in ends if texts[end] in known), first + 1)
+        parts.append(texts[last])
+        first = last
+    return list(dict.fromkeys(parts))
+
+
+def as_list(values: Sequence[str]) -> str:
+    """Write values as an option takes them."""
+    return ",".join(values)
+
+
+def meant(name: str, known: Sequence[str]) -> str:
+    """Return which of the known names was probably meant, as a question, or nothing."""
+    close = difflib.get_close_matches(name.lower(), [own.lower() for own in known], n=1, cutoff=0.5)
+    return next((f"did you mean {own!r}? " for own in known if [own.lower()] == close), "")
+
+
+def shown(column: RawColumn, chosen: Mask | None = None) -> str:
+    """Return the values of a column, or those chosen, with their rows, the most frequent first."""
+    own = ~column.missing if chosen is None else chosen
+    order = sorted(np.flatnonzero(own), key=lambda i: -column.counts[i])
+    rows = [f"{column.values[i]!r} ({column.counts[i]:,} rows)" for i in order]
+    return few(rows, MOST_STATES, "other values")
