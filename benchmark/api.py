@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
+    from benchmark.data.reading import Reading
+
 _SHOWN = ("discrimination", "accuracy")  # what a notebook shows of a run
 
 
@@ -259,12 +261,15 @@ class Run:
         What was written to the folder, if it was written in this process.
     estimate : Estimate, optional
         What it would take, if it was only estimated.
+    reading : Reading, optional
+        How the file was read, if :func:`benchmark.quick` read it; ``print(run.reading)`` shows it.
     """
 
     folder: Path
     outcome: Outcome | None = None
     made: RunFolder | None = None
     estimate: Estimate | None = None
+    reading: Reading | None = None
 
     @functools.cached_property
     def finished(self) -> FinishedRun:

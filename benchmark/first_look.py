@@ -14,6 +14,7 @@ from benchmark.api import Run, run
 from benchmark.data.card import Card
 from benchmark.data.draft import MIN_COUNT, Wish, as_wish, draft
 from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
+from benchmark.data.limits import MOST_MB
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, DATASET, SEED, Asked
 from benchmark.experiment.first_file import first_experiment
@@ -33,6 +34,12 @@ def quick(
     sensitive: str,
     favorable: object = None,
     deprived: object = None,
+    unfavorable: object = None,
+    favored: object = None,
+    missing: object = None,
+    thousands: object = None,
+    decimals: object = None,
+    max_mb: float = MOST_MB,
     bias: str = BIAS,
     betas: Sequence[float] = BETAS,
     classifier: str | Sequence[str] = CLASSIFIERS,
@@ -64,6 +71,15 @@ def quick(
         such as ``">= 10"``. Values are compared with the text of the file, numbers by value.
     deprived : object, optional
         The deprived group, likewise; by default the one that has the favorable label least often.
+    unfavorable, favored : object, optional
+        The other side, likewise, where it is not all other values: rows with neither are left out.
+    missing : object, optional
+        Values that mean missing. Of the label and the groups, they leave their rows out; those of a column
+        are ``{"age": -9}``.
+    thousands, decimals : str or list of str, optional
+        Columns whose point or comma separates thousands, or stands before decimals.
+    max_mb : float, default 500
+        Largest file, in megabytes of text when unpacked.
     bias : str, default "label"
         Kind of bias to plant, one that needs no parameters: by default favorable labels of the deprived group
         are turned.
@@ -87,7 +103,8 @@ def quick(
     Raises
     ------
     BetabenchError
-        If the data cannot be read, or there is no such column, value or group.
+        If the data cannot be read, or there is no such column, value or group. A
+        :class:`~benchmark.data.doubts.DoubtError` names what can be read in two ways, and what says which.
 
     Examples
     --------
@@ -102,7 +119,19 @@ def quick(
         names = (classifier,) if isinstance(classifier, str) else tuple(classifier)
         return first_look(
             data,
-            Wish(label, as_wish(favorable), sensitive, as_wish(deprived), min_count),
+            Wish(
+                label,
+                as_wish(favorable),
+                sensitive,
+                as_wish(deprived),
+                min_count,
+                unfavorable=as_wish(unfavorable),
+                favored=as_wish(favored),
+                missing=as_wish(missing),
+                thousands=as_wish(thousands),
+                decimals=as_wish(decimals),
+                max_mb=max_mb,
+            ),
             Asked(bias, tuple(betas), names, repetitions, seed),
             output=output,
             workers=workers,
@@ -170,6 +199,7 @@ def first_look(
         formats=formats,
         console=console,
     )
+    made = replace(made, reading=drafted.reading)
     statistics = made.statistics()
     write_statistics(
         folder / "statistics",

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from benchmark.cli.common import EXIT_OK, EXIT_USAGE, command
 from benchmark.cli.quick import roles
+from benchmark.text.console import say
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from benchmark.data.doubts import DoubtError
+    from benchmark.data.draft import Wish
 
 
 def add(commands: Any) -> None:
@@ -26,30 +32,83 @@ def add(commands: Any) -> None:
     option("--out FILE", "card to write; default: NAME.toml here", type=Path)
 
 
+_WISHED = (
+    *("label", "favorable", "unfavorable", "sensitive", "deprived", "favored"),
+    *("missing", "thousands", "decimals", "max_mb", "min_count"),
+)
+"""Options that say how a file is read, as :func:`benchmark.cli.quick.roles` adds them."""
+
+_ADDED = ("missing", "thousands", "decimals")  # options whose answers join those that were given
+_Made = TypeVar("_Made")
+
+
 def require_roles(options: argparse.Namespace, console: Console) -> bool:
     """Return whether all roles are named; else propose some in a terminal, or raise a DataError."""
-    from benchmark.data.draft import missing_roles, proposals
+    from benchmark.data.proposals import missing_roles, proposals
     from benchmark.data.sniff import sniff
-    from benchmark.text.console import say
 
     asked = {name: getattr(options, name) for name in ("label", "favorable", "sensitive")}
     if all(asked.values()):
         return True
-    table = sniff(options.file, Path())
+    table = sniff(options.file, Path(), most_mb=options.max_mb)
     if not console.is_terminal:
         raise missing_roles(table, asked)
     for line in proposals(table, asked):
         say(console, line)
+    say(console, "Nothing is written: name them, and call the command again.")
     return False
+
+
+def asking(options: argparse.Namespace, console: Console, act: Callable[[], _Made]) -> _Made:
+    """Return what comes of it; in a terminal, what the file leaves open is asked, and the options changed."""
+    from benchmark.data.doubts import DoubtError
+
+    answered: list[str] = []
+    while True:
+        try:
+            made = act()
+        except DoubtError as doubt:
+            if not (console.is_terminal and sys.stdin.isatty()):
+                raise
+            answered.append(_answer(options, console, doubt))
+        else:
+            if answered:
+                say(console, f"To be asked nothing, type next time: {' '.join(answered)}")
+            return made
+
+
+def _answer(options: argparse.Namespace, console: Console, doubt: DoubtError) -> str:
+    """Ask the first question, set the options that its answer stands for, and return them as typed."""
+    question = doubt.questions[0]
+    say(console, question.text + ".", "yellow")
+    for number, answer in enumerate(question.answers, 1):
+        say(console, f"  {number}: {answer.words[0].upper()}{answer.words[1:]}. ({answer.typed})")
+    try:
+        chosen = console.input("Number of the answer (Enter ends): ", markup=False).strip()
+    except EOFError:
+        chosen = ""
+    if chosen not in map(str, range(1, len(question.answers) + 1)):
+        raise doubt
+    answer = question.answers[int(chosen) - 1]
+    for name, value in answer.options.items():
+        given = getattr(options, name)
+        setattr(options, name, f"{given},{value}" if given and name in _ADDED else value)
+    return answer.typed
+
+
+def wish_of(options: argparse.Namespace) -> Wish:
+    """Return what options say of a file."""
+    from benchmark.data.draft import Wish
+
+    return Wish(**{name: getattr(options, name) for name in _WISHED})
 
 
 def _new_dataset(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from benchmark.data.draft import Wish, draft
+    from benchmark.data.draft import draft
     from benchmark.data.draft_text import card_text, slug, summary_lines
     from benchmark.errors import CardError
-    from benchmark.text.console import say
     from benchmark.text.files import write_atomically
 
     console = Console(emoji=False)
@@ -60,8 +119,7 @@ def _new_dataset(options: argparse.Namespace) -> int:
         raise CardError(
             "Existing files are not overwritten", got=str(out), remedy="choose another --out, or move it away"
         )
-    wish = Wish(options.label, options.favorable, options.sensitive, options.deprived, options.min_count)
-    drafted = draft(options.file, wish, out.parent)
+    drafted = asking(options, console, lambda: draft(options.file, wish_of(options), out.parent))
     write_atomically(out, card_text(drafted, options.file, options.min_count))
     for line in summary_lines(drafted):
         say(console, line, "yellow" if line.startswith(("Note", "Warning")) else "")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options, command
+from benchmark.data.limits import MOST_MB
 from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, MOST_REPETITIONS, SEED
 
 
@@ -60,11 +61,29 @@ def roles(option: Options) -> None:
         "--favorable VALUE",
         "value of the label that is good for people, as the file has it; several as A,B; of numbers '>= 10'",
     )
+    option(
+        "--unfavorable VALUE",
+        "the other values, likewise; rows with neither are left out; default: all that are not favorable",
+    )
     option("--sensitive COLUMN", "column of the groups")
     option(
         "--deprived GROUP",
         "the deprived group, likewise: F, 'Black,Asian', '< 25'; default: the one with the favorable "
         "label least often",
+    )
+    option(
+        "--favored GROUP",
+        "the other group, likewise; rows of neither are left out; default: everybody else",
+    )
+    option(
+        "--missing VALUES",
+        "values that mean missing: A,B of the label and the groups, whose rows are left out; of another "
+        "column as 'age=-9,points=99'",
+    )
+    option("--thousands COLUMNS", "columns A,B in which the point or comma of 1.234 separates thousands")
+    option("--decimals COLUMNS", "columns A,B in which it stands before decimals")
+    option(
+        "--max-mb N", "largest file, in megabytes of text; default: %(default)g", type=float, default=MOST_MB
     )
     option("--min-count N", "merge values that fewer rows have; default: 5", type=int, default=5)
 
@@ -79,8 +98,7 @@ def _quick(options: argparse.Namespace) -> int:
 def _answered(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from benchmark.cli.new_dataset import require_roles
-    from benchmark.data.draft import Wish
+    from benchmark.cli.new_dataset import asking, require_roles, wish_of
     from benchmark.experiment.first import Asked
     from benchmark.first_look import first_look
     from benchmark.text.console import say
@@ -89,17 +107,22 @@ def _answered(options: argparse.Namespace) -> int:
     console = Console(emoji=False)
     if not require_roles(options, console):
         return EXIT_USAGE
-    made = first_look(
-        options.file,
-        Wish(options.label, options.favorable, options.sensitive, options.deprived, options.min_count),
-        Asked(
-            options.bias, tuple(options.betas), tuple(options.classifier), options.repetitions, options.seed
+    asked = Asked(
+        options.bias, tuple(options.betas), tuple(options.classifier), options.repetitions, options.seed
+    )
+    made = asking(
+        options,
+        console,
+        lambda: first_look(
+            options.file,
+            wish_of(options),
+            asked,
+            output=options.output,
+            workers=options.workers,
+            figures=options.figures,
+            formats=figure_formats(options.formats),
+            console=console,
         ),
-        output=options.output,
-        workers=options.workers,
-        figures=options.figures,
-        formats=figure_formats(options.formats),
-        console=console,
     )
     say(console, f"The report: {made.folder / 'report.html'}")
     assert made.outcome is not None

@@ -162,7 +162,7 @@ def _codes(column: RawColumn, there: Sequence[int], *, by_number: bool) -> list[
 def _lone(
     distinct: NDArray[np.float64],
     counts: Mapping[float, int],
-    codes: frozenset[int] | set[int],
+    codes: Collection[int],
     sign: int = 1,
 ) -> list[float]:
     """Return the greatest numbers, if they are codes, and apart from the others."""
@@ -253,8 +253,8 @@ def _about_codes(
         answers.append(Answer("it is a value like the others", {options[1]: rest}))
     none = {"missing": as_list([f"{column.name}={name}" for name in names])}
     return Question(
-        f"The {which} {_rows(column, codes)} of {column.name!r} may stand for none, "
-        f"and would count as {where}",
+        f"The {which} {_rows(column, codes)} of {column.name!r} may mean that nobody knows it, "
+        f"and would be {where}",
         (Answer("nobody knows it, so these rows are left out", none), *answers),
     )
 

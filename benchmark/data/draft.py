@@ -14,15 +14,24 @@ from numpy.typing import NDArray
 
 from benchmark.data.association import cramers_v, finely, giving_away, right_by, told_by
 from benchmark.data.card_parts import CategoricalColumn, NumericColumn
-from benchmark.data.doubts import DoubtError, Question, doubts_of_sides, marks_in_doubt, standing_apart
+from benchmark.data.doubts import (
+    Answer,
+    DoubtError,
+    Question,
+    doubts_of_sides,
+    marks_in_doubt,
+    standing_apart,
+)
+from benchmark.data.limits import MOST_MB
 from benchmark.data.load import Coder
 from benchmark.data.proposals import require_column
 from benchmark.data.reading import FEW_ROWS, Part, Reading, left_out
-from benchmark.data.sides import Side, as_list, listed, shown, side
-from benchmark.data.sniff import MOST_BYTES, RawColumn, RawTable, sniff
+from benchmark.data.sides import Side, as_list, counted, listed, shown, side
+from benchmark.data.sniff import RawColumn, RawTable, sniff
 from benchmark.data.states import (
     MISSING,
     MOST_LEVELS,
+    MOST_STATES,
     OTHER,
     Found,
     Mask,
@@ -62,7 +71,7 @@ class Wish:
     missing: str | None = None  # values for none: of the label and the groups, or of a column as COLUMN=VALUE
     thousands: str | None = None  # columns whose point or comma separates thousands
     decimals: str | None = None  # columns where it stands before decimals
-    most_bytes: int = MOST_BYTES  # of text, unpacked
+    max_mb: float = MOST_MB  # largest file, in megabytes of text, unpacked
 
 
 def as_wish(value: object) -> str | None:
@@ -119,7 +128,7 @@ def draft(path: Path, wish: Wish, folder: Path) -> Draft:
     ways.
     """
     columns = {name: listed(own, ()) for name in ("thousands", "decimals") if (own := getattr(wish, name))}
-    table = sniff(path, folder, most_bytes=wish.most_bytes, **columns)
+    table = sniff(path, folder, most_mb=wish.max_mb, **columns)
     for option, names in columns.items():
         for name in names:
             require_column(name, option, table)
@@ -164,6 +173,8 @@ class _Drafting:
         group, picked = self._group(sensitive, deprived, y)
         member = sensitive.codes == sensitive.entry["states"].index(group)
         self._read(whole, kept, favorable, deprived, y, member)
+        if deprived is None:
+            self._require_group()
         self._features(label, sensitive)
         self._look(y, member)
         self._repeated_rows()
@@ -223,7 +234,9 @@ class _Drafting:
             missing: Mask = column.missing
             left, why = missing.copy(), f"no {name!r}"
             if column.none and (codes := [own for own in column.values if own in column.none]):
-                why += f" ({few(list(map(repr, codes)))} {'stands' if len(codes) == 1 else 'stand'} for none)"
+                why += (
+                    f" ({few(list(map(repr, codes)))} {'counts' if len(codes) == 1 else 'count'} as missing)"
+                )
             if name == self.wish.sensitive and (first is None or first.cut is None) and other is None:
                 # Together too few for a state of their own, and no member of another group.
                 rare: Mask = ~missing & (column.counts < self.least)
@@ -291,13 +304,23 @@ class _Drafting:
         rest = [value for value, _ in parts[1].values]
         if wish.unfavorable is None and favorable.cut is None and len(rest) > 1:
             merged = (
-                f"All {len(rest)} count as unfavorable. To leave rows with some of them out, name the others: "
+                f"All {len(rest)} count as unfavorable. To leave some of them out, name the others: "
                 f"--unfavorable {json.dumps(as_list(rest[:1]), ensure_ascii=False)}"
             )
         made.problems += map(str, gone)
         made.reading = Reading(
             self.file, made.table.n_rows, len(y), tuple(parts), tuple(gone), made.table.numbers, merged
         )
+
+    def _require_group(self) -> None:
+        """Ask who is deprived where rows that are left out could turn what the others say."""
+        assert self.made.reading is not None
+        name = self.wish.sensitive
+        if turning := [own for own in self.made.reading.left_out if own.may_turn]:
+            groups = [group for group, _ in counted(self.raw[name])][:MOST_STATES]
+            answers = tuple(Answer(f"{group} is deprived", {"deprived": group}) for group in groups)
+            what = f"Which group of {name!r} is deprived, these rows do not tell. {turning[0]}"
+            raise DoubtError([Question(what, answers)])
 
     @staticmethod
     def _known(whole: RawColumn, read: RawColumn, of: Mask) -> NDArray[np.float64]:
@@ -422,7 +445,7 @@ class _Drafting:
         if apart:
             made.problems.append(
                 f"Numbers that stand apart from all others of their column are read as numbers: "
-                f"{few(apart, 8)}. If they stand for none, say so with --missing COLUMN=NUMBER."
+                f"{few(apart, 8)}. If they mean missing, say so with --missing COLUMN=NUMBER."
             )
 
     def _coded(self, column: RawColumn, found: Found) -> Kept:
@@ -520,13 +543,11 @@ def _without_codes(columns: Mapping[str, RawColumn], wish: Wish) -> dict[str, Ra
 
 def _part(role: str, column: RawColumn, chosen: Side | None, own: Mask, y: Mask) -> Part:
     """Return what there is to say of one side."""
-    counts = np.bincount(column.rows[own], minlength=len(column.values))
-    order = sorted(np.flatnonzero(counts), key=lambda i: -counts[i])
-    values = tuple((column.values[i], int(counts[i])) for i in order)
-    numbers = column.numbers[np.flatnonzero(counts)]
+    values = counted(column.of(own))
+    numbers = column.of(own).numbers
     name = span = ""
     if chosen is not None and chosen.cut is not None:
         low, high = np.nanmin(numbers), np.nanmax(numbers)
         name = f"below {figure(chosen.cut)}" if high < chosen.cut else f"{figure(chosen.cut)} and more"
         span = f"from {figure(low)} to {figure(high)}"
-    return Part(role, column.name, values, int(own.sum()), int((own & y).sum()), len(own), name, span)
+    return Part(role, column.name, tuple(values), int(own.sum()), int((own & y).sum()), len(own), name, span)

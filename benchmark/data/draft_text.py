@@ -74,6 +74,9 @@ def _lines(draft: Draft, file: Path, min_count: int, name: str | None) -> Iterat
     if draft.filter:
         yield from _comment("Only rows with these values are read: the others have no label or no group.")
         yield f"filter = {_inline(draft.filter, _several_short)}"
+    if draft.exclude:
+        yield from _comment("Rows with these values are left out: they have no label or no group.")
+        yield f"exclude = {_inline(draft.exclude, _several_short)}"
     reasons: dict[str, list[str]] = {}
     for name, reason in draft.dropped.items():
         reasons.setdefault(reason, []).append(name)
@@ -164,7 +167,10 @@ def _comment(text: str) -> Iterator[str]:
 
 
 def summary_lines(draft: Draft) -> Iterator[str]:
-    """Say in a few lines what was drafted."""
+    """Say in a few lines what was drafted: first how labels and groups were read."""
+    read = draft.reading
+    if read is not None:
+        yield from read.lines()
     kept = list(draft.kept)
     yield f"{len(kept)} columns are read, in {draft.n_rows:,} rows: {few(kept, 20, 'others')}."
     reasons: dict[str, list[str]] = {}
@@ -173,7 +179,8 @@ def summary_lines(draft: Draft) -> Iterator[str]:
     for reason, names in reasons.items():
         yield f"Left out: {few(names, 8)}: {reason}."
     yield from (f"Warning: {warning}" for warning in draft.warnings)
-    yield from (f"Note: {problem}" for problem in draft.problems)
+    said = set() if read is None else set(map(str, read.left_out))
+    yield from (f"Note: {problem}" for problem in draft.problems if problem not in said)
 
 
 def disclosed(folder: Path, with_rows: bool, min_count: int) -> Iterator[str]:

@@ -46,7 +46,7 @@ def missing_roles(table: RawTable, asked: Mapping[str, str | None]) -> DataError
     return DataError(
         f"{options} must be named",
         expected="of the columns " + few(list(map(repr, table.columns)), _MOST_NAMED, "others"),
-        remedy="say which column is the label, which value of it is favorable, and which column is sensitive. "
+        remedy="say which column is the label, which of its values is favorable, which column is sensitive. "
         f"They may be: {'; '.join(proposals(table, asked))}",
     )
 

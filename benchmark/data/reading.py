@@ -62,7 +62,8 @@ class Part:
             text = f"{self.column} = {few(named, _MOST_SHOWN, 'other values')}: {self.rows:,} rows"
         if self.role in ("favorable", "unfavorable"):
             return f"{self.role} label: {text}, {share(self.rows / self.n_rows)}."
-        return f"{self.role} group: {text}, of which {share(self.favorable / self.rows)} have the favorable label."
+        rate = share(self.favorable / self.rows)
+        return f"{self.role} group: {text}, of which {rate} have the favorable label."
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,12 @@ def meant(name: str, known: Sequence[str]) -> str:
 def shown(column: RawColumn, chosen: Mask | None = None) -> str:
     """Return the values of a column, or those chosen, with their rows, the most frequent first."""
     own = ~column.missing if chosen is None else chosen
-    order = sorted(np.flatnonzero(own), key=lambda i: -column.counts[i])
-    rows = [f"{column.values[i]!r} ({column.counts[i]:,} rows)" for i in order]
+    rows = [f"{value!r} ({n:,} rows)" for value, n in counted(column, own)]
     return few(rows, MOST_STATES, "other values")
+
+
+def counted(column: RawColumn, chosen: Mask | None = None) -> list[tuple[str, int]]:
+    """Return the values of a column, or those chosen, each with its rows, the most frequent first."""
+    own = np.arange(len(column.values)) if chosen is None else np.flatnonzero(chosen)
+    order = sorted(own.tolist(), key=lambda i: -int(column.counts[i]))
+    return [(column.values[i], int(column.counts[i])) for i in order]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.card_parts import MISSING_VALUES, Source, SourceFile
+from benchmark.data.limits import MOST_MB
 from benchmark.data.number_form import MARKS, PLAIN, Notation, NumberForm, file_decimal, notation
 from benchmark.data.raw import DELIMITERS, number_repeats, read_csv
 from benchmark.data.source import LARGEST, read_file
@@ -36,9 +37,6 @@ _NO_TEXT = {
     b"PAR1": "a Parquet file",
     b"SQLite": "a database",
 }
-
-MOST_BYTES = 500_000_000
-"""Most bytes of text, unpacked, that are read of a file that nobody has described."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +63,8 @@ class RawColumn:
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
-        """The number that each value is; NaN where it is none."""
-        found = (as_number(self.form.plain(value)) for value in self.values)
+        """The number that each value is; NaN where it is none, or only a code for a missing one."""
+        found = (None if value in self.none else as_number(self.form.plain(value)) for value in self.values)
         return np.array([np.nan if own is None else own for own in found])
 
     def of(self, kept: NDArray[np.bool_]) -> RawColumn:
@@ -83,9 +81,7 @@ class RawTable:
     source: Source
     columns: dict[str, RawColumn]
     found: tuple[str, ...]  # a sentence each
-    numbers: tuple[
-        str, ...
-    ] = ()  # how columns write numbers, where not as Python does
+    numbers: tuple[str, ...] = ()  # how columns write numbers, where not as Python does
     unclear: Mapping[str, Notation] = field(default_factory=dict)  # columns with two readings, by name
 
     @property
@@ -100,7 +96,7 @@ def sniff(
     *,
     thousands: Sequence[str] = (),
     decimals: Sequence[str] = (),
-    most_bytes: int = MOST_BYTES,
+    most_mb: float = MOST_MB,
 ) -> RawTable:
     """Read a CSV file of which nothing is known.
 
@@ -116,10 +112,10 @@ def sniff(
     thousands, decimals : sequence of str
         Columns whose point or comma separates thousands, or stands before decimals, where the file leaves
         both readings open.
-    most_bytes : int
-        Most bytes of text, unpacked.
+    most_mb : float
+        Most megabytes of text, unpacked.
     """
-    content = read_file(path, SourceFile(path=str(path)), most=most_bytes)
+    content = read_file(path, SourceFile(path=str(path)), most=int(1e6 * most_mb))
     if content is None:
         raise DataError(f"There is no file {path}", remedy="correct the path")
     text, encoding, found = _decode(content, path)

@@ -65,6 +65,8 @@ def useless(column: RawColumn) -> str:
         return "numbers the rows" if whole and counting else ""
     if np.isnan(numbers).mean() < 0.1:
         return ""
+    if column.mixed:
+        return column.mixed
     if n > 0.5 * n_rows and n > MOST_STATES:
         long = np.mean([len(value.split()) for value in values]) >= 4
         return f"{'is free text' if long else 'identifies rows'}: {n:,} different values"

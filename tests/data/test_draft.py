@@ -60,6 +60,10 @@ def of(column: str, *states: str) -> Callable[[Draft, Dataset], bool]:
     return lambda _, dataset: dataset.card.columns[column].states == states
 
 
+def of_bins(column: str, edge: str) -> Callable[[Draft, Dataset], bool]:
+    return lambda made, _: float(edge) in made.columns[column].entry["bins"]
+
+
 def without(column: str, reason: str) -> Callable[[Draft, Dataset], bool]:
     return lambda made, _: reason in made.dropped[column]
 
@@ -85,7 +89,7 @@ AWKWARD: dict[str, tuple[str | bytes, Callable[[Draft, Dataset], bool]]] = {
         text(rows(size=lambda i: f"{spread(i)},5"), ";"),
         lambda made, _: made.table.source.decimal == "," and "200 to below 400" in str(made.columns["size"]),
     ),
-    "thousands": (text(rows(pay=lambda i: f'"1,{spread(i):03}"')), without("pay", "different values")),
+    "thousands": (text(rows(pay=lambda i: f'"1,{spread(i):03}"')), of_bins("pay", "1200")),
     "repeated names": (
         text(rows(a=lambda i: i % 2, b=lambda i: i % 3)).replace(",a,b\n", ",a,a\n"),
         lambda _, dataset: list(dataset.card.columns)[-2:] == ["a", "a.1"],

@@ -1,0 +1,368 @@
+"""How files are read that can be read in two ways: it is said, or asked, and never guessed."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmark.data.doubts import DoubtError
+from benchmark.data.draft import Draft, Wish, as_wish, draft
+from benchmark.data.draft_text import card_text, summary_lines
+from benchmark.data.load import Dataset, load_dataset
+from benchmark.data.number_form import notation
+from benchmark.data.proposals import missing_roles, proposals
+from benchmark.data.sniff import sniff
+from benchmark.errors import DataError
+from tests.data.made_up import FILES, N, write
+
+WISH = Wish("y", "1", "sex", "f")
+
+
+def read(name: str, folder: Path, **asked: str | None) -> tuple[Draft, Dataset]:
+    """Draft one of the made-up files, and load it by its card."""
+    path = write(name, folder)
+    made = draft(path, replace(WISH, **asked), folder)
+    card = folder / "card.toml"
+    card.write_text(card_text(made, path, 5), encoding="utf-8")
+    dataset = load_dataset(card)
+    for i, column in enumerate(made.kept.values()):
+        assert np.array_equal(dataset.table.codes[:, i], column.codes)
+    return made, dataset
+
+
+def sizes(made: Draft) -> dict[str, int]:
+    assert made.reading is not None
+    return {part.role: part.rows for part in made.reading.parts}
+
+
+def true(name: str, column: str, *values: str) -> int:
+    """Return how many rows of a file have one of some values, counted from its text."""
+    header, *lines = FILES[name]().splitlines()
+    at = header.split(",").index(column)
+    return sum(line.split(",")[at] in values for line in lines)
+
+
+ASKED: list[tuple[str, dict[str, str | None], str, dict[str, int]]] = [
+    # The file, what is asked of it, a command that the error spells out, and the rows that it leads to.
+    (
+        "mix.csv",
+        {},
+        "--favorable 1.0,1,Yes,yes,True --unfavorable NO,No,False,0,no",
+        {"favorable": true("clean.csv", "y", "1"), "unfavorable": true("clean.csv", "y", "0")},
+    ),
+    (
+        "sexmix.csv",
+        {"deprived": "F"},
+        "--deprived F,Female,f,female --favored m,Male,male,M",
+        {"deprived": true("clean.csv", "sex", "f"), "favored": true("clean.csv", "sex", "m")},
+    ),
+    (
+        "sexmix.csv",
+        {"deprived": None},
+        "--deprived F,Female,f,female --favored m,Male,male,M",
+        {"deprived": true("clean.csv", "sex", "f"), "favored": true("clean.csv", "sex", "m")},
+    ),
+    ("lab9.csv", {}, "--missing y=9", {"unfavorable": true("lab9.csv", "y", "2")}),
+    ("lab9.csv", {}, "--unfavorable 2,9", {"unfavorable": true("lab9.csv", "y", "2", "9")}),
+    ("sens9.csv", {"deprived": "2"}, "--missing sex=9", {"favored": true("sens9.csv", "sex", "1")}),
+    ("sens9.csv", {"deprived": None}, "--missing sex=9", {"favored": true("sens9.csv", "sex", "1")}),
+    ("sens9.csv", {"deprived": "2"}, "--favored 1,9", {"favored": true("sens9.csv", "sex", "1", "9")}),
+    (
+        "m9.csv",
+        {"sensitive": "age", "deprived": "< 25"},
+        "--missing age=-9",
+        {"deprived": true("m9.csv", "age", *map(str, range(25)))},
+    ),
+    (
+        "m9.csv",
+        {"sensitive": "age", "deprived": "< 25"},
+        '--favored ">= 25"',
+        {"deprived": true("m9.csv", "age", "-9", *map(str, range(25)))},
+    ),
+    (
+        "m9.csv",
+        {"label": "points", "favorable": ">= 10"},
+        "--missing points=99",
+        {"favorable": true("m9.csv", "points", *map(str, range(10, 21)))},
+    ),
+    (
+        "m9.csv",
+        {"label": "points", "favorable": ">= 10"},
+        '--unfavorable "< 10"',
+        {"favorable": true("m9.csv", "points", "99", *map(str, range(10, 21)))},
+    ),
+    ("eu_alone.csv", {}, "--thousands income", {}),
+    ("eu_alone.csv", {}, "--decimals income", {}),
+    ("sensmiss.csv", {"deprived": None}, "--deprived f", {"favored": true("sensmiss.csv", "sex", "m")}),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "typed", "rows"), ASKED, ids=[f"{own[0]} {own[2]}" for own in ASKED]
+)
+def test_what_can_be_read_in_two_ways_is_asked_and_an_option_answers(
+    name: str, asked: dict[str, str | None], typed: str, rows: dict[str, int], tmp_path: Path
+) -> None:
+    with pytest.raises(DoubtError) as raised:
+        read(name, tmp_path, **asked)
+    assert f"type {typed} (" in str(raised.value)
+    answered = {option: value.strip('"') for option, value in re.findall(r'--(\w+) ("[^"]*"|\S+)', typed)}
+    made, dataset = read(name, tmp_path, **(asked | answered))
+    assert sizes(made).items() >= rows.items()
+    assert len(dataset.table) == sizes(made)["favorable"] + sizes(made)["unfavorable"]
+
+
+def test_clean_files_and_sides_that_are_listed_need_nothing_new(tmp_path: Path) -> None:
+    made, _ = read("clean.csv", tmp_path)
+    assert sizes(made) == {
+        "favorable": true("clean.csv", "y", "1"),
+        "unfavorable": true("clean.csv", "y", "0"),
+        "deprived": true("clean.csv", "sex", "f"),
+        "favored": true("clean.csv", "sex", "m"),
+    }
+    made, _ = read("mix.csv", tmp_path, favorable="1,Yes,True", unfavorable="0,No")
+    assert made.reading is not None
+    (out,) = made.reading.left_out
+    assert out.rows == N - sizes(made)["favorable"] - sizes(made)["unfavorable"] > 0
+    assert str(out) in "\n".join(summary_lines(made))
+
+
+def test_how_the_file_is_read_is_said_first(tmp_path: Path) -> None:
+    lines = list(summary_lines(read("lab3.csv", tmp_path, favorable="approved")[0]))
+    n = {word: true("lab3.csv", "y", word) for word in ("approved", "denied", "withdrawn", "pending")}
+    assert lines[0] == "How lab3.csv is read, 2,000 rows:"
+    assert lines[1] == f"- favorable label: y = 'approved': {n['approved']:,} rows, 45 %."
+    assert all(f"'{word}' ({rows:,})" in lines[2] for word, rows in n.items() if word != "approved")
+    assert "All 3 count as unfavorable" in lines[3]
+    assert "--unfavorable" in lines[3]
+    assert lines[4].startswith("- deprived group: sex = 'f': ")
+    assert lines[5].startswith("- favored group: sex = 'm': ")
+
+
+def test_it_is_said_whether_leaving_rows_out_goes_with_the_label(tmp_path: Path) -> None:
+    made, _ = read("sensmiss.csv", tmp_path)
+    assert made.reading is not None
+    (out,) = made.reading.left_out
+    gone = true("sensmiss.csv", "sex", "")
+    assert str(out).startswith(
+        f"{gone} rows with no 'sex' are left out: 0 % of them have the favorable label, 55 % of the others. "
+        "So leaving them out goes with the label and could turn which group is better off"
+    )
+    assert f"Warning: {out}" in list(summary_lines(made))
+    assert str(out) in made.problems  # and in the card
+    # Rows that miss at random are said, and not warned of.
+    made, _ = read("sens9.csv", tmp_path, deprived="2", missing="9")
+    assert made.reading is not None
+    (out,) = made.reading.left_out
+    assert (out.goes_with, out.may_turn) == ("", False)
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "example", "number"),
+    [
+        ("eu.csv", "income", "3.899", 3899),
+        ("eu.csv", "rate", "4,54", 4.54),
+        ("us.csv", "income", "1,234", 1234),
+        ("usd.csv", "income", "$1,234", 1234),
+        ("usd.csv", "part", "37%", 37),
+        ("eu3.csv", "ratio", "0,875", 0.875),
+    ],
+)
+def test_numbers_are_read_as_they_are_written(
+    name: str, column: str, example: str, number: float, tmp_path: Path
+) -> None:
+    made, dataset = read(name, tmp_path)
+    assert column not in made.dropped
+    own = made.table.columns[column]
+    assert not np.isnan(own.numbers).any()
+    assert float(own.form.plain(example)) == number
+    if column == "income":  # incomes below 1,000 are the lowest, whatever the card calls them
+        numbers = own.numbers[own.rows]
+        place = list(dataset.table.schema.names).index("income")
+        codes = dataset.table.codes[:, place]
+        assert codes[numbers < 1000].max() <= codes[numbers >= 1000].min() + 1
+        assert codes[np.argmin(numbers)] == 0
+        assert made.reading is not None
+        assert any(text.startswith("income: ") for text in made.reading.numbers)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["1.234.567", "12"], [1234567, 12]),
+        (["1,234.50", "7.25"], [1234.5, 7.25]),
+        (["1.234,50", "-7,25"], [1234.5, -7.25]),
+        (["1 234", "12"], [1234, 12]),
+        (["1'234.5", "12"], [1234.5, 12]),
+        (["1\N{NARROW NO-BREAK SPACE}234,5", "12"], [1234.5, 12]),
+        (["€ 1.234,50", "€ 7,25"], [1234.5, 7.25]),
+        (["-$5", "$7"], [-5, 7]),
+        (["12.5", "1,234", "8"], [12.5, 1234, 8]),
+        (["0%", "12,5%"], [0, 12.5]),
+    ],
+)
+def test_a_column_says_itself_how_it_writes_numbers(values: list[str], expected: list[float]) -> None:
+    form = notation(values).form
+    assert form is not None
+    assert [float(form.plain(value)) for value in values] == expected
+
+
+def test_numbers_in_two_ways_are_said_to_be_so(tmp_path: Path) -> None:
+    found = notation(["12.5", "3,4", "1"])
+    assert found.form is None
+    assert "'12.5' and '3,4'" in found.mixed
+    path = write("clean.csv", tmp_path)
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    more = [f'"{i % 89},{i % 7}{i % 3}"' if i % 2 else f"{i % 89}.{i % 7}{i % 3}" for i in range(len(lines))]
+    path.write_text("\n".join([f"{header},pay", *map(",".join, zip(lines, more, strict=True))]) + "\n")
+    made = draft(path, WISH, tmp_path)
+    assert "writes its numbers in two ways" in made.dropped["pay"]
+
+
+@pytest.mark.parametrize(
+    ("values", "favorable", "other"),
+    [
+        ("A+ A- B+ B-", "A+", "B+"),
+        ("male female", "male", "female"),
+        ("1 2 3 4 5", "5", "1"),
+        ("1 3 5 7 9", "9", "1"),
+        ("A B C D F", "A,B", "F"),
+        ("employer employee other", "employer", "employee"),
+        ("<=50K >50K", ">50K", "<=50K"),
+        ("yes no", "no", "yes"),
+        ("-1 1", "1", "-1"),
+        ("-1 0 1", "1", "-1"),
+        ("full-time part-time none", "full-time", "none"),
+    ],
+)
+def test_other_values_are_not_in_doubt(values: str, favorable: str, other: str, tmp_path: Path) -> None:
+    path = write("clean.csv", tmp_path)
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    words = values.split()
+    more = [words[i % len(words)] for i in range(len(lines))]
+    path.write_text("\n".join([f"{header},z", *map(",".join, zip(lines, more, strict=True))]) + "\n")
+    made = draft(path, replace(WISH, label="z", favorable=favorable), tmp_path)
+    assert sizes(made)["favorable"] + sizes(made)["unfavorable"] == N
+    assert (
+        draft(path, replace(WISH, sensitive="z", deprived=other), tmp_path).roles["deprived_group"] == other
+    )
+    assert draft(path, replace(WISH, sensitive="z", deprived=None), tmp_path)
+
+
+def test_a_code_in_a_feature_is_noted_and_may_be_called_missing(tmp_path: Path) -> None:
+    made, _ = read("m9.csv", tmp_path)
+    note = next(problem for problem in made.problems if problem.startswith("Numbers that stand apart"))
+    assert "age (-9), points (99)" in note
+    made, dataset = read("m9.csv", tmp_path, missing="age=-9,points=99")
+    assert not any("stand apart" in problem for problem in made.problems)
+    assert dataset.card.columns["age"].states[-1] == "missing"
+    assert dataset.card.columns["age"].values == {"-9": "missing"}
+    assert sizes(made)["favorable"] == true("m9.csv", "y", "1")
+
+
+def test_thousands_of_values_that_remain_are_not_listed_in_the_card(tmp_path: Path) -> None:
+    path = write("us.csv", tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text + "f,clerk,3,north,1,-9\n" * 20, encoding="utf-8")
+    wish = replace(WISH, sensitive="income", deprived="< 2000", missing="-9")
+    made = draft(path, wish, tmp_path)
+    assert made.exclude == {"income": ["-9"]}
+    assert not made.filter
+    (tmp_path / "card.toml").write_text(card_text(made, path, 5), encoding="utf-8")
+    assert len(load_dataset(tmp_path / "card.toml").table) == N
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"unfavorable": "1"}, "cannot be favorable as well as unfavorable"),
+        ({"deprived": None, "favored": "m"}, "--favored is named, and --deprived is not"),
+        ({"missing": "17"}, "The columns 'y' and 'sex' have no value '17'"),
+        ({"missing": "years=x"}, "The column 'years' has no value 'x'"),
+        ({"thousands": "incom"}, "The file has no column 'incom'"),
+        ({"unfavorable": "> 3"}, "0 rows are unfavorable"),
+    ],
+)
+def test_answers_that_do_not_fit_are_sentences(
+    asked: dict[str, str | None], sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError) as raised:
+        read("clean.csv", tmp_path, **asked)
+    assert sentence in str(raised.value)
+
+
+def test_values_with_commas_in_them_are_found_in_lists(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = ["y,sex", *(f'"{("no, never", "no", "yes")[i % 3]}",{"fm"[i % 2]}' for i in range(60))]
+    path.write_text("\n".join(rows) + "\n")
+    made = draft(path, replace(WISH, favorable="yes", unfavorable="no, never,no"), tmp_path)
+    assert sizes(made)["unfavorable"] == 40
+
+
+def test_python_takes_lists_and_tables() -> None:
+    assert as_wish(["1", "Yes"]) == "1,Yes"
+    assert as_wish({"age": -9, "points": [99, 98]}) == "age=-9,points=99,points=98"
+
+
+def test_a_packed_file_of_any_size_takes_bounded_memory(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.csv.gz"
+    with gzip.open(bomb, "wb", compresslevel=9) as file:
+        file.write(b"sex,y\n")
+        for _ in range(200):
+            file.write(b"f,1\nm,0\n" * 125_000)
+    assert bomb.stat().st_size < 1_000_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=r"at most 10,000,000 bytes.*--max-mb"):
+            draft(bomb, replace(WISH, max_mb=10), tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 40_000_000
+    finally:
+        tracemalloc.stop()
+    plain = write("clean.csv", tmp_path)
+    with pytest.raises(DataError, match=r"larger than it may be.*--max-mb"):
+        draft(plain, replace(WISH, max_mb=0.01), tmp_path)
+
+
+def test_the_card_of_a_large_packed_file_says_how_large_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the loader unpacks so much only where the card says so."""
+    for module in ("source", "sniff"):
+        monkeypatch.setattr(f"benchmark.data.{module}.LARGEST", 10_000)
+    path = tmp_path / "clean.csv.gz"
+    path.write_bytes(gzip.compress(FILES["clean.csv"]().encode()))
+    made = draft(path, WISH, tmp_path)
+    text = card_text(made, path, 5)
+    (tmp_path / "card.toml").write_text(text, encoding="utf-8")
+    assert len(load_dataset(tmp_path / "card.toml").table) == N
+    (tmp_path / "card.toml").write_text(re.sub(r", size = \d+", "", text), encoding="utf-8")
+    with pytest.raises(DataError, match=r"larger than it may be.*size = "):
+        load_dataset(tmp_path / "card.toml")
+
+
+def test_columns_are_proposed_by_their_words_and_place(tmp_path: Path) -> None:
+    """Words are whole ones, so that PageValues is no age; the last column is a label, however many values."""
+    path = tmp_path / "obesity.csv"
+    header = "Gender,Age,family_history,SMOKE,PageValues,NObeyesdad"
+    kinds = ["thin", "normal", "heavy", "heavier"]
+    rows = [
+        f"{'fm'[i % 2]},{20 + i % 40},{i // 3 % 2},{i // 5 % 2},{i % 50},{kinds[i % 4]}" for i in range(200)
+    ]
+    path.write_text("\n".join([header, *rows]) + "\n")
+    asked: dict[str, str | None] = {"label": None, "favorable": None, "sensitive": None}
+    label, sensitive = proposals(sniff(path, tmp_path), asked)
+    assert label == "--label: NObeyesdad, SMOKE, family_history"
+    assert sensitive == "--sensitive: Gender, Age"
+    assert f"{label}; {sensitive}" in str(missing_roles(sniff(path, tmp_path), asked))
+
+
+def test_small_groups_are_said_to_be_chance(tmp_path: Path) -> None:
+    lines = list(summary_lines(read("tiny9.csv", tmp_path, deprived="x")[0]))
+    n = true("tiny9.csv", "sex", "x")
+    assert f"Warning: The deprived group has {n} rows. " in "\n".join(lines)
