@@ -12,9 +12,10 @@ import pandas as pd
 
 from benchmark.api import Run, run
 from benchmark.data.card import Card
+from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import MIN_COUNT, Wish, as_wish, draft
 from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
-from benchmark.data.limits import MOST_MB
+from benchmark.data.sniff import MOST_MB
 from benchmark.errors import BetabenchError, ExperimentError
 from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, DATASET, SEED, Asked
 from benchmark.experiment.first_file import first_experiment
@@ -141,6 +142,8 @@ def quick(
             words=as_parameters,
         )
     except BetabenchError as error:
+        if isinstance(error, DoubtError):
+            error.remedy = error.told(python=True)
         for part in ("what", "expected", "got", "remedy"):
             if (text := getattr(error, part)) is not None:
                 setattr(error, part, as_parameters(text))

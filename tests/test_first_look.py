@@ -68,7 +68,7 @@ def test_what_is_missing_is_proposed_in_a_terminal_and_else_one_sentence(
     monkeypatch.setattr(Console, "is_terminal", True)
     assert main([command, "my loans.csv"]) == 2
     shown = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
-    assert "--label: repaid, gender" in shown
+    assert "--label: repaid\n" in shown
     assert "--sensitive: gender" in shown
     assert main([command, "my loans.csv", "--label", "repaid"]) == 2
     assert "--favorable: of 'repaid', '1' (" in capsys.readouterr().out

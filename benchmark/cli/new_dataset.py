@@ -38,6 +38,7 @@ _WISHED = (
 )
 """Options that say how a file is read, as :func:`benchmark.cli.quick.roles` adds them."""
 
+_NEEDED = ("label", "favorable", "sensitive")
 _ADDED = ("missing", "thousands", "decimals")  # options whose answers join those that were given
 _Made = TypeVar("_Made")
 
@@ -45,12 +46,12 @@ _Made = TypeVar("_Made")
 def require_roles(options: argparse.Namespace, console: Console) -> bool:
     """Return whether all roles are named; else propose some in a terminal, or raise a DataError."""
     from benchmark.data.proposals import missing_roles, proposals
-    from benchmark.data.sniff import sniff
+    from benchmark.data.sniff import MOST_MB, sniff
 
     asked = {name: getattr(options, name) for name in ("label", "favorable", "sensitive")}
     if all(asked.values()):
         return True
-    table = sniff(options.file, Path(), most_mb=options.max_mb)
+    table = sniff(options.file, Path(), most_mb=options.max_mb or MOST_MB)
     if not console.is_terminal:
         raise missing_roles(table, asked)
     for line in proposals(table, asked):
@@ -100,7 +101,8 @@ def wish_of(options: argparse.Namespace) -> Wish:
     """Return what options say of a file."""
     from benchmark.data.draft import Wish
 
-    return Wish(**{name: getattr(options, name) for name in _WISHED})
+    named = {name: getattr(options, name) for name in _WISHED}
+    return Wish(**{name: value for name, value in named.items() if value is not None or name in _NEEDED})
 
 
 def _new_dataset(options: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.cli.common import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Options, command
-from benchmark.data.limits import MOST_MB
 from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, MOST_REPETITIONS, SEED
 
 
@@ -82,9 +81,7 @@ def roles(option: Options) -> None:
     )
     option("--thousands COLUMNS", "columns A,B in which the point or comma of 1.234 separates thousands")
     option("--decimals COLUMNS", "columns A,B in which it stands before decimals")
-    option(
-        "--max-mb N", "largest file, in megabytes of text; default: %(default)g", type=float, default=MOST_MB
-    )
+    option("--max-mb N", "read so many megabytes of text, of a file that is called too large", type=float)
     option("--min-count N", "merge values that fewer rows have; default: 5", type=int, default=5)
 
 

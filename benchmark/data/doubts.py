@@ -56,6 +56,11 @@ class Answer:
         """The options as they are typed."""
         return " ".join(f"--{name} {_quoted(value)}" for name, value in self.options.items())
 
+    @property
+    def python(self) -> str:
+        """The options as parameters."""
+        return ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+
 
 @dataclass(frozen=True)
 class Question:
@@ -76,14 +81,20 @@ class DoubtError(DataError):
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self.questions = tuple(questions)
-        told = "; ".join(
-            " or ".join(f"type {own.typed} ({own.words})" for own in question.answers)
-            for question in questions
-        )
         super().__init__(
             " ".join(f"{question.text.rstrip('.')}." for question in questions),
             expected="an answer" if len(questions) == 1 else f"{len(questions)} answers",
-            remedy=told,
+            remedy=self.told(),
+        )
+
+    def told(self, *, python: bool = False) -> str:
+        """Return what to type, in a terminal or in Python."""
+        return "; ".join(
+            " or ".join(
+                f"give {own.python} ({own.words})" if python else f"type {own.typed} ({own.words})"
+                for own in question.answers
+            )
+            for question in self.questions
         )
 
 

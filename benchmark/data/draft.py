@@ -22,12 +22,11 @@ from benchmark.data.doubts import (
     marks_in_doubt,
     standing_apart,
 )
-from benchmark.data.limits import MOST_MB
 from benchmark.data.load import Coder
 from benchmark.data.proposals import require_column
 from benchmark.data.reading import FEW_ROWS, Part, Reading, left_out
 from benchmark.data.sides import Side, as_list, counted, listed, shown, side
-from benchmark.data.sniff import RawColumn, RawTable, sniff
+from benchmark.data.sniff import MOST_MB, RawColumn, RawTable, sniff
 from benchmark.data.states import (
     MISSING,
     MOST_LEVELS,

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.data.card_parts import MISSING_VALUES, Source, SourceFile
-from benchmark.data.limits import MOST_MB
 from benchmark.data.number_form import MARKS, PLAIN, Notation, NumberForm, file_decimal, notation
 from benchmark.data.raw import DELIMITERS, number_repeats, read_csv
 from benchmark.data.source import LARGEST, read_file
@@ -28,6 +27,9 @@ from benchmark.text.words import as_number
 
 MISSING_MARKS = frozenset({*MISSING_VALUES, "-", "--", ".", "n/a", "na", "<NA>", "#N/A", "Null", "NaT"})
 """Values that are taken for none in a file that nobody has described."""
+
+MOST_MB = 500.0
+"""Most megabytes of text, unpacked, that are read of a file that nobody has described."""
 
 _SAMPLE_LINES, _MOST_BEFORE_HEADER = 300, 20
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
