@@ -201,7 +201,8 @@ def distances(run: str, dataset: str, bias: str, beta: float, metric: str) -> Ar
 def ranks(entry: str, bias: str, beta: float, metric: str) -> tuple[Estimate, float]:
     """Return tau between samples of an entry's networks and real rows, and the ceiling."""
     real = distances("tests", dataset_of(entry), bias, beta, metric)
-    return tau_interval(real, distances("tests_network", entry, bias, beta, metric)), tau_of_halves(real)
+    drawn = distances("tests_network", entry, bias, beta, metric)
+    return tau_interval(real, drawn, _HOLDOUT / (1 - _HOLDOUT)), tau_of_halves(real)
 
 
 def dataset_of(entry: str) -> str:

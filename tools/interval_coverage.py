@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmark.metrics import list_metrics
+from benchmark.statistics.agreement import tau_interval, tau_of
 from benchmark.statistics.frames import Cells, all_equal, to_cells
 from benchmark.statistics.intervals import student_intervals
 from benchmark.statistics.recovery import Ratio
@@ -34,6 +35,8 @@ BETAS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 
 _MADE_UP = 10_000  # intervals for each number: a standard error of 0.2 points
 _DRAWS = 25  # intervals for each of the runs' cells, lines and numbers of repetitions
+_EXPERIMENTS = 500  # with splits of rows
+_ROWS, _HELD_OUT = 100, 0.3
 _BEGIN, _END = "<!-- coverage: python -m tools.interval_coverage -->", "<!-- coverage ends -->"
 
 Shares = dict[str, list[float]]
@@ -156,6 +159,85 @@ def _discrimination(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([shares[1] - shares[0]])
 
 
+def of_splits() -> Shares:
+    """Return the coverage where repetitions are splits of the same 100 rows.
+
+    Rows of each experiment are drawn anew; a technique answers by the middle of one feature, which the label
+    moves. Of tau, two classifiers have ten techniques each, whose features' shifts are in known orders.
+    """
+    rng = np.random.default_rng(16)
+    far, close = np.linspace(0.2, 2.2, 10), np.linspace(0.6, 1.2, 10)
+    orders = {
+        "τ = 0.11": (far, [0, 5, 3, 9, 8, 4, 2, 1, 6, 7]),
+        "τ = 0.51": (far, [3, 1, 0, 5, 2, 8, 4, 9, 6, 7]),
+        "τ = 0.73": (far, [1, 0, 3, 2, 6, 4, 5, 9, 7, 8]),
+        "τ = 1, techniques far apart": (far, range(10)),
+        "τ = 1, techniques close together": (close, range(10)),
+    }
+    found: Shares = {}
+    for what, (shifts, order) in orders.items():
+        other = shifts[list(order)]
+        truth = float(tau_of(-shifts, -other))
+        assert "far" in what or "close" in what or what == f"τ = {truth:.2f}"
+        held = [_tau_held(np.concatenate([shifts, other]), truth, rng) for _ in range(_EXPERIMENTS)]
+        found[f"overlapping splits: {what}"] = np.mean(held, axis=0).tolist()
+    for what, shift in (("less discrimination", 0.1), ("none left", 0.0)):
+        found[f"five folds, n times: improvement, {what}"] = _folds_held(shift, rng)
+    return found
+
+
+def _tau_held(shifts: NDArray[np.float64], truth: float, rng: np.random.Generator) -> list[bool]:
+    """Return whether the interval of tau holds it with each number of splits of one sample."""
+    labels = rng.random(_ROWS) < 0.5
+    common = rng.normal(size=(_ROWS, 1))
+    features = np.sqrt(0.8) * rng.normal(size=(_ROWS, len(shifts))) + np.sqrt(0.2) * common
+    features += shifts * labels[:, None]
+    errors = np.empty((len(shifts), N[-1]))
+    n_test = round(_HELD_OUT * _ROWS)
+    for split in range(N[-1]):
+        order = rng.permutation(_ROWS)
+        test, train = order[:n_test], order[n_test:]
+        ends = [features[train][labels[train] == label].mean(axis=0) for label in (True, False)]
+        errors[:, split] = ((features[test] > sum(ends) / 2) != labels[test][:, None]).mean(axis=0)
+    first, second = np.split(errors, 2)
+    overlap = _HELD_OUT / (1 - _HELD_OUT)
+    found = [tau_interval(first[:, :n], second[:, :n], overlap, n_resamples=300) for n in N]
+    return [low - 1e-12 <= truth <= high + 1e-12 for _, low, high in found]
+
+
+def _folds_held(shift: float, rng: np.random.Generator) -> list[float]:
+    """Return how often intervals of improvements in discrimination hold their mean over all experiments.
+
+    Baseline and technique accept rows above the middle of a feature each, which the group moves by 0.8, and
+    by ``shift``.
+    """
+    n_folds, size = 5, _ROWS // 5
+    values = np.empty((2, _EXPERIMENTS, N[-1] * n_folds))
+    for experiment in range(_EXPERIMENTS):
+        favored = np.arange(_ROWS) % 2 == 1
+        features = rng.normal(size=(2, _ROWS)) + np.array([[0.8], [shift]]) * favored
+        # As many of each group in every fold, so that none is without one.
+        for repetition in range(N[-1]):
+            pairs = rng.permutation(_ROWS // 2).reshape(n_folds, -1)
+            for fold, pair in enumerate(pairs):
+                test = np.concatenate([2 * pair, 2 * pair + 1])
+                train = np.setdiff1d(np.arange(_ROWS), test)
+                accepted = features[:, test] > features[:, train].mean(axis=1, keepdims=True)
+                gaps = accepted[:, size // 2 :].mean(axis=1) - accepted[:, : size // 2].mean(axis=1)
+                values[:, experiment, repetition * n_folds + fold] = gaps
+    shares = []
+    for n in N:
+        folds = values[:, :, : n * n_folds].reshape(2 * _EXPERIMENTS, -1)
+        keys = pd.DataFrame({"metric": "discrimination"}, index=range(len(folds)))
+        means = folds.reshape(len(folds), n, n_folds).mean(axis=2)
+        cells = Cells(keys, means, np.full(len(folds), n), of_folds=folds)
+        before, after = np.split(cells.split_distances(list_metrics()), 2)
+        low, high = student_intervals(before - after, overlap=1 / (n_folds - 1))
+        truth = (before - after).mean()
+        shares.append(float(((low <= truth) & (truth <= high)).mean()))
+    return shares
+
+
 def from_the_runs() -> Shares:
     """Return the coverage for repetitions drawn with replacement from those of the committed runs.
 
@@ -258,7 +340,7 @@ def _line_held(
 
 def table() -> Shares:
     """Return all rows of the table."""
-    return {**made_up(), **of_recoveries(), **of_test_rows(), **from_the_runs()}
+    return {**made_up(), **of_recoveries(), **of_test_rows(), **of_splits(), **from_the_runs()}
 
 
 def as_markdown(shares: Shares) -> str:

@@ -403,7 +403,9 @@ def run_statistics(
     )
     told = [] if groups is None else [(groups[rows], name) for rows, name in baselines.parts(groups)]
     gaps = [gap_changes(part, name, resampling) for part, name in told]
-    regret = [] if tuning is None else [regrets(tuning, greatest=Rule.parse(run.tuned_by).greatest)]
+    regret = (
+        [] if tuning is None else [regrets(tuning, resampling, greatest=Rule.parse(run.tuned_by).greatest)]
+    )
     curves, inside = pd.DataFrame(), pd.DataFrame(columns=list(FRONTIER_GAP_COLUMNS))
     unconstrained: tuple[str, ...] = ()
     unscored: tuple[str, ...] = ()
@@ -535,7 +537,8 @@ def _agreement(
     if len(classifiers) < 2:
         return pd.DataFrame(columns=list(AGREEMENT_COLUMNS))
     taken = cells.where(classifier=classifiers)
-    distances = replace(taken, values=taken.distances(goals))
+    folds = None if taken.of_folds is None else taken.split_distances(goals)
+    distances = replace(taken, values=taken.distances(goals), of_folds=folds)
     return classifier_agreement(distances, comparisons, classifiers)
 
 

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from benchmark.statistics.frames import DECIMALS, Array, Cells
+from benchmark.statistics.intervals import CONFIDENCE
 
 AGREEMENT_COLUMNS = (
     *("dataset", "bias", "beta", "test", "metric", "first", "second", "n_techniques", "n"),
@@ -33,19 +35,40 @@ def tau_of(first: Array, second: Array) -> Array:
         return np.asarray(both / np.sqrt(np.prod([(own**2).sum(axis=-1) for own in signs], axis=0)))
 
 
-def tau_interval(first: Array, second: Array, n_resamples: int = _RESAMPLES) -> tuple[float, float, float]:
-    """Return tau of the means over repetitions, and the ends of its 95 % percentile interval.
+def tau_interval(
+    first: Array, second: Array, overlap: float = 0.0, n_resamples: int = _RESAMPLES
+) -> tuple[float, float, float]:
+    r"""Return tau of the means over splits, and the ends of its 95 % interval, NaN of fewer than two.
 
-    Both have shape (n_techniques, n_repetitions); repetitions are drawn for both together.
+    Both have shape (n_techniques, n_splits); splits are drawn for both together. The interval is tau ± the
+    quantile of Student's t × the standard deviation of tau over the resamples. Their means vary less than
+    those of other experiments would: their deviations are taken
+    :math:`\sqrt{(1 + n\, \mathrm{overlap})\, n / (n - 1)}` times, so that their variance is that of
+    :func:`~benchmark.statistics.intervals.half_widths`. Noise brings tau nearer to 0: on the far side the
+    interval goes on by as much as the mean over the resamples is nearer than tau.
     """
     n = first.shape[1]
-    drawn = np.random.default_rng(0).integers(0, n, (n_resamples, n))
-    taus = tau_of(*(own[:, drawn].mean(axis=-1).T for own in (first, second)))
-    found = float(tau_of(first.mean(axis=1), second.mean(axis=1)))
-    if not np.isfinite(taus).any():
+    if n == 0:
+        return np.nan, np.nan, np.nan
+    means = [own.mean(axis=1, keepdims=True) for own in (first, second)]
+    found = float(tau_of(*(own[:, 0] for own in means)))
+    if n < 2:
         return found, np.nan, np.nan
-    low, high = np.nanpercentile(taus, [2.5, 97.5])
-    return found, float(low), float(high)
+    drawn = np.random.default_rng(0).integers(0, n, (n_resamples, n))
+    wider = np.sqrt((1 + n * overlap) * n / (n - 1))
+    taus = tau_of(
+        *(
+            (mean + wider * (own[:, drawn].mean(axis=-1) - mean)).T
+            for own, mean in zip((first, second), means, strict=True)
+        )
+    )
+    taus = taus[np.isfinite(taus)]
+    if len(taus) < 2:
+        return found, np.nan, np.nan
+    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2) * taus.std(ddof=1))
+    without_noise = 2 * found - float(taus.mean())
+    low, high = min(found, without_noise) - half, max(found, without_noise) + half
+    return found, max(-1.0, low), min(1.0, high)
 
 
 def tau_of_halves(own: Array) -> float:
@@ -77,8 +100,8 @@ def classifier_agreement(
     Parameters
     ----------
     distances : Cells
-        Distances of values to their metric's ideal. Techniques that lack one in any repetition, with either
-        classifier, are left out.
+        Distances of values to their metric's ideal, and those of their folds. Techniques that lack one in any
+        repetition, with either classifier, are left out.
     comparisons : DataFrame
         From :func:`~benchmark.statistics.paired.paired_comparisons`, each technique with its baseline under
         the same classifier.
@@ -89,9 +112,9 @@ def classifier_agreement(
     -------
     DataFrame
         Columns :data:`AGREEMENT_COLUMNS`, one row for each pair of classifiers that have three techniques or
-        more in common. ``tau`` is Kendall's tau-b of the techniques' mean distances, with a percentile
-        interval over the ``n`` repetitions, whose samples both classifiers share; ``halves`` the greater of
-        both classifiers' tau between halves of their own repetitions, which noise alone keeps below 1. The
+        more in common. ``tau`` is Kendall's tau-b of the techniques' mean distances over the ``n``
+        repetitions, whose samples both classifiers share, with :func:`tau_interval`; ``halves`` the greater
+        of both classifiers' tau between halves of their own repetitions, which noise alone keeps below 1. The
         rest counts techniques by what the intervals of their improvements over the baseline show: a change
         of the same sign in ``both``, of ``opposite`` signs, in one only, or in ``neither``.
     """
@@ -113,6 +136,9 @@ def classifier_agreement(
             if int(complete.sum()) < _LEAST:
                 continue
             first, second = (part[complete][:, run] for part in values)
+            splits = [distances.singles[index.loc[shared].to_numpy()][complete] for index in indices]
+            one, other = (own[:, np.isfinite(splits).all(axis=(0, 1))] for own in splits)
+            overlap = float(distances.overlaps[indices[0].loc[shared].to_numpy()].max())
             kept = tuple(t for t, is_kept in zip(shared, complete, strict=True) if is_kept)
             for name, part in zip(pair, (first, second), strict=True):
                 if (name, kept) not in of_halves:
@@ -125,7 +151,8 @@ def classifier_agreement(
                     *pair,
                     len(kept),
                     int(run.sum()),
-                    *tau_interval(first, second),
+                    float(tau_of(first.mean(axis=1), second.mean(axis=1))),
+                    *tau_interval(one, other, overlap)[1:],
                     float(halves),
                     *counts,
                 )

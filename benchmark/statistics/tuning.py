@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from benchmark.statistics.frames import Resampling
 from benchmark.statistics.intervals import student_intervals
 
 WHERE_TUNED = ("dataset", "bias", "classifier", "beta")
@@ -25,7 +26,7 @@ _AGAINST = {"oracle": CHOSEN_ON[:3], "clean": CHOSEN_ON[:2], "default": ("biased
 _ROUNDING = 1e-12
 
 
-def regrets(tuning: pd.DataFrame, *, greatest: bool) -> pd.DataFrame:
+def regrets(tuning: pd.DataFrame, resampling: Resampling | None = None, *, greatest: bool) -> pd.DataFrame:
     """Return what settings lose that are not chosen on the rows that one would like to choose by.
 
     Columns :data:`REGRET_COLUMNS`. ``regret`` is by how much the objective on the original test is worse than
@@ -36,8 +37,10 @@ def regrets(tuning: pd.DataFrame, *, greatest: bool) -> pd.DataFrame:
     mean over these on all datasets.
 
     ``tuning`` has columns :data:`~benchmark.columns.TUNING_COLUMNS`; the objective is to be ``greatest``, or
-    else least.
+    else least. Given ``resampling``, repetitions are splits of the same rows, and intervals are corrected for
+    their overlap: of a mean over datasets by the largest.
     """
+    overlaps = {} if resampling is None else resampling.overlaps
     sign = -1.0 if greatest else 1.0
     keys = [*WHERE_TUNED, "of"]
     wide = tuning.pivot_table(
@@ -63,7 +66,7 @@ def regrets(tuning: pd.DataFrame, *, greatest: bool) -> pd.DataFrame:
                 }
             ).dropna()
             for where, technique, n_techniques, own in _parts(pairs.reset_index(), complete):
-                rows.append((*where, technique, on, against, n_techniques, *_summary(own)))
+                rows.append((*where, technique, on, against, n_techniques, *_summary(own, overlaps)))
     found = pd.DataFrame(rows, columns=list(REGRET_COLUMNS))
     return found.astype({"beta": float, "n": int, "n_techniques": int})
 
@@ -82,11 +85,12 @@ def _parts(
             yield ("", bias, classifier, beta), "", len(own[["dataset", "of"]].drop_duplicates()), own
 
 
-def _summary(pairs: pd.DataFrame) -> tuple[float, ...]:
+def _summary(pairs: pd.DataFrame, overlaps: Mapping[str, float]) -> tuple[float, ...]:
     """Return the values of :data:`REGRET_COLUMNS` from ``n`` on."""
     # Techniques and datasets of one repetition share samples: a repetition is one value.
     means = pairs.groupby("repetition")[["regret", "more_excess"]].mean().to_numpy(dtype=float).T
-    low, high = student_intervals(means)
+    overlap = max(overlaps.get(str(name), 0.0) for name in pairs["dataset"].unique())
+    low, high = student_intervals(means, overlap=overlap)
     (regret, more), excess = means.mean(axis=1), pairs["excess"]
     breaks = [float((pairs[name] > _ROUNDING).mean()) for name in ("excess", "excess_against")]
     levels = [float(pairs[name].mean()) for name in ("objective", "objective_against")]

@@ -1,11 +1,13 @@
 """Agreement of classifiers about techniques, against scipy and by hand."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import kendalltau
+from scipy.stats import t as scipy_t
 
 from benchmark.metrics import list_metrics
 from benchmark.statistics import classifier_agreement, paired_comparisons
@@ -86,3 +88,58 @@ def test_tau_of_halves_depends_on_no_order_of_repetitions(n: int) -> None:
     ]
     assert tau_of_halves(own) == pytest.approx(np.mean(taus))
     assert tau_of_halves(own[:, ::-1]) == pytest.approx(tau_of_halves(own))
+
+
+def test_without_noise_the_interval_is_a_point_and_of_one_repetition_there_is_none() -> None:
+    first = np.arange(5.0)[:, None] + np.zeros((5, 4))
+    assert tau_interval(first, first[[1, 0, 2, 3, 4]]) == pytest.approx((0.8, 0.8, 0.8))
+    tau, *ends = tau_interval(first[:, :1], first[:, :1])
+    assert tau == 1
+    assert np.isnan(ends).all()
+
+
+def test_resamples_deviate_as_far_as_means_of_splits_that_overlap() -> None:
+    rng = np.random.default_rng(4)
+    first, second = rng.normal(size=(2, 6, 12)) + np.arange(6.0)[:, None] / 3
+    n, overlap = 12, 3 / 7
+    widths = {}
+    for ratio in (0.0, overlap):
+        tau, low, high = tau_interval(first, second, ratio)
+        wider = np.sqrt((1 / n + ratio) * n * n / (n - 1))
+        drawn = np.random.default_rng(0).integers(0, n, (1000, n))
+        means = [own.mean(axis=1) for own in (first, second)]
+        taus = [
+            kendalltau(
+                *(
+                    m + wider * (own[:, one].mean(axis=1) - m)
+                    for own, m in zip((first, second), means, strict=True)
+                )
+            ).statistic
+            for one in drawn
+        ]
+        half = scipy_t.ppf(0.975, n - 1) * np.std(taus, ddof=1)
+        beyond = 2 * tau - np.mean(taus)
+        ends = max(-1, min(tau, beyond) - half), min(1, max(tau, beyond) + half)
+        assert (low, high) == pytest.approx(ends)
+        assert beyond > tau  # noise brings it nearer to 0
+        widths[ratio] = high - low
+    assert widths[overlap] > 1.3 * widths[0.0]
+
+
+def test_agreement_over_folds_has_the_interval_of_its_folds() -> None:
+    cells = made_up(n=4)
+    distances = replace(cells, values=cells.distances(list_metrics()))
+    compared = paired_comparisons(cells, "none", list_metrics())
+    noise = np.random.default_rng(8).normal(scale=0.3, size=(len(cells.keys), 4, 3))
+    noise -= noise.mean(axis=2, keepdims=True)  # folds whose means are the repetitions
+    folds = (distances.values[:, :, None] + noise).reshape(len(noise), -1)
+    overlap = np.full(len(folds), 0.5)
+    asked = ["one", "two"]
+    plain, known, unknown = (
+        classifier_agreement(replace(distances, of_folds=own, overlap=overlap), compared, asked).iloc[0]
+        for own in (None, folds, np.full_like(folds, np.nan))
+    )
+    assert plain["tau"] == known["tau"] == unknown["tau"]
+    assert plain["n"] == known["n"] == 4
+    assert known["tau_high"] - known["tau_low"] > plain["tau_high"] - plain["tau_low"]
+    assert np.isnan([unknown["tau_low"], unknown["tau_high"]]).all()

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from benchmark.columns import TUNING_COLUMNS
+from benchmark.statistics.frames import Resampling
 from benchmark.statistics.tuning import REGRET_COLUMNS, regrets
 
 # By technique and choice: objective and excess in two repetitions.
@@ -85,3 +86,18 @@ def test_a_technique_that_lacks_a_value_is_in_no_mean() -> None:
 def test_choices_that_were_not_made_are_compared_with_nothing() -> None:
     table = regrets(tuning(chosen_on="clean"), greatest=True)
     assert "clean" not in {*table["chosen_on"], *table["against"]}
+
+
+def test_intervals_know_that_splits_overlap() -> None:
+    """Half-widths are those of s √(1/n + overlap), of a mean over datasets with the largest overlap."""
+    frame = tuning(("one", "two"))
+    plain = regrets(frame, greatest=True)
+    found = regrets(frame, Resampling({"one": 0.5, "two": 1.5}), greatest=True)
+    for dataset, overlap in (("one", 0.5), ("two", 1.5), ("", 1.5)):
+        for name in ("regret", "more_excess"):
+            before, after = (own[own["dataset"] == dataset] for own in (plain, found))
+            assert after[name].tolist() == before[name].tolist()
+            widths = [own[f"{name}_high"] - own[f"{name}_low"] for own in (before, after)]
+            factor = math.sqrt((1 / 2 + overlap) / (1 / 2))
+            assert widths[1].tolist() == pytest.approx((factor * widths[0]).tolist())
+    assert (found["regret_high"] > found["regret_low"]).any()

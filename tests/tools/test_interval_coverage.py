@@ -42,3 +42,11 @@ def test_intervals_of_committed_runs_cover_from_ten_repetitions_on(shares: Share
     assert len(runs) == 6
     for name, row in runs.items():
         assert all(share >= 0.9 for share in row[N.index(10) :]), name
+
+
+def test_intervals_of_splits_that_overlap_cover_unless_classifiers_agree_fully(shares: Shares) -> None:
+    """Where the true tau is 1, noise can only lower it; docs/statistics.md says how often that fails."""
+    found = {name: row for name, row in shares.items() if "splits" in name or "folds" in name}
+    assert len(found) == 7
+    for name, row in found.items():
+        assert all(share >= 0.92 for share in row) or "τ = 1" in name, name
