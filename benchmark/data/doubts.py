@@ -41,6 +41,7 @@ _HIGH = frozenset(
 _LOW = frozenset({-1, *(-own for own in _HIGH)})
 _SIGNS = re.compile(r"[+<>=≤≥]|^-|-$")
 _MOST_CODES = 3  # numbers at one end that may be codes
+_FEWEST = 5  # rows with a code
 _RARE = 0.05  # a spelling mistake is at most so frequent as what was meant
 
 
@@ -179,12 +180,14 @@ def _lone(
     """Return the greatest numbers, if they are codes, and apart from the others."""
     for k in range(min(_MOST_CODES, len(distinct) - 2), 0, -1):
         top, rest = distinct[-k:], distinct[:-k]
-        if any(own not in codes for own in top.tolist()):
+        if any(own not in codes for own in top.tolist()) or (sign > 0 and set(str(int(top[-1]))) != {"9"}):
+            continue  # 8 may be a code beside 9, and is a number otherwise
+        if sum(counts[sign * own] for own in top.tolist()) < _FEWEST:
             continue
         gap, range_, gaps = top[0] - rest[-1], np.ptp(rest), np.diff(rest)
         if sign < 0 and rest[-1] <= 0 < top[0] and (len(rest) > MOST_STATES or gap > gaps.max()):
             return [float(-own) for own in top]  # the only numbers below zero
-        many = counts[sign * float(top[0])] >= max(5, 2 * counts[sign * float(rest[-1])])
+        many = counts[sign * float(top[0])] >= max(_FEWEST, 2 * counts[sign * float(rest[-1])])
         if gap > gaps.max() and (gap > 0.5 * range_ or many):
             return [float(sign * own) for own in top]
     return []
@@ -291,8 +294,8 @@ def _about_sides(
     apart = {options[0]: as_list(_names(column, named)), options[1]: as_list(_names(column, rest))}
     answers = [Answer(f"they are {words[0]}, too", both)] if others else []
     yield Question(
-        f"Values of {column.name!r} {like} {few(list(map(repr, _names(column, named))), 4)}, and would count "
-        f"as {words[1]}: {_rows(column, same)}",
+        f"Values of {column.name!r} {like} {few(list(map(repr, _names(column, named))), 4)}, and would be "
+        f"{words[1]}: {_rows(column, same)}",
         (*answers, Answer(f"they are {words[1]}", apart)),
     )
 
