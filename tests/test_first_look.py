@@ -17,6 +17,7 @@ from sklearn.model_selection import train_test_split
 import benchmark
 from benchmark.cli import main
 from benchmark.data.card import load_card
+from benchmark.data.doubts import DoubtError
 from benchmark.data.table import Column, Schema
 from benchmark.errors import BetabenchError, DataError, ExperimentError
 from benchmark.experiment import engine as engine_module
@@ -24,6 +25,7 @@ from benchmark.experiment import first_file
 from benchmark.experiment.first import Asked
 from benchmark.experiment.first_file import first_experiment
 from benchmark.experiment.plan import Experiment, load_experiment
+from tests.data.made_up import write
 from tests.experiment.test_merge import InProcess
 
 ROLES = ["--label", "repaid", "--favorable", "1", "--sensitive", "gender"]
@@ -90,6 +92,7 @@ def test_a_first_look_at_a_frame_ends_in_a_report_and_goes_on(capsys: pytest.Cap
     frame = loans().assign(grade=grade)
     asked = {"label": "repaid", "favorable": 1, "sensitive": "gender", "output": "out", "figures": False}
     made = benchmark.quick(frame, **asked, repetitions=2)
+    assert "deprived group: gender = 'f'" in str(made.reading)
     text = capsys.readouterr().out
     assert "The deprived group was not named: it is gender = 'f'" in text
     assert "What bias does to a model without mitigation (c45)." in text
@@ -244,3 +247,39 @@ def test_a_bias_that_changes_the_world_draws_rows_from_the_network() -> None:
     assert (edit.attribute, edit.group) == ("sex", 'F "x"')
     made, _ = made_of(60_000, bias="selection")
     assert (made.train, made.datasets[0].bias[0].name) == ("data", "selection")
+
+
+def test_in_a_terminal_what_the_file_leaves_open_is_asked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("sens9.csv", Path())
+    write("eu_alone.csv", Path())
+    command = ["new-dataset", "sens9.csv", "--label", "y", "--favorable", "1", "--sensitive", "sex"]
+    assert main([*command, "--deprived", "2"]) == 2
+    error = capsys.readouterr().err
+    assert "'9' (50 rows) of 'sex' may mean that nobody knows it" in error
+    assert "type --missing sex=9 (" in error
+    monkeypatch.setattr(Console, "is_terminal", True)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    answers = iter(["1"])
+    monkeypatch.setattr(Console, "input", lambda *_, **__: next(answers))
+    assert main([*command, "--deprived", "2"]) == 0
+    shown = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
+    assert "1: Nobody knows it, so these rows are left out. (--missing sex=9)" in shown
+    assert "2: It is a value like the others. (--favored 1,9)" in shown
+    assert "To be asked nothing, type next time: --missing sex=9" in shown
+    assert load_card("sens9.toml").filter["sex"] == ("1", "2")
+    # No answer: nothing is guessed, and nothing written.
+    answers = iter([""])
+    command = ["new-dataset", "eu_alone.csv", "--label", "y", "--favorable", "1", "--sensitive", "sex"]
+    assert main(command) == 2
+    assert "type --thousands income" in capsys.readouterr().err
+    assert not Path("eu_alone.toml").exists()
+
+
+def test_in_python_the_error_says_it_in_python() -> None:
+    frame = pd.read_csv(write("mix.csv", Path()), dtype=str)
+    with pytest.raises(DoubtError) as raised:
+        benchmark.quick(frame, label="y", favorable="1", sensitive="sex", output="out", progress=False)
+    assert "give favorable='1.0,1,Yes,yes,True', unfavorable='NO,No,False,0,no' (" in str(raised.value)
+    assert "--" not in str(raised.value)

@@ -10,6 +10,7 @@ import pandas as pd
 from benchmark.columns import UNTREATED
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription, Protocol
+from benchmark.runs.small_groups import small_groups
 from benchmark.statistics.answers import DISCRIMINATION
 from benchmark.statistics.levels import level_changes
 from benchmark.tables.answers import answer_counts, answer_sentences, change_text, spots
@@ -39,6 +40,7 @@ def first_lines(statistics: RunStatistics) -> Iterator[str]:
     for classifier, levels in found.items():
         yield from _what_bias_does(statistics, dataset, classifier, levels)
         yield from _what_undoes_it(statistics, levels)
+    yield from small_groups(dataset)
     yield f"In brackets: {scope(run.protocol)}"
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmark.data.card_parts import NumericColumn
 from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import Draft, Wish, as_wish, draft
 from benchmark.data.draft_text import card_text, summary_lines
@@ -18,7 +19,7 @@ from benchmark.data.load import Dataset, load_dataset
 from benchmark.data.number_form import notation
 from benchmark.data.proposals import missing_roles, proposals
 from benchmark.data.sniff import sniff
-from benchmark.errors import DataError
+from benchmark.errors import CardError, DataError
 from tests.data.made_up import FILES, N, write
 
 WISH = Wish("y", "1", "sex", "f")
@@ -366,3 +367,22 @@ def test_small_groups_are_said_to_be_chance(tmp_path: Path) -> None:
     lines = list(summary_lines(read("tiny9.csv", tmp_path, deprived="x")[0]))
     n = true("tiny9.csv", "sex", "x")
     assert f"Warning: The deprived group has {n} rows. " in "\n".join(lines)
+
+
+def test_a_card_says_of_a_column_how_it_writes_numbers_and_which_rows_go(tmp_path: Path) -> None:
+    _, dataset = read("usd.csv", tmp_path)
+    spec = dataset.card.columns["income"]
+    assert isinstance(spec, NumericColumn)
+    assert (spec.thousands, spec.unit) == (",", "$")
+    # Another way to read numbers, or other rows, is another dataset.
+    changed = dataset.card.with_columns({"years": {"unit": "%"}})
+    without = dataset.card.model_copy(update={"exclude": {"years": ("0",)}})
+    assert len({dataset.card.digest, changed.digest, without.digest}) == 3
+    text = (tmp_path / "card.toml").read_text(encoding="utf-8")
+    wrong = text.replace('thousands = ","', 'thousands = ","\ndecimal = ","')
+    (tmp_path / "card.toml").write_text(wrong, encoding="utf-8")
+    with pytest.raises(CardError, match="another mark than 'decimal'"):
+        load_dataset(tmp_path / "card.toml")
+    gone = text.replace("required_edges", 'exclude = { years = ["0"] }\nrequired_edges', 1)
+    (tmp_path / "card.toml").write_text(gone, encoding="utf-8")
+    assert len(load_dataset(tmp_path / "card.toml").table) == N - true("usd.csv", "years", "0")

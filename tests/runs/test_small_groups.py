@@ -1,0 +1,26 @@
+"""A group of a few rows is said to be one, beside the answer."""
+
+import pytest
+
+from benchmark.runs.descriptions import DatasetDescription, GroupSizes
+from benchmark.runs.small_groups import small_groups
+
+
+@pytest.mark.parametrize(
+    ("sizes", "roles"),
+    [
+        (None, []),
+        (GroupSizes(2, 7, 1100, 891), ["deprived"]),
+        (GroupSizes(300, 200, 9, 20), ["favored"]),
+        (GroupSizes(15, 15, 20, 10), []),
+    ],
+)
+def test_a_group_of_fewer_than_thirty_rows_is_said_to_be_chance(
+    sizes: GroupSizes | None, roles: list[str]
+) -> None:
+    dataset = DatasetDescription(
+        name="a", title="A", embedded=False, warning=None, baseline="none", group_sizes=sizes
+    )
+    found = list(small_groups(dataset))
+    assert [text.split()[1] for text in found] == roles
+    assert all("mostly chance" in text for text in found)
