@@ -26,6 +26,13 @@ def add(commands: Any) -> None:
         "compare with this technique, not with the baseline that the run declares for each dataset",
     )
     option(
+        "--page-baselines TECHNIQUE",
+        "baselines to choose from on the page, besides that of the report, those that the run declares, and "
+        "doing nothing; at most 5",
+        nargs="+",
+        default=(),
+    )
+    option(
         "--metrics METRIC",
         "only these, in this order, also of metrics.csv; by default all of results.csv",
         nargs="+",
@@ -74,7 +81,12 @@ def _report(options: argparse.Namespace) -> int:
     statistics = folder_statistics(options.folder, **asked, say=step)
     output = options.output or options.folder / "statistics"
     page = (options.output or options.folder) / PAGE_NAME
-    how = {"figures": options.figures, "formats": formats, "say": step}
+    how = {
+        "figures": options.figures,
+        "formats": formats,
+        "page_baselines": options.page_baselines,
+        "say": step,
+    }
     written = write_statistics(output, statistics, page=page.parent, **how)
     print_statistics(console, statistics, output=output, written=written)
     if warning:

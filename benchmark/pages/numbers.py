@@ -1,51 +1,34 @@
 """The numbers of a run as the page's scripts read them.
 
-Arrays travel as base64 of little-endian 32-bit floats, with the axes level of bias, technique, metric and,
-for the single values, repetition: a tenth of what the tidy file takes, and seven digits of every number.
+Arrays travel as base64 of little-endian 64-bit floats, with the axes level of bias, technique and metric, so
+that scripts round them as Python does. What follows from them, and every sentence, comes from
+:mod:`benchmark.pages.answers`.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
-from benchmark.columns import EACH_OWN, OWN, UNTREATED
+from benchmark.pages.answers import MARKS, against, baseline_key, marks, only_differing, signs
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.frames import Scenario, distinguishing_names
-from benchmark.runs.standing_marks import BELOW_CONSTANT, DEGENERATE, INSIDE_FRONTIER, ONE_GROUP
-from benchmark.statistics import paired_comparisons
+from benchmark.runs.standing_marks import DEGENERATE
 from benchmark.statistics.answers import (
     ACCEPTANCE,
     ACCURACY,
-    CHEAP,
+    ANSWER_COLUMNS,
     DISCRIMINATION,
-    LEAST,
-    NEARLY_ALL,
     random_accuracy,
 )
-from benchmark.statistics.frames import Baseline, to_cells
-from benchmark.statistics.intervals import CONFIDENCE
-from benchmark.statistics.unprocessing import INSIDE, curves_of
-from benchmark.tables.answers import (
-    CANDIDATE,
-    INSIDE_NOTE,
-    INSIDE_WORDS,
-    LEVELS_DOWN,
-    LEVELS_DOWN_NOTE,
-    RANDOM,
-    RANDOM_REMARK,
-    SAME_ANSWER,
-    UNKNOWN_SHARES,
-    choice_title,
-    reading,
-    scenario_notes,
-)
+from benchmark.statistics.unprocessing import curves_of
+from benchmark.tables.answers import RANDOM, accepts_text, choice_headings, reading, scenario_notes
+from benchmark.tables.survivors import survivors
 
 _AXES = ("beta", "technique", "metric")
 
@@ -63,52 +46,35 @@ _SYMBOLS = {
 }
 
 
-def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
-    """Return what the page shows and computes with, ready for JSON.
+def page_numbers(each: Sequence[RunStatistics]) -> dict[str, Any]:
+    """Return what the page shows, ready for JSON.
 
     Parameters
     ----------
-    statistics : RunStatistics
-        From :func:`~benchmark.runs.analysis.folder_statistics`.
+    each : sequence of RunStatistics
+        From :func:`~benchmark.runs.other_baselines.with_each_baseline`.
 
     Returns
     -------
     dict
-        Names, looks, and for each scenario the intervals of the statistics, the differences to its baseline
-        and to doing nothing, and all values, with which the page compares to any other technique.
+        Names, looks, and for each scenario the intervals of the statistics, and for each baseline that can be
+        chosen the comparisons, the answers and their sentences.
     """
-    run = statistics.run
-    compared = _comparisons(statistics)
+    statistics, run = each[0], each[0].run
+    holding = [survivors(own) for own in each]
     found = _scenarios(statistics)
     names = distinguishing_names(scenario.key for scenario in found)
-    n_most = int(statistics.results["repetition"].max()) + 1
     return {
         "name": run.name,
-        "alpha": statistics.alpha,
-        "rope": statistics.rope,
-        "flips": statistics.n_flips,
-        # Repetitions that overlap: neither interval nor test of single values is computed on the page.
+        # Repetitions that overlap have other intervals and tests.
         "overlapping": statistics.resampling is not None,
-        "signs": {
-            "degenerate": DEGENERATE,
-            "below": BELOW_CONSTANT,
-            "oneGroup": ONE_GROUP,
-            "levelsDown": LEVELS_DOWN,
-            "inside": INSIDE_FRONTIER,
-        },
-        "nearlyAll": NEARLY_ALL,
+        "degenerate": DEGENERATE,
         "reading": reading(run),
         "namesTests": statistics.names_tests,
-        "unknownShares": UNKNOWN_SHARES,
-        "sameAnswer": SAME_ANSWER,
-        "candidate": CANDIDATE,
-        "choices": {name: choice_title(name, statistics.rope) for name in (LEAST, CHEAP)},
-        "levelsDown": LEVELS_DOWN_NOTE,
-        "inside": {"words": INSIDE_WORDS, "note": INSIDE_NOTE},
-        "random": {"title": RANDOM, "remark": RANDOM_REMARK},
-        **({"ownTitle": EACH_OWN} if OWN in run.classifiers else {}),
-        # Of Student's distribution, by degrees of freedom from 1.
-        "quantiles": [round(float(stdtrit(df, (1 + CONFIDENCE) / 2)), 6) for df in range(1, max(2, n_most))],
+        "choices": choice_headings(statistics.rope)[1:],
+        "columns": ANSWER_COLUMNS,
+        "marks": MARKS,
+        "random": RANDOM,
         "techniques": [
             {"name": name, "title": title or name, **_look(i)}
             for i, (name, title) in enumerate(run.titles.items())
@@ -122,7 +88,7 @@ def page_numbers(statistics: RunStatistics) -> dict[str, Any]:
             }
             for name, goal in statistics.metrics.items()
         ],
-        "scenarios": [_scenario(statistics, own, names[own.key], compared) for own in found],
+        "scenarios": [_scenario(each, holding, own, names[own.key]) for own in found],
     }
 
 
@@ -141,21 +107,6 @@ def _look(position: int) -> dict[str, str]:
     return {"color": style["color"], "symbol": _SYMBOLS[style["marker"]], "dash": dash}
 
 
-def _comparisons(statistics: RunStatistics) -> list[pd.DataFrame]:
-    """Return the differences to each dataset's baseline, and to doing nothing where that is another one."""
-    results = statistics.results
-    others = [
-        place for place, own in statistics.baselines.by.items() if isinstance(own, str) and own != UNTREATED
-    ]
-    own = results[pd.MultiIndex.from_frame(results[["dataset", "classifier"]]).isin(others)]
-    if UNTREATED not in set(own["technique"]):
-        return [statistics.comparisons]
-    others_compared = paired_comparisons(
-        to_cells(own, statistics.resampling), UNTREATED, statistics.goals, alpha=statistics.alpha
-    )
-    return [statistics.comparisons, others_compared]
-
-
 def _scenarios(statistics: RunStatistics) -> list[Scenario]:
     """Return the scenarios that were tried, in the order of the experiment."""
     run = statistics.run
@@ -170,17 +121,23 @@ def _scenarios(statistics: RunStatistics) -> list[Scenario]:
 
 
 def _scenario(
-    statistics: RunStatistics, scenario: Scenario, names: Sequence[str], compared: Sequence[pd.DataFrame]
+    each: Sequence[RunStatistics],
+    holding: Sequence[tuple[pd.DataFrame, pd.DataFrame]],
+    scenario: Scenario,
+    names: Sequence[str],
 ) -> dict[str, Any]:
+    statistics = each[0]
     run, dataset, metrics = statistics.run, scenario.dataset, list(statistics.metrics)
-    own = scenario.rows(statistics.results)
-    tried, baseline = set(own["technique"]), statistics.baseline_of(scenario)
+    tried = set(scenario.rows(statistics.results)["technique"])
     techniques = [name for name in run.titles if name in tried]
     cells = pd.MultiIndex.from_product([run.betas, techniques, metrics], names=_AXES)
     shown = _on(cells, scenario.rows(statistics.intervals))
-    values = own.pivot_table(
-        index=list(_AXES), columns="repetition", values="value", sort=False, dropna=False
-    )
+    shares = _shares(statistics, scenario, techniques)
+    chosen: dict[str, int] = {}
+    for i, own in enumerate(each):
+        chosen.setdefault(baseline_key(own.baseline_of(scenario)), i)
+    declared = statistics.baseline_of(scenario)
+    of_own = next((b for b in (own.baseline_of(scenario) for own in each) if not isinstance(b, str)), None)
     return {
         "dataset": dataset.name,
         "bias": scenario.bias,
@@ -188,8 +145,8 @@ def _scenario(
         "test": scenario.test,
         "title": scenario.heading,
         "file": ", ".join([dataset.name, *names]),
-        "baseline": baseline if isinstance(baseline, str) else OWN,
-        **({} if isinstance(baseline, str) else {"own": dict(baseline)}),
+        "baseline": baseline_key(declared),
+        **({} if of_own is None else {"own": dict(of_own)}),
         "embedded": dataset.embedded,
         "notes": scenario_notes(scenario),
         "inert": scenario.inert,
@@ -198,25 +155,17 @@ def _scenario(
         "techniques": [list(run.titles).index(name) for name in techniques],
         **{name: _packed(shown[name].fillna(0)) for name in ("n", "missing")},
         **{name: _packed(shown[name]) for name in ("mean", "ci_low", "ci_high")},
-        "values": _packed(values.reindex(cells)),
-        "width": values.shape[1],
-        "compared": {
-            name: _compared(_on(cells, found))
-            for frame in compared
-            for name, found in _by_baseline(scenario.rows(frame), baseline)
-        },
+        "compared": {key: _compared(each[i], scenario, cells) for key, i in chosen.items()},
+        "against": only_differing({key: against(each[i], scenario, holding[i]) for key, i in chosen.items()}),
         "constant": _constant(scenario),
         "random": random_accuracy(scenario.constant_accuracy) if scenario.best_constant else None,
         "frontier": _frontier(statistics, scenario),
-        **_standing(statistics, scenario, techniques),
+        "accepted": _packed(shares),
+        "accepts": [accepts_text(own) for own in shares.itertuples(index=False, name=None)],
+        "below": _below(statistics, scenario, techniques),
+        "signs": signs(statistics, scenario, techniques),
         "reasons": _reasons(scenario.rows(run.failures), run.betas, techniques, metrics),
     }
-
-
-def _by_baseline(rows: pd.DataFrame, baseline: Baseline) -> Iterable[tuple[str, pd.DataFrame]]:
-    if not isinstance(baseline, str):
-        return [(OWN, rows)] if len(rows) else []
-    return ((str(name), found) for name, found in rows.groupby("baseline"))
 
 
 def _constant(scenario: Scenario) -> dict[str, Any] | None:
@@ -238,27 +187,19 @@ def _frontier(statistics: RunStatistics, scenario: Scenario) -> list[dict[str, A
     ]
 
 
-def _standing(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> dict[str, Any]:
-    """Return who is accepted, and by position of beta and technique which classifiers are of no use."""
-    betas = statistics.run.betas
-    cells = pd.MultiIndex.from_product([betas, techniques], names=_AXES[:2])
-    standing = scenario.rows(statistics.standing).set_index(list(_AXES[:2])).reindex(cells)
-    where = [f"{i},{j}" for i in range(len(betas)) for j in range(len(techniques))]
-    gaps = scenario.rows(statistics.frontier_gaps).set_index(list(_AXES[:2]))["standing"].reindex(cells)
-    shares = scenario.rows(statistics.answers).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
-    return {
-        "accepted": _packed(shares),
-        "inside": [cell for cell, standing in zip(where, gaps, strict=True) if standing == INSIDE],
-        "degenerate": {
-            cell: [int(n), why]
-            for cell, n, why in zip(where, standing["n_degenerate"], standing["degenerate"], strict=True)
-            if n > 0
-        },
-        **{
-            name: [cell for cell, flag in zip(where, standing[column].eq(True), strict=True) if flag]
-            for name, column in (("below", "below_constant"), ("mostlyConstant", "mostly_constant"))
-        },
-    }
+def _shares(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> pd.DataFrame:
+    """Return who is accepted, by level of bias and technique."""
+    cells = pd.MultiIndex.from_product([statistics.run.betas, techniques], names=_AXES[:2])
+    return scenario.rows(statistics.answers).set_index(list(_AXES[:2])).reindex(cells)[list(ACCEPTANCE)]
+
+
+def _below(statistics: RunStatistics, scenario: Scenario, techniques: Sequence[str]) -> list[str]:
+    """Return positions of level of bias and technique of what is less accurate than a constant answer."""
+    standing, betas = scenario.rows(statistics.standing), statistics.run.betas
+    own = standing.loc[standing["below_constant"].eq(True), ["beta", "technique"]]
+    return [
+        f"{betas.index(b)},{techniques.index(name)}" for b, name in own.itertuples(index=False, name=None)
+    ]
 
 
 def _warnings(scenario: Scenario) -> list[str]:
@@ -275,22 +216,22 @@ def _on(cells: pd.MultiIndex, frame: pd.DataFrame) -> pd.DataFrame:
     return frame.set_index(list(_AXES)).reindex(cells)
 
 
-def _compared(frame: pd.DataFrame) -> dict[str, str]:
+def _compared(statistics: RunStatistics, scenario: Scenario, cells: pd.MultiIndex) -> dict[str, str]:
+    """Return the differences to one baseline, and what the statistics make of them."""
     columns = {
         "n": "n",
         "difference": "difference",
         "low": "difference_low",
         "high": "difference_high",
-        "improvement": "improvement",
-        "improvementLow": "improvement_low",
-        "improvementHigh": "improvement_high",
         "p": "p_permutation_holm",
     }
-    return {name: _packed(frame[column]) for name, column in columns.items()}
+    found, judged = (_on(cells, scenario.rows(own)) for own in (statistics.judged, statistics.compared))
+    numbers = {name: _packed(found[column]) for name, column in columns.items()}
+    return {**numbers, "marks": marks(judged)}
 
 
 def _packed(values: pd.DataFrame | pd.Series[Any]) -> str:
-    return base64.b64encode(values.to_numpy(dtype="<f4", na_value=np.nan).tobytes()).decode()
+    return base64.b64encode(values.to_numpy(dtype="<f8", na_value=np.nan).tobytes()).decode()
 
 
 def _reasons(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +27,7 @@ from benchmark.pages.sections import (
     tuning_section,
 )
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.other_baselines import with_each_baseline
 from benchmark.text.files import write_atomically
 
 PAGE_NAME = "report.html"
@@ -51,15 +52,15 @@ _FOR_READERS = {".csv", ".html", ".json", ".md", ".pdf", ".png", ".svg", ".tex"}
 _FOLDERS = ("comparison", "figures", "statistics", "tables")
 
 
-def write_page(folder: Path, statistics: RunStatistics) -> Path:
+def write_page(folder: Path, statistics: RunStatistics, baselines: Sequence[str] = ()) -> Path:
     """Write a finished run as one interactive page, ``report.html``, and return its path.
 
     :func:`prepare_page` says more.
     """
-    return prepare_page(statistics)(folder)
+    return prepare_page(statistics, baselines)(folder)
 
 
-def prepare_page(statistics: RunStatistics) -> Callable[[Path], Path]:
+def prepare_page(statistics: RunStatistics, baselines: Sequence[str] = ()) -> Callable[[Path], Path]:
     """Put together the interactive page of a finished run, but for the links to what lies beside it.
 
     The page holds the numbers, its scripts and its drawings, and loads nothing: it works from a disk, from an
@@ -70,6 +71,10 @@ def prepare_page(statistics: RunStatistics) -> Callable[[Path], Path]:
     ----------
     statistics : RunStatistics
         From :func:`~benchmark.runs.analysis.folder_statistics`.
+    baselines : sequence of str, default ()
+        Techniques that a reader can choose as baseline, at most
+        :data:`~benchmark.runs.other_baselines.MOST_NAMED`, besides that of the statistics, those that the run
+        declares, and doing nothing.
 
     Returns
     -------
@@ -80,10 +85,13 @@ def prepare_page(statistics: RunStatistics) -> Callable[[Path], Path]:
     Raises
     ------
     ReportError
-        If the manifest of the run lacks what the page shows.
+        If the manifest of the run lacks what the page shows, or too many baselines are named.
+    UnknownNameError
+        If the run has no technique of a baseline's name.
     """
+    each = with_each_baseline(statistics, baselines)
     try:
-        values = _values(statistics)
+        values = _values(statistics, each, baselines)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         # It shows a good deal of the manifest, which another version may have written.
         raise ReportError(
@@ -108,7 +116,9 @@ def prepare_page(statistics: RunStatistics) -> Callable[[Path], Path]:
     return write
 
 
-def _values(statistics: RunStatistics) -> dict[str, Any]:
+def _values(
+    statistics: RunStatistics, each: Sequence[RunStatistics], baselines: Sequence[str]
+) -> dict[str, Any]:
     run, own = statistics.run, files("benchmark.pages").joinpath("static")
     scripts = [*((own / name).read_text(encoding="utf-8") for name in _SCRIPTS), _plotly()]
     version = run.versions.get("betabench", "?")
@@ -125,8 +135,8 @@ def _values(statistics: RunStatistics) -> dict[str, Any]:
         "datasets": data_section(run),
         "methods": methods_section(statistics),
         "failures": failures_section(run),
-        "regeneration": regeneration_section(statistics),
-        "numbers": Markup(as_script(page_numbers(statistics))),
+        "regeneration": regeneration_section(statistics, baselines),
+        "numbers": Markup(as_script(page_numbers(each))),
         "scripts": [*map(Markup, scripts)],
         "digests": [*map(_digest, scripts)],
     }

@@ -7,7 +7,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -128,8 +128,11 @@ def failures_section(run: FinishedRun) -> list[dict[str, Any]]:
     ]
 
 
-def regeneration_section(statistics: RunStatistics) -> dict[str, Any]:
-    """Return what is needed to get the same numbers again: command, settings, seeds, versions, digests."""
+def regeneration_section(statistics: RunStatistics, baselines: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what is needed to get the same numbers again: command, settings, seeds, versions, digests.
+
+    ``baselines`` are those that were named for the page.
+    """
     run, facts = statistics.run, statistics.run.facts
     seconds = facts.durations_in_seconds["all_cells"]
     cells = [
@@ -139,7 +142,7 @@ def regeneration_section(statistics: RunStatistics) -> dict[str, Any]:
     ]
     return {
         "command": _command(run),
-        "report_command": _report_command(statistics),
+        "report_command": _report_command(statistics, baselines),
         "facts": {
             "root seed": run.seed,
             "repetitions": run.repetitions,
@@ -278,13 +281,15 @@ def _software(run: FinishedRun) -> str:
 # -------------------------------------------------------------------------------------- how to get it again
 
 
-def _report_command(statistics: RunStatistics) -> str:
+def _report_command(statistics: RunStatistics, baselines: Sequence[str]) -> str:
     run = statistics.run
     parts = ["betabench", "report", f"results/{run.name}", "--metrics", *statistics.metrics]
     declared = run.baselines(statistics.results).by
     known = {place: own for place, own in statistics.baselines.by.items() if isinstance(own, str)}
     if any(declared[place] != own for place, own in known.items()) and len({*known.values()}) == 1:
         parts += ["--baseline", *{*known.values()}]
+    if baselines:
+        parts += ["--page-baselines", *baselines]
     for option, value, usual in (("--rope", statistics.rope, ROPE), ("--alpha", statistics.alpha, ALPHA)):
         if value != usual:
             parts += [option, f"{value:g}"]

@@ -13,12 +13,13 @@ from benchmark.pages.run import prepare_page
 from benchmark.report.answers_console import print_all_answers
 from benchmark.report.statistics_text import ANSWERS_PAGE, answers_page, statistics_page
 from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.other_baselines import require_choosable
 from benchmark.tables.markup import write_tables
 from benchmark.tables.significance import statistics_tables
 from benchmark.tables.tuning import tuning_table
 from benchmark.text.embedded import NOT_REAL_LOUD
 from benchmark.text.files import FORMATS_WRITTEN, write_atomically
-from benchmark.text.spreadsheet import csv_text
+from benchmark.text.spreadsheet import SIX_DIGITS, csv_text
 
 PAGE = "README.md"
 
@@ -27,7 +28,6 @@ _EARLIER = (
     *("figures/heat_*", "figures/forest_*", "figures/pareto_*", "figures/ranks_*"),
     *("tables/tuning.*", "figures/regret.*", "regret.csv"),
 )
-_DIGITS = "%.6g"  # more than resampling tells
 _FIGURES_A_LINE = 10
 
 
@@ -38,6 +38,7 @@ def write_statistics(
     figures: bool = True,
     formats: Sequence[str] = FORMATS_WRITTEN,
     page: Path | None = None,
+    page_baselines: Sequence[str] = (),
     say: Callable[[str], None] = lambda _step: None,
 ) -> list[Path]:
     """Write a CSV file for each frame, ``tables/``, ``figures/`` and ``README.md``; return what was written.
@@ -45,11 +46,13 @@ def write_statistics(
     The same statistics give the same bytes, and each file appears whole; the interactive page, for which
     ``page`` is the folder, comes last and is not among them. Tables and figures of earlier statistics that
     are not among these are removed. Of the :data:`~benchmark.text.files.FORMATS` of figures, pages show PNG
-    alone. ``say`` is called with the name of each step before it is taken.
+    alone. ``page_baselines`` are those that a reader of the page can choose besides the run's. ``say`` is
+    called with the name of each step before it is taken.
     """
+    require_choosable(statistics, page_baselines)
     say("writing tables")
     written = [
-        write_atomically(output / f"{name}.csv", csv_text(frame, _DIGITS))
+        write_atomically(output / f"{name}.csv", csv_text(frame, SIX_DIGITS))
         for name, frame in statistics.frames.items()
     ]
     tables = statistics_tables(statistics)
@@ -67,7 +70,7 @@ def write_statistics(
     images = [f"figures/{name}.png" for name, _ in drawings if "png" in formats]
     text = statistics_page(statistics, [f"tables/{table.name}.md" for table in tables], images)
     say("making the page")
-    finish_page = prepare_page(statistics) if page is not None else None
+    finish_page = prepare_page(statistics, page_baselines) if page is not None else None
     drawn = []
     for path in drawing:
         drawn.append(path)

@@ -15,7 +15,7 @@ from benchmark.runs.frames import Scenario
 from benchmark.runs.left_out import BELOW_COLUMNS
 from benchmark.runs.ranks import N_POSTERIOR, repeated_levels
 from benchmark.runs.standing_marks import BELOW_CONSTANT
-from benchmark.statistics.answers import ACCURACY, DISCRIMINATION, of_use
+from benchmark.statistics.answers import ACCURACY, DISCRIMINATION
 from benchmark.statistics.frames import SCENARIO, WHERE, ScenarioKey
 from benchmark.statistics.paired import FAMILY
 from benchmark.statistics.unprocessing import inside_shares
@@ -36,6 +36,7 @@ from benchmark.tables.answers import (
 from benchmark.tables.groups import HOW_TO_READ_GAPS, gap_title, gaps_of, smallest_text
 from benchmark.tables.recovery import HOW_TO_READ, NONE, costs_text, intervals_text, recoveries_of
 from benchmark.tables.significance import compared_metrics, data_notes, method_notes, pair_notes
+from benchmark.tables.survivors import is_compared, survivors
 from benchmark.tables.tuning import HOW_TO_READ as HOW_TO_READ_REGRETS
 from benchmark.tables.tuning import regret_blocks
 from benchmark.text import markdown
@@ -46,9 +47,6 @@ NOT_COMPARED = "nothing could be compared"
 
 ANSWERS_PAGE = "answers.md"
 """Name of the page with every technique at every level of bias."""
-
-SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "tested", "keeps_accuracy")
-"""Columns of :func:`survivors`."""
 
 FILES = {
     "answers": "each technique at each level of bias: discrimination left, cost in accuracy, shares "
@@ -91,65 +89,6 @@ _CERTAINTY = "How sure that is"
 _NUMBERS = "Where the numbers are"
 _MOST_RANKED = 3
 _MOST_ROWS = 8
-
-
-def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Find the techniques of use that beat the baseline, and up to which level of bias.
-
-    Returns
-    -------
-    DataFrame
-        Columns :data:`SURVIVOR_COLUMNS`, one row for each family of tests and technique that is better than
-        the baseline at some level, by :func:`~benchmark.statistics.answers.judged` (significantly where that
-        is ``tested``), and of use there: never degenerate, at least as accurate as the best constant answer,
-        and without one answer for nearly all of a group
-        (:func:`~benchmark.statistics.answers.standings`). ``up_to`` is the greatest such level up to which
-        technique and baseline have a value in every repetition, ``not_at`` lists the smaller ones at which it
-        is not better or of no use, and ``keeps_accuracy`` says that it is judged to be less accurate at none
-        of those at which it is. Nothing is better where nothing is compared with the baseline
-        (:func:`~benchmark.statistics.answers.incomparable`). The farthest first; metrics in the run's order.
-    DataFrame
-        Columns :data:`~benchmark.statistics.paired.FAMILY` and ``technique``: those that would hold up, or
-        farther, if all repetitions up to there had a value.
-    """
-    where = list(WHERE)
-    table = statistics.compared.join(of_use(statistics.standing).set_index(where)["of_use"], on=where)
-    table["better"] &= table["of_use"].eq(True)
-    costly = table.loc[(table["metric"] == ACCURACY) & table["worse"], where]
-    less_accurate = set(costly.itertuples(index=False, name=None))
-    rows, incomplete = [], []
-    table = table[~repeated_levels(statistics.run, table)]
-    # A loop over thousands of groups: plain lists are many times as fast as frames of a few rows.
-    own_rows: dict[tuple[str, ...], list[tuple[float, int, bool, bool]]] = {}
-    fields = table[[*FAMILY, "technique", "beta", "missing", "better", "tested"]]
-    for *key, beta, missing, better, tested in fields.itertuples(index=False, name=None):
-        own_rows.setdefault(tuple(key), []).append((beta, missing, better, tested))
-    for names, own in own_rows.items():
-        first_gap = min((beta for beta, missing, *_ in own if missing > 0), default=math.inf)
-        whole = [(beta, better) for beta, _, better, _ in own if beta < first_gap]
-        levels = [beta for beta, better in whole if better]
-        if sum(better for *_, better, _ in own) > len(levels):
-            incomplete.append(names)
-        if levels:
-            *scenario, _metric, technique = names
-            missed = [beta for beta, _ in whole if beta < max(levels) and beta not in levels]
-            keeps = not any((*scenario, beta, technique) in less_accurate for beta in levels)
-            not_at = " ".join(f"{beta:g}" for beta in missed)
-            rows.append((*names, max(levels), not_at, own[0][-1], keeps))
-    found = pd.DataFrame(rows, columns=list(SURVIVOR_COLUMNS))
-    return (
-        found.sort_values("up_to", ascending=False, kind="stable", ignore_index=True),
-        pd.DataFrame(incomplete, columns=[*FAMILY, "technique"]),
-    )
-
-
-def is_compared(statistics: RunStatistics, scenario: Scenario, metric: str) -> bool:
-    """Whether any technique is compared with the baseline in a metric: one of use, at some level of bias."""
-    standing = statistics.standing
-    useless = pd.MultiIndex.from_frame(standing.loc[standing["n_degenerate"] > 0, list(WHERE)])
-    own = scenario.rows(statistics.compared)
-    own = own[(own["metric"] == metric) & own["improvement"].notna()]
-    return not bool(pd.MultiIndex.from_frame(own[list(WHERE)]).isin(useless).all())
 
 
 def left_out_notes(statistics: RunStatistics) -> list[str]:

@@ -112,6 +112,8 @@ class RunStatistics:
         What they are of.
     results : DataFrame
         The values that they are of.
+    everything : DataFrame
+        These values, and those of metrics by which nothing is compared, such as the shares accepted.
     resampling : Resampling or None
         How repetitions overlap, where they are repeated splits of the same rows.
     metrics : mapping of str to Metric or Undeclared
@@ -159,6 +161,7 @@ class RunStatistics:
     fairea: pd.DataFrame
     robustness: pd.DataFrame
     groups: pd.DataFrame
+    everything: pd.DataFrame = field(default_factory=pd.DataFrame)
     frontier: pd.DataFrame = field(default_factory=pd.DataFrame)
     frontier_gaps: pd.DataFrame = field(
         default_factory=partial(pd.DataFrame, columns=list(FRONTIER_GAP_COLUMNS))
@@ -392,7 +395,7 @@ def run_statistics(
     )
     parts = [(against.take(rows), name) for rows, name in baselines.parts(against.keys)]
     say(f"comparing with the baseline: {len(cells.keys):,} cells and metrics")
-    comparisons = _in_order([_compare(cells, baselines, goals, alpha)], run, COMPARED_COLUMNS)
+    comparisons = in_order([compare_with(cells, baselines, goals, alpha)], run, COMPARED_COLUMNS)
     decided = judged(comparisons, alpha=alpha, rope=rope)
     answers = (
         answer_table(everything, decided, standing, baselines, rope=rope, resampling=resampling)
@@ -419,7 +422,7 @@ def run_statistics(
     ranks, pairs = ranks_and_pairs(useful, goals, run, alpha=alpha, rope=rope)
     say("weighing each metric against accuracy")
     worst = _trade_offs(declared)
-    fronts = _in_order([pareto_fronts(useful, pair, goals) for pair in worst], run, PARETO_COLUMNS)
+    fronts = in_order([pareto_fronts(useful, pair, goals) for pair in worst], run, PARETO_COLUMNS)
     areas = [hypervolumes(useful, pair, goals, reference=reference) for pair, reference in worst.items()]
     in_ranks = standing.assign(repeated=repeated_levels(run, standing))
     stops = pd.concat([stopping_points(part, name, goals) for part, name in parts], ignore_index=True)
@@ -427,30 +430,31 @@ def run_statistics(
         run=run,
         resampling=resampling,
         results=results,
+        everything=everything,
         metrics=declared,
         baselines=baselines,
         alpha=alpha,
         rope=rope,
         standing=standing,
         judged=decided,
-        answers=with_frontier(_in_order([answers], run, ANSWER_COLUMNS), inside),
+        answers=with_frontier(in_order([answers], run, ANSWER_COLUMNS), inside),
         intervals=_with_test_rows(cell_intervals(cells), row_noise, run.protocol),
         comparisons=comparisons,
-        recovery=_in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
+        recovery=in_order([recovery_table(parts, comparisons, standing, run)], run, RECOVERY_FILE_COLUMNS),
         ranks=with_below(explained_ranks(ranks, in_ranks), in_ranks),
         pairs=pairs,
         pareto=with_below(explained_fronts(fronts, standing), standing),
-        hypervolume=_in_order(areas, run, HYPERVOLUME_COLUMNS),
-        fairea=_in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
+        hypervolume=in_order(areas, run, HYPERVOLUME_COLUMNS),
+        fairea=in_order([_fairea(run, part, name) for part, name in parts], run, FAIREA_COLUMNS),
         robustness=explained_lines(_robustness(slopes_and_areas(useful), stops), standing),
-        groups=_in_order(gaps, run, GAP_COLUMNS),
+        groups=in_order(gaps, run, GAP_COLUMNS),
         agreement=_agreement(useful, comparisons, goals, run),
         regret=joined(regret, REGRET_COLUMNS),
         tuning=tuning,
         frontier=curves,
         unconstrained=unconstrained,
         unscored=unscored,
-        frontier_gaps=_in_order([inside], run, FRONTIER_GAP_COLUMNS),
+        frontier_gaps=in_order([inside], run, FRONTIER_GAP_COLUMNS),
     )
 
 
@@ -513,13 +517,13 @@ def results_answers(
     own = results[results["metric"].isin((DISCRIMINATION, ACCURACY))]
     if not (own["metric"] == DISCRIMINATION).any():
         return pd.DataFrame(columns=list(ANSWER_COLUMNS))
-    comparisons = _compare(to_cells(own, resampling), baselines, list_metrics(), alpha)
+    comparisons = compare_with(to_cells(own, resampling), baselines, list_metrics(), alpha)
     standing = standings(results, constants)
     decided = judged(comparisons, alpha=alpha, rope=rope)
     return answer_table(results, decided, standing, baselines, rope=rope, resampling=resampling)
 
 
-def _compare(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
+def compare_with(cells: Cells, baselines: Baselines, goals: Mapping[str, Goal], alpha: float) -> pd.DataFrame:
     """Compare the techniques of each dataset with its baseline, where that has results."""
     compared = [
         paired_comparisons(cells.take(rows), baseline, goals, alpha=alpha)
@@ -547,7 +551,7 @@ def _declared(name: str) -> Metric | Undeclared:
     return list_metrics().get(base) or Undeclared(base, base)
 
 
-def _in_order(frames: Sequence[pd.DataFrame], run: FinishedRun, columns: Sequence[str]) -> pd.DataFrame:
+def in_order(frames: Sequence[pd.DataFrame], run: FinishedRun, columns: Sequence[str]) -> pd.DataFrame:
     """Join frames, the datasets in the run's order."""
     place = {dataset.name: i for i, dataset in enumerate(run.datasets)}
     whole = joined(frames, columns)

@@ -321,6 +321,13 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
     choose and the baseline. Of more rows than ``most`` only so many are returned, but all techniques to
     choose and what they are measured by, the baseline and the constant and random answers.
     """
+    return [cells for _, cells in answer_lines(rows, titles, most)]
+
+
+def answer_lines(
+    rows: pd.DataFrame, titles: Mapping[str, str], most: int | None = None
+) -> list[tuple[Any, list[str]]]:
+    """Return :func:`answer_rows`, each with the row of answers that it tells; None if it is of none."""
     found: list[Any] = list(rows.itertuples(index=False))
     several = rows["baseline"].nunique() > 1
     known = [row for row in found if row.constant_answer]
@@ -328,10 +335,12 @@ def answer_rows(rows: pd.DataFrame, titles: Mapping[str, str], most: int | None 
     chosen = [row for row in found if is_chosen(row)]
     rest = [row for row in found if not is_chosen(row) and row.verdict != "baseline"]
     kinds = [_constant_row, *([_random_row] if "frontier" in rows.columns else [])]
-    yardsticks = [make(row) for row in known[:1] for make in kinds]
+    yardsticks = [(None, make(row)) for row in known[:1] for make in kinds]
     if most is not None and len(found) + len(yardsticks) > most:
         rest = rest[: max(0, most - len(baseline) - len(yardsticks) - len(chosen))]
-    first, last = ([_text_row(row, titles, several) for row in own] for own in (chosen + baseline, rest))
+    first, last = (
+        [(row, _text_row(row, titles, several)) for row in own] for own in (chosen + baseline, rest)
+    )
     return [*first, *yardsticks, *last]
 
 

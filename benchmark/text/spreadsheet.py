@@ -4,6 +4,9 @@ import re
 
 import pandas as pd
 
+SIX_DIGITS = "%.6g"
+"""Format of floats in statistics: more digits than resampling tells."""
+
 # A spreadsheet computes what begins with one of these. A number with a sign stays a number.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+|inf|nan)([eE][+-]?\d+)?")

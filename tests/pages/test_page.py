@@ -25,7 +25,7 @@ from benchmark.cli import main
 from benchmark.columns import RESULT_COLUMNS
 from benchmark.errors import ReportError
 from benchmark.metrics import list_metrics
-from benchmark.pages.numbers import as_script
+from benchmark.pages.numbers import as_script, page_numbers
 from benchmark.pages.run import write_page
 from benchmark.report.statistics_files import write_statistics
 from benchmark.runs.analysis import RunStatistics, Undeclared, folder_statistics
@@ -34,6 +34,7 @@ from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.statistics import cell_intervals, paired_comparisons
 from benchmark.statistics.frames import Baselines
+from benchmark.tables.survivors import survivors
 from benchmark.text.spreadsheet import csv_text
 from tests.report.made_up_folder import (
     BETAS,
@@ -78,7 +79,7 @@ class Elements(HTMLParser):
 
 
 def unpacked(text: str) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text), dtype="<f4")
+    return np.frombuffer(base64.b64decode(text), dtype="<f8")
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +128,7 @@ def test_means_and_intervals_are_those_of_the_statistics(numbers: dict[str, Any]
     own = expected[expected["dataset"] == "adult"]
     for name in ("mean", "ci_low", "ci_high", "n"):
         shown = unpacked(scenario[name]).reshape(SHAPE)[:, :3]
-        assert shown.ravel() == pytest.approx(own[name].to_numpy(), rel=1e-6)
+        assert shown.ravel().tolist() == own[name].tolist()
 
 
 def test_a_technique_without_any_result_has_rows_without_numbers(numbers: dict[str, Any]) -> None:
@@ -142,17 +143,6 @@ def test_a_technique_without_any_result_has_rows_without_numbers(numbers: dict[s
     assert (missing[:, 3] == REPETITIONS).all()
     assert missing[2, 1].tolist() == [0, 1, 0]
     assert missing[:, :3].sum() == 1
-
-
-def test_every_value_travels_in_its_place(numbers: dict[str, Any]) -> None:
-    groups = dict(list(made_up_results().groupby(["dataset", "beta", "technique", "metric"])["value"]))
-    for scenario in numbers["scenarios"]:
-        values = unpacked(scenario["values"]).reshape(*SHAPE, scenario["width"])
-        for b, beta in enumerate(BETAS):
-            for t, technique in enumerate(list(TECHNIQUES)[:3]):
-                for m, metric in enumerate(METRICS):
-                    expected = groups[scenario["dataset"], beta, technique, metric].to_numpy()
-                    assert values[b, t, m] == pytest.approx(expected, rel=1e-6, nan_ok=True)
 
 
 def test_differences_to_the_baseline_and_to_nothing_are_those_of_the_statistics(
@@ -186,11 +176,14 @@ def test_who_is_accepted_and_what_is_of_no_use(tmp_path: Path) -> None:
     assert scenario["constant"] == {"accuracy": CONSTANT, "words": "refusing everybody"}
     names = list(PLANTED)
     n_samples = {"constant": 12, "nearly": 1, "by_group": 12}
-    assert scenario["degenerate"] == {
-        f"{beta},{names.index(name)}": [n, f"{USELESS[name]} in {n} of 12 samples"]
+    signs = {
+        f"{beta},{names.index(name)}": ["‡", f"{USELESS[name]} in {n} of 12 samples"]
         for beta in range(len(BETAS))
         for name, n in n_samples.items()
     }
+    for beta in range(len(BETAS)):
+        signs[f"{beta},{names.index('poor')}"] = ["†", "less accurate than refusing everybody"]
+    assert scenario["signs"] == signs
     below = {f"{beta},{names.index(name)}" for beta in range(len(BETAS)) for name in ("by_group", "poor")}
     assert set(scenario["below"]) == below
     shares = unpacked(scenario["accepted"]).reshape(len(BETAS), len(names), 3)
@@ -205,7 +198,7 @@ def test_runs_without_shares_and_groups_are_shown_as_they_are(tmp_path: Path) ->
     (folder / "results.csv").write_text(csv_text(made_up_results()))
     scenario = numbers_of(write_made_up_page(folder).read_text(encoding="utf-8"))["scenarios"][0]
     assert scenario["constant"] is None
-    assert scenario["degenerate"] == {}
+    assert scenario["signs"] == {}
     assert scenario["below"] == []
     assert np.isnan(unpacked(scenario["accepted"])).all()
 
@@ -216,8 +209,6 @@ def test_baseline_order_and_looks(numbers: dict[str, Any]) -> None:
     assert [technique["title"] for technique in numbers["techniques"]] == list(TECHNIQUES.values())
     looks = {(t["color"], t["symbol"], t["dash"]) for t in numbers["techniques"]}
     assert len(looks) == len(TECHNIQUES)
-    # Student's t with 5 degrees of freedom, from any textbook.
-    assert numbers["quantiles"][4] == pytest.approx(2.570582)
 
 
 @pytest.mark.slow
@@ -228,7 +219,6 @@ def test_page_and_files_say_the_same(folder: Path, statistics: RunStatistics, tm
         write_statistics(tmp_path / "statistics", found, figures=False)
         page = write_page(tmp_path, found).read_text(encoding="utf-8")
         shown = numbers_of(page)
-        assert shown["alpha"] == found.alpha
         assert f"The corrected p is at most {found.alpha:g}, and" in page
         names = [technique["name"] for technique in shown["techniques"]]
         metrics = [metric["name"] for metric in shown["metrics"]]
@@ -241,7 +231,6 @@ def test_page_and_files_say_the_same(folder: Path, statistics: RunStatistics, tm
                 "difference": "difference",
                 "low": "difference_low",
                 "high": "difference_high",
-                "improvement": "improvement",
                 "p": "p_permutation_holm",
             },
         }
@@ -263,7 +252,7 @@ def test_page_and_files_say_the_same(folder: Path, statistics: RunStatistics, tm
                 )
                 for name, column in columns.items():
                     expected = pd.to_numeric(rows[column].replace("", None)).to_numpy(dtype=float)
-                    # Six digits there, seven here.
+                    # Six digits there, all here.
                     np.testing.assert_allclose(unpacked(own[name])[where], expected, rtol=6e-6, atol=1e-12)
 
 
@@ -284,6 +273,62 @@ def test_metrics_of_a_loaded_plugin_are_tested(folder: Path, tmp_path: Path) -> 
     assert [metric["title"] for metric in numbers["metrics"]] == ["Elsewhere"]
     p = unpacked(numbers["scenarios"][0]["compared"]["none"]["p"]).reshape(len(BETAS), len(TECHNIQUES))
     assert np.isfinite(p[:, 1]).all()
+
+
+def test_a_reader_can_choose_baselines(folder: Path, tmp_path: Path) -> None:
+    words = ["report", str(folder), "--output", str(tmp_path), "--no-figures", "--page-baselines", "hostile"]
+    assert main(words) == 0
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    adult, dutch = numbers_of(text)["scenarios"]
+    assert list(adult["against"]) == list(adult["compared"]) == ["plain", "none", "hostile"]
+    assert list(dutch["against"]) == ["none", "hostile"]
+    assert "--page-baselines hostile" in text
+    own = folder_statistics(folder, baseline="hostile")
+    shown = numbers_of(write_page(tmp_path, own).read_text(encoding="utf-8"))["scenarios"]
+    # The baseline of the report comes first, then what any page offers.
+    assert [list(scenario["against"]) for scenario in shown] == [
+        ["hostile", "plain", "none"],
+        ["hostile", "none"],
+    ]
+    for scenario, there in zip(shown, (adult, dutch), strict=True):
+        assert scenario["compared"]["hostile"] == there["compared"]["hostile"]
+        assert scenario["against"]["hostile"]["levels"] == there["against"]["hostile"]["levels"]
+
+
+@pytest.mark.parametrize(
+    ("named", "fault"),
+    [(["nobody"], "nobody"), ([f"t{i}" for i in range(6)], "at most 5 besides those of the run")],
+)
+def test_baselines_that_cannot_be_chosen_are_refused(
+    named: list[str], fault: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["report", str(folder), "--output", str(tmp_path), "--no-figures", "--page-baselines", *named]
+    assert main(words) == 2
+    assert fault in " ".join(capsys.readouterr().err.split())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("baseline", ["plain", "none", "hostile"])
+def test_what_holds_up_is_that_of_the_statistics(folder: Path, baseline: str) -> None:
+    found = folder_statistics(folder, baseline=baseline)
+    expected, incomplete = survivors(found)
+    shown = {
+        (scenario["dataset"], metric, found.run.techniques[row["technique"]].name): row
+        for scenario in page_numbers([found])["scenarios"]
+        for metric, held in scenario["against"][baseline]["holding"].items()
+        for row in held["techniques"]
+    }
+    assert len(shown) == 2 * len(METRICS) * len(TECHNIQUES)
+    far = {(own["dataset"], own["metric"], own["technique"]): own for own in expected.to_dict("records")}
+    assert far.keys() == {key for key, row in shown.items() if "up_to" in row}
+    inert = {"dutch:embedded"}
+    for key, own in far.items():
+        row = shown[key]
+        assert row["up_to"] == ("any" if key[0] in inert else f"{own['up_to']:g}")
+        assert " ".join(f"{beta:g}" for beta in row.get("not_at", ())) == own["not_at"]
+        assert row.get("less_accurate", False) == (key[1] != "accuracy" and not own["keeps_accuracy"])
+    gaps = set(incomplete[["dataset", "metric", "technique"]].itertuples(index=False, name=None))
+    assert gaps == {key for key, row in shown.items() if row.get("incomplete")}
 
 
 def fail_all(folder: Path, datasets: Sequence[str]) -> Path:

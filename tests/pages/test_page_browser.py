@@ -10,7 +10,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,18 +21,15 @@ import pytest
 from benchmark.metrics import list_metrics
 from benchmark.pages.index import refresh_index
 from benchmark.pages.run import write_page
-from benchmark.report.statistics_text import survivors
-from benchmark.runs.analysis import Undeclared, folder_statistics
+from benchmark.runs.analysis import RunStatistics, Undeclared, folder_statistics
 from benchmark.runs.descriptions import GroupSizes
 from benchmark.statistics import paired_comparisons
-from benchmark.statistics.answers import judged
 from benchmark.tables.answers import (
     UNKNOWN_SHARES,
+    answer_lines,
     answer_sentences,
     choice_row,
-    mark,
     mark_notes,
-    remarks,
     spots,
 )
 from benchmark.text.spreadsheet import csv_text
@@ -90,13 +87,15 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_made_up_page(write_made_up_folder(tmp_path_factory.mktemp("browser") / "run"))
+    folder = write_made_up_folder(tmp_path_factory.mktemp("browser") / "run")
+    return write_made_up_page(folder, ["hostile"])
 
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page of a run with one classifier of each sort that is of no use."""
-    return write_made_up_page(write_planted_folder(tmp_path_factory.mktemp("browser") / "run"))
+    folder = write_planted_folder(tmp_path_factory.mktemp("browser") / "run")
+    return write_made_up_page(folder, ["nearly", "by_group", "constant", "poor"])
 
 
 @pytest.fixture(scope="module")
@@ -350,7 +349,7 @@ def test_hovering_says_n_interval_and_p(visit: Visits, made_up: Path) -> None:
 # ------------------------------------------------------------------------------------- its statistics
 
 
-def test_other_baselines_are_compared_here(visit: Visits, made_up: Path) -> None:
+def test_other_baselines_are_those_of_the_statistics(visit: Visits, made_up: Path) -> None:
     page = visit(made_up)
     page.get_by_label("Baseline").select_option("hostile")
     rows = page.evaluate(
@@ -366,41 +365,23 @@ def test_other_baselines_are_compared_here(visit: Visits, made_up: Path) -> None
         n, difference, low, high, p = found[key]
         assert n == expected["n"]
         assert difference == pytest.approx(expected["difference"], abs=1e-6)
-        # With six repetitions all signs are tried, here and there.
         assert p == pytest.approx(expected["p_permutation_holm"], nan_ok=True)
         ends = [expected["difference_low"], expected["difference_high"]]
         assert [low, high] == pytest.approx(ends, abs=1e-6)
 
 
-def test_those_that_hold_up_are_those_of_the_statistics(visit: Visits, made_up: Path) -> None:
-    """With these levels, some tests can be significant, and others cannot."""
-    page = visit(made_up)
-    statistics = folder_statistics(made_up.parent, baseline="hostile")
-    for alpha, rope in ((0.3, 0.01), (0.05, 0.15)):
-        found = page.evaluate(
-            "given => { const before = [run.alpha, run.rope]; [run.alpha, run.rope] = given;"
-            "const found = run.scenarios.flatMap(s => run.metrics.flatMap(m => {"
-            " const { testable, techniques } = holdingUp(s, 'hostile', m);"
-            " return techniques.filter(t => t.upTo !== null).map(t => [s.dataset, m.name, t.technique.name,"
-            " t.upTo, t.notAt.join(' '), testable, !t.lessAccurateAt.length]); }));"
-            "[run.alpha, run.rope] = before; return found; }",
-            [alpha, rope],
-        )
-        columns = ["dataset", "metric", "technique", "up_to", "not_at", "tested", "keeps_accuracy"]
-        decided = judged(statistics.comparisons, alpha=alpha, rope=rope)
-        strict = replace(statistics, alpha=alpha, rope=rope, judged=decided)
-        expected = survivors(strict)[0][columns].values.tolist()
-        assert sorted(found) == sorted(expected)
-        assert len(expected) == (8 if alpha == 0.3 else 4)
-        assert {row[5] for row in expected} == {alpha == 0.3}
-    # Plain has no accuracy in one sample at the greatest level.
-    incomplete = page.evaluate(
-        "run.scenarios.flatMap(s => run.metrics.flatMap(m => holdingUp(s, 'hostile', m).techniques"
-        ".filter(t => t.incomplete).map(t => [s.dataset, m.name, t.technique.name])))"
-    )
-    columns = ["dataset", "metric", "technique"]
-    assert sorted(incomplete) == sorted(survivors(statistics)[1][columns].values.tolist())
-    assert ["adult", "accuracy", "plain"] in incomplete
+def test_a_baseline_that_was_not_compared_with_is_not_tested(visit: Visits, made_up: Path) -> None:
+    """A link may name any; nothing may be said of it that was not computed."""
+    page = visit(made_up, "baseline=gone")
+    told = page.locator("#about").text_content() or ""
+    assert "not tested against this baseline" in told
+    assert "betabench report --page-baselines gone" in told
+    assert page.locator("#baseline").input_value() == "plain"
+    assert page.locator("#baseline option").count() == 3
+    page.locator("#baseline").select_option("none")
+    assert "not tested" not in (page.locator("#about").text_content() or "")
+    for cells in table(page):
+        assert ("not tested" in cells[9]) == (cells[2] == "from_elsewhere") or cells[5] == "0"
 
 
 def test_the_table_of_those_that_hold_up(visit: Visits, made_up: Path) -> None:
@@ -429,62 +410,66 @@ def test_the_table_of_those_that_hold_up(visit: Visits, made_up: Path) -> None:
 # --------------------------------------------------------------- which technique, at what cost, for whom
 
 
+def shown_answers(page: Page) -> list[list[str]]:
+    """Return the table of answers as text, without what only readers by ear get."""
+    rows: list[list[str]] = page.evaluate(
+        "[...document.querySelectorAll('#answers tbody tr')].map(r => [...r.cells].map(c => {"
+        " const own = c.cloneNode(true); own.querySelectorAll('.unseen').forEach(e => e.remove());"
+        " return own.textContent; }))"
+    )
+    return rows
+
+
+def told_as_in_python(page: Page, statistics: RunStatistics, baseline: str) -> list[str]:
+    """Check sentences, choices, rows and notes of every level of bias; return the sentences."""
+    titles = statistics.run.titles
+    found: list[str] = []
+    offered: list[list[str]] = page.evaluate("run.scenarios.map(s => Object.keys(s.against))")
+    for place, scenario in enumerate(statistics.scenarios):
+        if baseline not in offered[place]:
+            continue
+        levels = scenario.telling_levels(statistics.run.betas)
+        for _, beta, rows in spots(scenario.rows(statistics.answers)):
+            if beta not in levels:
+                continue
+            page.evaluate(
+                "([place, baseline, beta]) => { state = defaults(run.scenarios[place]);"
+                " change({ baseline, at: String(beta) }, { figures: false }); }",
+                [place, baseline, beta],
+            )
+            said = page.locator("#answers-told li").all_text_contents()
+            assert said == answer_sentences(rows, titles, rope=statistics.rope)
+            found += said
+            overview = table(page, "overview")[levels.index(beta)]
+            assert overview[1:] == choice_row(beta, rows, titles)[1:]
+            expected = []
+            for row, (*cells, shares, remark) in answer_lines(rows, titles):
+                gain = ["–" if row is not None and text == "" else text for text in cells]
+                recommended = row is not None and row.verdict == "recommended"
+                told = f"✔ {remark or 'recommended'}" if recommended else remark
+                expected.append([*gain, *(shares.split(" / ") if shares else [""] * 3), told])
+            assert shown_answers(page) == expected
+            caption = page.locator("#answers caption").text_content() or ""
+            assert caption.endswith(" ".join(mark_notes(rows)))
+    return found
+
+
 @pytest.mark.parametrize("which", ["planted", "untested", "made_up"])
 def test_the_answers_are_in_the_words_of_the_statistics(
     visit: Visits, which: str, request: pytest.FixtureRequest
 ) -> None:
     path: Path = request.getfixturevalue(which)
     page = visit(path)
-    statistics = folder_statistics(path.parent)
-    titles = statistics.run.titles
-    n_spots = 0
-    for (dataset, *_), beta, rows in spots(statistics.answers):
-        n_spots += 1
-        said = page.evaluate(
-            "([dataset, beta]) => {"
-            " const scenario = run.scenarios.find(s => s.dataset === dataset);"
-            " const rows = answersOf(scenario, scenario.baseline, beta);"
-            " return { sentences: answerSentences(rows, scenario), notes: signNotes(rows),"
-            "  choice: choiceRow(rows), rows: rows.map(r => [r.technique.name, r.verdict, remarksOf(r),"
-            "   signOf(r), r.outdoneBy?.name ?? '', r.choice]) }; }",
-            [dataset, beta],
+    offered: list[str] = page.evaluate("run.scenarios.flatMap(s => Object.keys(s.against))")
+    assert len(set(offered)) == {"planted": 5, "untested": 1, "made_up": 3}[which]
+    words = ""
+    for baseline in dict.fromkeys(offered):
+        words += " ".join(
+            told_as_in_python(page, folder_statistics(path.parent, baseline=baseline), baseline)
         )
-        assert said["sentences"] == answer_sentences(rows, titles, rope=statistics.rope)
-        words = " ".join(said["sentences"])
-        if dataset == "adult":
-            assert ("of either sign" in words) == (which == "planted")
-            unknown = "What a constant answer would score is not recorded." in words
-            assert unknown == (which == "untested")
-        assert said["notes"] == mark_notes(rows)
-        assert said["choice"] == choice_row(beta, rows, titles)[1:]
-        # Techniques without any result have no row there.
-        found = {name: rest for name, *rest in said["rows"] if name in set(rows["technique"])}
-        assert found == {
-            row.technique: [row.verdict, remarks(row, titles), mark(row), row.outdone_by, row.choice]
-            for row in rows.itertuples(index=False)
-        }
-    assert n_spots == 6
-
-
-@pytest.mark.parametrize("baseline", ["nearly", "by_group", "constant", "poor"])
-def test_useless_baselines_are_in_the_words_of_the_statistics(
-    visit: Visits, planted: Path, baseline: str
-) -> None:
-    page = visit(planted)
-    statistics = folder_statistics(planted.parent, baseline=baseline)
-    for (dataset, *_), beta, rows in spots(statistics.answers):
-        said = page.evaluate(
-            "([dataset, beta, baseline]) => {"
-            " const scenario = run.scenarios.find(s => s.dataset === dataset);"
-            " return answerSentences(answersOf(scenario, baseline, beta), scenario); }",
-            [dataset, beta, baseline],
-        )
-        assert said == answer_sentences(rows, statistics.run.titles, rope=statistics.rope)
-        words = " ".join(said)
-        assert ("techniques are compared with it nevertheless" in words) == (
-            baseline in ("nearly", "by_group")
-        )
-        assert ("no technique is compared with it here" in words) == (baseline == "constant")
+    assert ("of either sign" in words) == (which != "made_up")
+    assert ("techniques are compared with it nevertheless" in words) == (which == "planted")
+    assert ("no technique is compared with it here" in words) == (which != "made_up")
 
 
 def test_one_sample_makes_candidates_on_the_page_too(visit: Visits, tmp_path: Path) -> None:
@@ -632,16 +617,11 @@ def test_nothing_is_compared_with_a_useless_baseline(visit: Visits, planted: Pat
 
 def test_those_that_hold_up_are_never_degenerate(visit: Visits, planted: Path) -> None:
     page = visit(planted)
-    expected = survivors(folder_statistics(planted.parent))[0]
-    found = page.evaluate(
-        "run.scenarios.flatMap(s => run.metrics.flatMap(m =>"
-        " holdingUp(s, s.baseline, m).techniques.filter(t => t.upTo !== null).map(t => [s.dataset, m.name,"
-        "  t.technique.name, t.upTo, t.notAt.join(' ')])))"
-    )
-    columns = ["dataset", "metric", "technique", "up_to", "not_at"]
-    assert sorted(found) == sorted(expected[columns].values.tolist())
-    assert not set(expected["technique"]) & set(USELESS)
-    assert "poor" not in set(expected["technique"])
+    for metric in ("discrimination", "accuracy"):
+        page.locator("#over").select_option(metric)
+        far = {row[0] for row in table(page, "holding") if row[4] not in ("–", "baseline")}
+        assert PLANTED["useful"] in far or metric == "accuracy"
+        assert not far & {PLANTED[name] for name in (*USELESS, "poor")}
 
 
 def test_figures_have_a_line_for_the_constant_answer_and_hollow_marks(visit: Visits, planted: Path) -> None:
@@ -698,19 +678,6 @@ def test_a_page_of_other_metrics_says_what_the_table_needs(
     assert not page.locator("#answers").is_visible()
     assert "needs discrimination and accuracy" in (page.locator("#answers-told").text_content() or "")
     assert not page.locator("#overview").is_visible()
-
-
-def test_drawn_signs_agree_with_the_statistics(visit: Visits, made_up: Path) -> None:
-    rng = np.random.default_rng(0)
-    differences = rng.normal(0.35, 1.0, 30)
-    page = visit(made_up)
-    p = page.evaluate("differences => signFlipP(differences)", differences.tolist())
-    from benchmark.statistics.hypothesis_tests import sign_flip_p_values
-
-    expected = sign_flip_p_values(differences[None, :])[0]
-    # Both are shares of 9,999 random patterns: three of their standard deviations apart at most.
-    assert p == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 9999) * np.sqrt(2))
-    assert page.evaluate("holm([0.01, 0.04, NaN, 0.03])")[:2] == pytest.approx([0.03, 0.06])
 
 
 # ------------------------------------------------------------------------------- links and downloads

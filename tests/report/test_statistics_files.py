@@ -22,11 +22,7 @@ from benchmark.columns import FAILURE_COLUMNS, RESULT_COLUMNS
 from benchmark.errors import BetabenchError, ReportError, StatisticsError, UnknownNameError
 from benchmark.experiment.entries import PublishedEntry
 from benchmark.report.statistics_files import print_statistics, write_statistics
-from benchmark.report.statistics_text import (
-    left_out_notes,
-    statistics_page,
-    survivors,
-)
+from benchmark.report.statistics_text import left_out_notes, statistics_page
 from benchmark.runs.analysis import RunStatistics, folder_statistics
 from benchmark.runs.finished import read_results, read_run
 from benchmark.runs.left_out import BELOW_COLUMNS, with_below
@@ -34,6 +30,7 @@ from benchmark.runs.summary import SUMMARY_COLUMNS
 from benchmark.tables.markup import to_csv, to_latex, to_markdown
 from benchmark.tables.paper import ReportTable
 from benchmark.tables.significance import reach_notes, statistics_tables
+from benchmark.tables.survivors import survivors
 from benchmark.text.spreadsheet import csv_text
 from tests.tables.test_paper_tables import check_latex
 

@@ -26,7 +26,7 @@ function fixed(value, digits = 4) {
   return shown.toFixed(digits).replace(/^-(0\.?0*)$/, "$1");
 }
 const range = (low, high) => (Number.isFinite(low) ? `${fixed(low)} to ${fixed(high)}` : "–");
-const pText = (p) => (Number.isNaN(p) ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3));
+const pText = (p) => (Number.isNaN(p) ? "not tested" : p < 0.001 ? "< 0.001" : p.toFixed(3));
 
 // The plotting library reads some tags and entities in texts: names are neither.
 const plain = (name) => name.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -46,10 +46,9 @@ function linesOf(row) {
     `n = ${row.n}${row.missing ? `, ${row.missing} missing` : ""}`,
   ];
   if (row.metric.name === ACCURACY && !Number.isNaN(row.accepted[0])) {
-    const [all, deprived, favored] = row.accepted.map(share);
-    lines.push(`accepts ${all} of all, ${deprived} of the deprived, ${favored} of the favored`);
+    lines.push(`accepts ${row.accepts} of all, of the deprived, of the favored`);
   }
-  if (signOf(row)) lines.push(`${signOf(row)} ${row.degenerate || row.below}`);
+  if (row.sign) lines.push(`${row.sign} ${row.why}`);
   if (!row.isBaseline) {
     lines.push(`against ${row.baseline.title}: ${fixed(row.difference)}, p = ${pText(row.p)} ${row.verdict}`);
   }
@@ -67,15 +66,17 @@ function lookOf(technique, view, look) {
   return { color: colorOf(technique, look), opacity: other ? 0.13 : 1, width: own ? 3 : 1.5, own };
 }
 
+const isDegenerate = (row) => row.sign === run.degenerate;
+
 // Of marks: hollow where the technique is degenerate.
-const symbolsOf = (technique, rows) => rows.map((row) => technique.symbol + (row.degenerate ? "-open" : ""));
+const symbolsOf = (technique, rows) => rows.map((row) => technique.symbol + (isDegenerate(row) ? "-open" : ""));
 
 // The entry of the legend that says so.
 function hollowTrace(view, look) {
   const x = [null];
   const marker = { symbol: "circle-open", color: look.soft, size: 9, line: { width: 2 } };
-  const name = `${run.signs.degenerate} hollow: nearly the same answer for all, or for each group`;
-  return view.all.some((row) => row.degenerate) ? [{ x, y: x, name, marker, mode: "markers", hoverinfo: "skip" }] : [];
+  const name = `${run.degenerate} hollow: nearly the same answer for all, or for each group`;
+  return view.all.some(isDegenerate) ? [{ x, y: x, name, marker, mode: "markers", hoverinfo: "skip" }] : [];
 }
 
 function errorBars(rows, color) {
@@ -107,9 +108,9 @@ function tradeoffTraces(view, look) {
       marker: {
         color,
         symbol: symbolsOf(technique, across),
-        size: across.map((row) => 6 + 7 * row.beta + (row.degenerate ? 3 : 0)),
+        size: across.map((row) => 6 + 7 * row.beta + (isDegenerate(row) ? 3 : 0)),
         opacity: 1,
-        line: { color: look.paper, width: across.map((row) => (row.degenerate ? 2 : 0.7)) },
+        line: { color: look.paper, width: across.map((row) => (isDegenerate(row) ? 2 : 0.7)) },
       },
       opacity,
       zorder: own ? 1 : 0,
@@ -135,7 +136,7 @@ function yardstickTraces(view, look) {
   }));
   if (random === null || !isNear(random, view.y, view, CONSTANT_REACH)) return lines;
   const marker = { symbol: "cross-thin", size: 9, line: { color: look.constant, width: 1.5 } };
-  const name = `${run.random.title.toLowerCase()}: accuracy ${number(random)}`;
+  const name = `${run.random.toLowerCase()}: accuracy ${fixed(random, 3)}`;
   return [...lines, { x: [0], y: [random], mode: "markers", marker, name, ...more }];
 }
 
@@ -171,7 +172,7 @@ function curveTraces(view, look) {
         color,
         symbol: symbolsOf(technique, rows),
         size: own ? 9 : 7,
-        line: { width: rows.map((row) => (row.degenerate ? 2 : 0)) },
+        line: { width: rows.map((row) => (isDegenerate(row) ? 2 : 0)) },
       },
       opacity,
       zorder: own ? 1 : 0,
@@ -213,7 +214,7 @@ function linesAcross(axis, metric, view, look) {
     lines.push(lineAt(axis, metric.ideal, { color: look.soft, width: 1.5, dash: "dot" }));
   }
   if (constant && metric.name === ACCURACY && isNear(constant.accuracy, metric, view, CONSTANT_REACH)) {
-    const name = `${constant.words}: accuracy ${number(constant.accuracy)}`;
+    const name = `${constant.words}: accuracy ${fixed(constant.accuracy, 3)}`;
     const line = { color: look.constant, width: 1.5, dash: "dashdot" };
     lines.push(lineAt(axis, constant.accuracy, line, { name, showlegend: true }));
   }

@@ -30,19 +30,6 @@ const COLUMNS = [
 // What intervals are of: splits of the same rows overlap.
 const intervalsInWords = run.overlapping ? "Student's, corrected for overlapping splits" : "Student's";
 
-// Of the table of answers; those that are no numbers have no interval.
-const ANSWER_COLUMNS = [
-  { key: "technique", title: "Technique", by: (row) => row.technique.title.toLowerCase() },
-  { key: "value", title: "Discrimination left", by: (row) => row.value },
-  { key: "change", title: "Change [95 %]", more: " in discrimination", by: (row) => row.change },
-  { key: "accuracy", title: "Accuracy", by: (row) => row.accuracy },
-  { key: "accuracy_change", title: "Change [95 %]", more: " in accuracy", by: (row) => row.accuracyChange },
-  { key: "accepted", title: "Accepts: all", by: (row) => row.accepted[0] },
-  { key: "accepted_deprived", title: "deprived", by: (row) => row.accepted[1] },
-  { key: "accepted_favored", title: "favored", by: (row) => row.accepted[2] },
-  { key: "remarks", title: "Remarks", by: (row) => VERDICTS.indexOf(row.verdict) },
-];
-
 // Paths in a box of 16 by 16, one for each mark.
 const MARKS = {
   circle: "M8 3a5 5 0 1 0 .01 0z",
@@ -66,7 +53,7 @@ function defaults(scenario) {
   return {
     tab: TABS[0],
     scenario: run.scenarios.indexOf(scenario),
-    baseline: scenario.own || techniques.includes(scenario.baseline) ? scenario.baseline : techniques[0],
+    baseline: scenario.baseline,
     x,
     y,
     over: x,
@@ -85,8 +72,9 @@ function defaults(scenario) {
 
 let state = defaults(run.scenarios[0]);
 
-// What the link asks for and this run does not have.
+// What the link asks for and this run does not have, and a baseline that nothing was tested against.
 let notHere = "";
+let notTested = "";
 
 // ------------------------------------------------------------------------------------- the fragment
 
@@ -123,7 +111,7 @@ function fromFragment(fragment) {
   const metrics = run.metrics.map((metric) => metric.name);
   const allowed = {
     tab: TABS,
-    baseline: [...found.techniques, ...(scenario.own ? [OWN] : [])],
+    baseline: Object.keys(scenario.against),
     highlight: found.techniques,
     x: metrics,
     y: metrics,
@@ -136,6 +124,7 @@ function fromFragment(fragment) {
     sort: COLUMNS.flatMap(({ key }) => [key, `-${key}`]),
     colours: ["light", "dark"],
   };
+  notTested = parts.has("baseline") && !allowed.baseline.includes(parts.get("baseline")) ? parts.get("baseline") : "";
   for (const name of SINGLE) {
     const value = parts.get(name);
     if (value !== null && (!allowed[name] || allowed[name].includes(value))) found[name] = value;
@@ -157,19 +146,15 @@ function currentView() {
   const metric = (name) => run.metrics.find((item) => item.name === name);
   const betas = new Set(state.betas);
   const techniques = new Set(state.techniques);
-  const all = rowsOf(scenario, state.baseline).filter(
-    (row) => betas.has(String(row.beta)) && techniques.has(row.technique.name),
-  );
+  const every = rowsOf(scenario, state.baseline);
   return {
     scenario,
-    all,
+    every,
+    all: every.filter((row) => betas.has(String(row.beta)) && techniques.has(row.technique.name)),
     title: `${run.name}: ${scenario.title}${scenario.embedded ? ", not real data" : ""}`,
     file: scenario.file,
     techniques: run.techniques.filter((technique) => techniques.has(technique.name)),
-    baselineTitle:
-      scenario.own && state.baseline === OWN
-        ? run.ownTitle
-        : run.techniques.find((technique) => technique.name === state.baseline).title,
+    baselineTitle: scenario.against[state.baseline].title,
     x: metric(state.x),
     y: metric(state.y),
     over: metric(state.over),
@@ -235,16 +220,11 @@ function picker(technique) {
   return button;
 }
 
-// The sign of a classifier of no use, with what it means.
-function signs(row) {
-  const sign = signOf(row);
-  const why = row.degenerate || row.below || oneGroupWords(row);
-  return sign ? [make("span", { class: "sign", title: why }, ` ${sign}`, make("span", { class: "unseen" }, ` (${why})`))] : [];
+// A sign beside a technique, with what it means where it makes the classifier one of no use.
+function signOf([sign, why]) {
+  if (!sign) return [];
+  return [make("span", { class: "sign", title: why || null }, ` ${sign}`, ...(why ? [make("span", { class: "unseen" }, ` (${why})`)] : []))];
 }
-
-const levelsDown = (row) => (row.levelsDown ? [make("span", { class: "sign" }, ` ${run.signs.levelsDown}`)] : []);
-const insideSign = (row) => (row.inside ? [make("span", { class: "sign" }, ` ${run.signs.inside}`)] : []);
-const named = (row) => make("span", { class: "named" }, picker(row.technique), ...signs(row), ...levelsDown(row));
 
 const rowClass = (technique) => ({ class: state.highlight === technique.name ? "picked" : null });
 
@@ -257,12 +237,12 @@ function tableRow(row) {
     : [
         make("td", { title: `over ${row.pairs} pairs` }, fixed(row.difference)),
         make("td", { title: `over ${row.pairs} pairs` }, range(row.differenceLow, row.differenceHigh)),
-        make("td", { class: row.verdict }, [pText(row.p), row.verdict].filter(Boolean).join(" ")),
+        make("td", { class: row.verdict }, [row.pairs ? pText(row.p) : "–", row.verdict].filter(Boolean).join(" ")),
       ];
   return make(
     "tr",
     rowClass(row.technique),
-    make("th", { scope: "row" }, named(row)),
+    make("th", { scope: "row" }, make("span", { class: "named" }, picker(row.technique), ...signOf([row.sign, row.why]))),
     make("td", {}, String(row.beta)),
     make("td", { class: "word" }, row.metric.title),
     make("td", { title: told }, fixed(row.mean)),
@@ -270,7 +250,7 @@ function tableRow(row) {
     make("td", {}, String(row.n)),
     missing,
     ...difference,
-    make("td", {}, acceptsText(row.accepted)),
+    make("td", {}, row.accepts),
   );
 }
 
@@ -286,174 +266,58 @@ function drawTable(view) {
   $("count").textContent = `${rows.length} of ${view.scenario.betas.length * view.scenario.techniques.length * run.metrics.length} rows`;
 }
 
-const MARKED = { better: ["▲", "better"], worse: ["▼", "worse"] };
 // A title within a sentence: names such as AUC stay as they are.
 const inSentence = (title) => (/^\p{Lu}\p{Ll}/u.test(title) ? title[0].toLowerCase() + title.slice(1) : title);
 
 const exceptions = (notAt) => (notAt.length ? ` (not at ${notAt.join(", ")})` : "");
 
-// What the signs of the table mean, and why there are none.
-function signsOfHolding(view, found) {
-  if (view.over.direction === "none") return "no value is better than another.";
-  const signs = `▲ better, and of use, and ▼ worse than ${view.baselineTitle}, `;
-  if (found.testable) return `${signs}where the corrected p is at most ${run.alpha}.`;
-  const told = `${signs}by more than ${run.rope} on average, better with an interval without 0: `;
-  if (!found.tests) return `${told}there is no test.`;
-  return (
-    `${told}with ${found.pairs} pairs and ${found.tests} tests, no corrected p can be at most ${run.alpha}; ` +
-    `it takes ${found.needed} repetitions.`
-  );
-}
-
 function drawHolding(view) {
-  const all = holdingUp(view.scenario, state.baseline, view.over);
+  const { holding, notes } = view.scenario.against[state.baseline];
+  const found = holding[view.over.name];
   const shown = new Set(view.techniques);
-  const found = { ...all, techniques: all.techniques.filter(({ technique }) => shown.has(technique)) };
+  const lines = found.techniques.filter(({ technique }) => shown.has(run.techniques[technique]));
+  const rows = view.every.filter((row) => row.metric === view.over);
+  const traded = view.over.name !== ACCURACY && run.metrics.some(({ name }) => name === ACCURACY);
   $("holding-title").textContent = `Which technique holds up: ${inSentence(view.over.title)}`;
-  const notes = [
-    `${view.title}, all β. Means; ${signsOfHolding(view, found)}`,
+  $("holding").caption.textContent = [
+    `${view.title}, all β. Means. ${found.rule}`,
     "First those that hold up longest, without losing accuracy, and by most in the mean over β.",
-    ...signNotes(found.techniques.flatMap(({ cells }) => cells.map(({ row }) => row))),
-  ];
-  $("holding").caption.textContent = notes.join(" ");
+    ...notes,
+  ].join(" ");
   const head = ["Technique", ...view.scenario.betas.map((beta) => `β = ${beta}`), "Better up to β"];
   $("holding").tHead.rows[0].replaceChildren(...head.map((title) => make("th", { scope: "col" }, title)));
-  if (found.traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy, at worst"));
+  if (traded) $("holding").tHead.rows[0].append(make("th", { scope: "col", class: "word" }, "Accuracy, at worst"));
   $("holding").tBodies[0].replaceChildren(
-    ...found.techniques.map(({ technique, cells, upTo, notAt, lessAccurateAt, costliest }) => {
-      const own = cells[0].row.isBaseline;
-      const means = cells.map(({ row, mark: which }) => {
-        const cell = make("td", { class: which === "better" && !isOfUse(row) ? "" : which, title: linesOf(row).join("\n") }, fixed(row.mean));
-        if (row.degenerate) cell.className = "useless";
-        const [sign, word] = MARKED[which] ?? ["", ""];
-        if (sign && !(which === "better" && !isOfUse(row))) {
-          cell.append(make("span", { "aria-hidden": "true" }, ` ${sign}`), make("span", { class: "unseen" }, ` ${word}`));
-        }
-        cell.append(...signs(row));
-        if (row.metric.name === ACCURACY && row.n) cell.append(make("span", { class: "soft" }, ` (${share(row.accepted[0])})`));
+    ...lines.map(({ technique, up_to, not_at = [], less_accurate, cost = "" }) => {
+      const cells = rows.filter((row) => row.position === technique);
+      const means = cells.map((row) => {
+        // Only what is of use holds up.
+        const marked = row.mark && !(row.verdict === "better" && row.sign);
+        const look = row.sign === run.degenerate ? "useless" : marked ? row.verdict : "";
+        const cell = make("td", { class: look, title: linesOf(row).join("\n") }, fixed(row.mean));
+        if (marked) cell.append(make("span", { "aria-hidden": "true" }, ` ${row.mark}`), make("span", { class: "unseen" }, ` ${row.verdict}`));
+        cell.append(...signOf([row.sign, row.why]));
+        if (row.metric.name === ACCURACY && row.n) cell.append(make("span", { class: "soft" }, ` (${row.accepts.split(" / ")[0]})`));
         return cell;
       });
-      const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : upTo === null ? "–" : view.scenario.inert ? "any" : upTo + exceptions(notAt))];
-      const cost = costliest ? `${signed(costliest.difference)} (β = ${costliest.beta})` : "";
-      if (found.traded) last.push(make("td", { class: lessAccurateAt.length ? "word worse" : "word" }, cost));
-      return make("tr", rowClass(technique), make("th", { scope: "row" }, picker(technique)), ...means, ...last);
-    }),
-  );
-}
-
-const isLast = (row) => row.verdict === "degenerate" || row.verdict === "missing";
-
-const answersHere = (view) => answersOf(view.scenario, state.baseline, Number(state.at), view.techniques);
-
-// The rows of the table of answers: in the order of what follows from them unless another is chosen; what is degenerate
-// comes last in any case.
-function shownAnswers(view, inOrder) {
-  const techniques = new Set(view.techniques);
-  const rows = inOrder.filter((row) => techniques.has(row.technique));
-  const ordered = sorted([...rows], ANSWER_COLUMNS, state.by);
-  return [...ordered.filter((row) => !isLast(row)), ...rows.filter(isLast)];
-}
-
-function answerRow(row) {
-  const chosen = row.verdict === "recommended";
-  const remarks = [chosen ? "✔" : "", remarksOf(row) || (chosen ? "recommended" : "")].filter(Boolean).join(" ");
-  const changed = (which, low, high, look) => {
-    const [size, ...interval] = (row.isBaseline ? "–" : changeText(which, low, high)).split(" [");
-    return make("td", { class: look }, size, ...interval.map((ends) => make("span", { class: "interval" }, ` [${ends}`)));
-  };
-  const sign = (good, bad) => (row.degenerate ? null : good ? "better" : bad ? "worse" : null);
-  return make(
-    "tr",
-    { class: [state.highlight === row.technique.name ? "picked" : "", row.degenerate ? "useless" : ""].join(" ").trim() || null },
-    make("th", { scope: "row" }, named(row), ...insideSign(row)),
-    make("td", { title: `${row.metric.title}: ${range(row.low, row.high)}` }, number(row.value)),
-    changed(row.change, row.changeLow, row.changeHigh, sign(row.better, row.worse)),
-    make("td", { title: `Accuracy: ${range(row.accuracyLow, row.accuracyHigh)}` }, number(row.accuracy)),
-    changed(row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh, sign(false, row.lessAccurate)),
-    ...row.accepted.map((own) => make("td", {}, share(own))),
-    make("td", { class: chosen ? "word better" : "word" }, remarks),
-  );
-}
-
-function constantRow(scenario, rows) {
-  const { accuracy, words } = scenario.constant;
-  const all = share(words === "accepting everybody" ? 1 : 0);
-  return yardstickRow(words[0].toUpperCase() + words.slice(1), accuracy, [all, all, all], "the best constant answer", rows);
-}
-
-function yardstickRow(title, accuracy, shares, remark, rows) {
-  const baselines = rows.filter((row) => row.isBaseline);
-  const baseline = baselines.length === 1 ? baselines[0] : null;
-  return make(
-    "tr",
-    { class: "useless constant" },
-    make("th", { scope: "row" }, title),
-    make("td", {}, number(0)),
-    make("td", {}, changeText(0 - (baseline?.value ?? NaN))),
-    make("td", {}, number(accuracy)),
-    make("td", {}, changeText(accuracy - (baseline?.accuracy ?? NaN))),
-    ...shares.map((text) => make("td", {}, text)),
-    make("td", { class: "word" }, remark),
-  );
-}
-
-function drawAnswers(view) {
-  const inOrder = answersHere(view);
-  const rows = shownAnswers(view, inOrder);
-  $("answers-title").textContent = `At β = ${state.at}`;
-  $("answers-shown").hidden = $("overview").hidden = !rows.length;
-  if (!rows.length) {
-    $("answers-told").replaceChildren(
-      make("li", {}, "This table needs discrimination and accuracy among the metrics, and a technique that is shown."),
-    );
-    return;
-  }
-  $("answers-told").replaceChildren(...answerSentences(inOrder, view.scenario).map((text) => make("li", {}, text)));
-  $("answers").caption.textContent = [
-    `${view.title}, β = ${state.at}. Changes are to ${view.baselineTitle}; intervals: ${intervalsInWords}.`,
-    ...(rows.some(({ verdict }) => verdict === "recommended")
-      ? [`✔ ${wordsForLess(inOrder)[0]} than the baseline, and useful.`]
-      : []),
-    ...signNotes(rows),
-  ].join(" ");
-  $("answers").tHead.rows[0].replaceChildren(...headings(ANSWER_COLUMNS, "by"));
-  const shown = rows.map(answerRow);
-  // After the baseline, as far as the rows are in their own order.
-  const last = state.by ? rows.findIndex(isLast) : rows.findLastIndex((row) => row.isBaseline) + 1;
-  const { constant, random, frontier } = view.scenario;
-  const yardsticks = constant ? [constantRow(view.scenario, inOrder)] : [];
-  if (constant && frontier.length) {
-    yardsticks.push(yardstickRow(run.random.title, random, ["", "", ""], run.random.remark, inOrder));
-  }
-  shown.splice(last < 0 ? rows.length : last, 0, ...yardsticks);
-  $("answers").tBodies[0].replaceChildren(...shown);
-}
-
-// The choices at every level of bias; the level whose row is chosen is told in full below.
-function drawOverview(view) {
-  const { scenario } = view;
-  const levels = tellingLevels(scenario);
-  // The list of datasets may be too narrow for the test.
-  if (run.namesTests) $("overview-title").textContent = `Which technique, at what cost: ${scenario.title}`;
-  $("roles").textContent = scenario.notes.join("; ");
-  const titles = ["Level of bias", "Baseline", run.choices.least, run.choices.cheap];
-  $("overview").tHead.rows[0].replaceChildren(
-    ...titles.map((title) => make("th", { scope: "col" }, title)),
-  );
-  $("overview").tBodies[0].replaceChildren(
-    ...levels.map((beta) => {
-      const rows = answersOf(scenario, state.baseline, beta, view.techniques);
-      const radio = make("input", { type: "radio", name: "at", value: String(beta) });
-      radio.checked = String(beta) === state.at;
-      const level = make("th", { scope: "row" }, make("label", {}, radio, ` β = ${beta}`));
-      const cells = rows.length ? choiceRow(rows) : [];
-      return make("tr", { class: radio.checked ? "picked" : null }, level, ...cells.map((text) => make("td", {}, text)));
+      const own = cells[0].isBaseline;
+      const far = up_to ? up_to + (not_at.length ? ` (not at ${not_at.join(", ")})` : "") : "–";
+      const last = [make("td", { class: own ? "soft" : null }, own ? "baseline" : far)];
+      if (traded) last.push(make("td", { class: less_accurate ? "word worse" : "word" }, cost));
+      return make("tr", rowClass(run.techniques[technique]), make("th", { scope: "row" }, picker(run.techniques[technique])), ...means, ...last);
     }),
   );
 }
 
 function drawAbout(view) {
   const told = notHere ? [`The link asks for ${notHere}, which this run does not have: ${view.scenario.title} is shown.`] : [];
+  if (notTested) {
+    const title = run.techniques.find(({ name }) => name === notTested)?.title ?? notTested;
+    told.push(
+      `${title}: not tested against this baseline. Shown are changes to ${view.baselineTitle}. To have it here: ` +
+        `betabench report --page-baselines ${notTested}`,
+    );
+  }
   if (view.scenario.embedded) {
     told.push("Embedded network, not real data: these numbers were measured on samples of the shipped network.");
   }
@@ -467,7 +331,7 @@ function drawAbout(view) {
   const accuracy = [view.x, view.y, view.over].find(({ name }) => name === ACCURACY);
   $("constant-told").textContent =
     constant && accuracy && !isNear(constant.accuracy, accuracy, view, CONSTANT_REACH)
-      ? `The accuracy of ${constant.words}, ${number(constant.accuracy)}, lies far from all of these. `
+      ? `The accuracy of ${constant.words}, ${fixed(constant.accuracy, 3)}, lies far from all of these. `
       : "";
 }
 
@@ -496,8 +360,7 @@ function drawControls() {
   const metrics = run.metrics.map(({ name, title }) => [name, title]);
   const scenarios = run.scenarios.map(({ title }, i) => [String(i), title]);
   fillSelect("scenario", scenarios, String(state.scenario));
-  const baselines = techniques.map(({ name, title }) => [name, title]);
-  fillSelect("baseline", scenario.own ? [[OWN, run.ownTitle], ...baselines] : baselines, state.baseline);
+  fillSelect("baseline", Object.entries(scenario.against).map(([name, { title }]) => [name, title]), state.baseline);
   for (const id of ["x", "y", "over"]) fillSelect(id, metrics, state[id]);
   fillBoxes($("betas"), "betas", scenario.betas.map((beta) => [String(beta), String(beta)]), state.betas);
   fillBoxes($("metrics"), "metrics", metrics, state.metrics);
@@ -570,33 +433,6 @@ function downloadCsv(head, lines, name) {
   download(text, "text/csv", `${run.name}_${name}.csv`.replace(/[^\w.-]+/g, "_"));
 }
 
-// The columns of answers.csv.
-function answersCsv() {
-  const view = currentView();
-  const { dataset, bias, classifier, test, constant } = view.scenario;
-  const head =
-    "dataset,bias,classifier,test,beta,technique,baseline,n,missing,pairs,metric,value,value_low,value_high,distance," +
-    "change,change_low,change_high,tested,better,worse,accuracy,accuracy_low,accuracy_high,accuracy_change,accuracy_change_low," +
-    "accuracy_change_high,less_accurate,accepted,accepted_deprived,accepted_favored,constant_accuracy," +
-    "constant_answer,n_degenerate,degenerate,mostly_constant,below_constant,one_group,baseline_degenerate," +
-    "verdict,outdone_by,choice,levels_down";
-  const lines = shownAnswers(view, answersHere(view)).map((row) => [
-    ...[dataset, bias, classifier, test, String(row.beta), row.technique.name, row.baseline.name, String(row.n)],
-    ...[String(row.missing), String(row.isBaseline ? row.n : row.pairs), row.metric.name],
-    ...[row.value, row.low, row.high, row.distance, row.change, row.changeLow, row.changeHigh].map(digits),
-    ...[row.tested, row.better, row.worse].map(truth),
-    ...[row.accuracy, row.accuracyLow, row.accuracyHigh].map(digits),
-    ...[row.accuracyChange, row.accuracyChangeLow, row.accuracyChangeHigh].map(digits),
-    truth(row.lessAccurate),
-    ...row.accepted.map(digits),
-    ...(constant ? [digits(constant.accuracy), constant.words] : ["", ""]),
-    ...[String(row.timesDegenerate), row.degenerate, truth(row.mostlyConstant), truth(row.below)],
-    ...[truth(Boolean(oneGroupWords(row))), truth(row.baselineDegenerate)],
-    ...[row.verdict, row.outdoneBy?.name ?? "", row.choice, truth(row.levelsDown)],
-  ]);
-  downloadCsv(head, lines, `${view.file}_beta_${state.at}`);
-}
-
 function csv() {
   const view = currentView();
   const { dataset, bias, classifier, test } = view.scenario;
@@ -614,7 +450,7 @@ function csv() {
       ...[row.difference, row.differenceLow, row.differenceHigh].map(digits),
       digits(row.p),
       ...row.accepted.map(digits),
-      row.degenerate,
+      row.sign === run.degenerate ? row.why : "",
       truth(row.below),
     ];
   });
@@ -626,10 +462,13 @@ const ROWS_ONLY = { controls: false, figures: false };
 
 function listen() {
   for (const id of ["baseline", "x", "y", "over"]) {
-    $(id).addEventListener("change", (event) => change({ [id]: event.target.value }, { controls: false }));
+    $(id).addEventListener("change", (event) => {
+      if (id === "baseline") notTested = "";
+      change({ [id]: event.target.value }, { controls: false });
+    });
   }
   $("scenario").addEventListener("change", (event) => {
-    notHere = "";
+    notHere = notTested = "";
     const { tab, colours, by, sort, find, x, y, over, metrics } = state;
     const usual = defaults(run.scenarios[event.target.value]);
     const at = tellingLevels(run.scenarios[event.target.value]).map(String).includes(state.at) ? state.at : usual.at;

@@ -1,0 +1,79 @@
+"""The statistics of a run where its techniques are compared with another baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from benchmark.columns import UNTREATED
+from benchmark.errors import ReportError, UnknownNameError
+from benchmark.runs.analysis import RunStatistics, compare_with, in_order, results_answers
+from benchmark.runs.baselines import baselines_of
+from benchmark.statistics.answers import ACCURACY, ANSWER_COLUMNS, DISCRIMINATION, answer_table, judged
+from benchmark.statistics.frames import Baselines, to_cells
+from benchmark.statistics.paired import COMPARED_COLUMNS
+from benchmark.statistics.unprocessing import with_frontier
+
+MOST_NAMED = 5
+"""How many baselines can be named besides those that every run offers."""
+
+
+def with_each_baseline(statistics: RunStatistics, named: Sequence[str] = ()) -> list[RunStatistics]:
+    """Return the statistics with each baseline that a reader of the page can choose.
+
+    First come those given, then, as far as they differ from these, those with the baselines that the run
+    declares, with doing nothing, and with each technique of ``named``.
+
+    Errors are those of :func:`require_choosable`.
+    """
+    require_choosable(statistics, named)
+    run, everything = statistics.run, statistics.everything
+    untreated = [UNTREATED] if (everything["technique"] == UNTREATED).any() else []
+    found = [statistics]
+    for name in (None, *untreated, *named):
+        baselines = baselines_of(run, everything, name)
+        if all(baselines.by != own.baselines.by for own in found):
+            found.append(with_baselines(statistics, baselines))
+    return found
+
+
+def require_choosable(statistics: RunStatistics, named: Sequence[str]) -> None:
+    """Check the baselines that are named for a reader to choose.
+
+    Raises
+    ------
+    ReportError
+        If more than :data:`MOST_NAMED` are named.
+    UnknownNameError
+        If the run has no technique of a name.
+    """
+    if len(set(named)) > MOST_NAMED:
+        raise ReportError(
+            "The page would carry too many baselines",
+            expected=f"at most {MOST_NAMED} besides those of the run and doing nothing",
+            got=f"{len(set(named))}: {', '.join(dict.fromkeys(named))}",
+            remedy="name fewer with --page-baselines, or make another report with --baseline",
+        )
+    known = statistics.everything["technique"].unique()
+    for name in named:
+        if name not in known:
+            raise UnknownNameError("technique", name, known)
+
+
+def with_baselines(statistics: RunStatistics, baselines: Baselines) -> RunStatistics:
+    """Return statistics whose comparisons and answers are those with other baselines; all else stays."""
+    run, alpha, rope = statistics.run, statistics.alpha, statistics.rope
+    everything, resampling = statistics.everything, statistics.resampling
+    compared = compare_with(to_cells(statistics.results, resampling), baselines, statistics.goals, alpha)
+    comparisons = in_order([compared], run, COMPARED_COLUMNS)
+    decided = judged(comparisons, alpha=alpha, rope=rope)
+    if {DISCRIMINATION, ACCURACY} <= set(statistics.metrics):
+        answers = answer_table(
+            everything, decided, statistics.standing, baselines, rope=rope, resampling=resampling
+        )
+    else:
+        answers = results_answers(
+            everything, baselines, run.constant_answers, alpha=alpha, rope=rope, resampling=resampling
+        )
+    answers = with_frontier(in_order([answers], run, ANSWER_COLUMNS), statistics.frontier_gaps)
+    return replace(statistics, baselines=baselines, comparisons=comparisons, judged=decided, answers=answers)

@@ -1,0 +1,166 @@
+"""Which techniques hold up: better than the baseline, and of use, up to which level of bias."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from benchmark.runs.analysis import RunStatistics
+from benchmark.runs.frames import Scenario
+from benchmark.runs.ranks import repeated_levels
+from benchmark.statistics.answers import ACCURACY, of_use
+from benchmark.statistics.frames import WHERE
+from benchmark.statistics.paired import FAMILY
+from benchmark.tables.answers import change_text
+
+SURVIVOR_COLUMNS = (*FAMILY, "technique", "up_to", "not_at", "tested", "keeps_accuracy")
+"""Columns of :func:`survivors`."""
+
+
+def survivors(statistics: RunStatistics) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Find the techniques of use that beat the baseline, and up to which level of bias.
+
+    Returns
+    -------
+    DataFrame
+        Columns :data:`SURVIVOR_COLUMNS`, one row for each family of tests and technique that is better than
+        the baseline at some level, by :func:`~benchmark.statistics.answers.judged` (significantly where that
+        is ``tested``), and of use there: never degenerate, at least as accurate as the best constant answer,
+        and without one answer for nearly all of a group
+        (:func:`~benchmark.statistics.answers.standings`). ``up_to`` is the greatest such level up to which
+        technique and baseline have a value in every repetition, ``not_at`` lists the smaller ones at which it
+        is not better or of no use, and ``keeps_accuracy`` says that it is judged to be less accurate at none
+        of those at which it is. Nothing is better where nothing is compared with the baseline
+        (:func:`~benchmark.statistics.answers.incomparable`). The farthest first; metrics in the run's order.
+    DataFrame
+        Columns :data:`~benchmark.statistics.paired.FAMILY` and ``technique``: those that would hold up, or
+        farther, if all repetitions up to there had a value.
+    """
+    where = list(WHERE)
+    table = statistics.compared.join(of_use(statistics.standing).set_index(where)["of_use"], on=where)
+    table["better"] &= table["of_use"].eq(True)
+    costly = table.loc[(table["metric"] == ACCURACY) & table["worse"], where]
+    less_accurate = set(costly.itertuples(index=False, name=None))
+    rows, incomplete = [], []
+    table = table[~repeated_levels(statistics.run, table)]
+    # A loop over thousands of groups: plain lists are many times as fast as frames of a few rows.
+    own_rows: dict[tuple[str, ...], list[tuple[float, int, bool, bool]]] = {}
+    fields = table[[*FAMILY, "technique", "beta", "missing", "better", "tested"]]
+    for *key, beta, missing, better, tested in fields.itertuples(index=False, name=None):
+        own_rows.setdefault(tuple(key), []).append((beta, missing, better, tested))
+    for names, own in own_rows.items():
+        first_gap = min((beta for beta, missing, *_ in own if missing > 0), default=math.inf)
+        whole = [(beta, better) for beta, _, better, _ in own if beta < first_gap]
+        levels = [beta for beta, better in whole if better]
+        if sum(better for *_, better, _ in own) > len(levels):
+            incomplete.append(names)
+        if levels:
+            *scenario, _metric, technique = names
+            missed = [beta for beta, _ in whole if beta < max(levels) and beta not in levels]
+            keeps = not any((*scenario, beta, technique) in less_accurate for beta in levels)
+            not_at = " ".join(f"{beta:g}" for beta in missed)
+            rows.append((*names, max(levels), not_at, own[0][-1], keeps))
+    found = pd.DataFrame(rows, columns=list(SURVIVOR_COLUMNS))
+    return (
+        found.sort_values("up_to", ascending=False, kind="stable", ignore_index=True),
+        pd.DataFrame(incomplete, columns=[*FAMILY, "technique"]),
+    )
+
+
+def is_compared(statistics: RunStatistics, scenario: Scenario, metric: str) -> bool:
+    """Whether any technique is compared with the baseline in a metric: one of use, at some level of bias."""
+    standing = statistics.standing
+    useless = pd.MultiIndex.from_frame(standing.loc[standing["n_degenerate"] > 0, list(WHERE)])
+    own = scenario.rows(statistics.compared)
+    own = own[(own["metric"] == metric) & own["improvement"].notna()]
+    return not bool(pd.MultiIndex.from_frame(own[list(WHERE)]).isin(useless).all())
+
+
+@dataclass(frozen=True)
+class Held:
+    """How far one technique holds up in one metric of a scenario, in words."""
+
+    technique: str
+    up_to: str  # empty where it does not hold up
+    not_at: tuple[float, ...]
+    cost: str  # what it costs in accuracy where that is most; empty where nothing is known of it
+    less_accurate: bool
+    incomplete: bool
+
+
+def held(
+    statistics: RunStatistics, scenario: Scenario, found: tuple[pd.DataFrame, pd.DataFrame]
+) -> dict[str, list[Held]]:
+    """Return by metric how far each technique of a scenario holds up, given the :func:`survivors`.
+
+    First come those that hold up longest, without losing accuracy, and by most in the mean over the levels.
+    """
+    holding, incomplete = (scenario.rows(own) for own in found)
+    compared = scenario.rows(statistics.compared)
+    own = compared.loc[compared["metric"] == ACCURACY, ["technique", "beta", "difference"]]
+    costs = {(name, beta): change for name, beta, change in own.itertuples(index=False, name=None)}
+    levels = scenario.telling_levels(statistics.run.betas)
+    tried = set(scenario.rows(statistics.intervals)["technique"])
+    techniques = [name for name in statistics.run.titles if name in tried]
+    gains = compared["improvement"].fillna(0).groupby([compared["metric"], compared["technique"]]).sum()
+    rows: dict[str, list[Held]] = {}
+    for metric in statistics.metrics:
+        own_rows: list[Any] = list(holding[holding["metric"] == metric].itertuples(index=False))
+        far = {row.technique: row for row in own_rows}
+        gaps = set(incomplete.loc[incomplete["metric"] == metric, "technique"])
+        traded = metric != ACCURACY
+        order = {
+            name: (
+                -far[name].up_to if name in far else math.inf,
+                traded and name in far and not far[name].keeps_accuracy,
+                -gains.get((metric, name), 0.0),
+            )
+            for name in techniques
+        }
+        rows[metric] = [
+            _held(name, far.get(name), name in gaps, levels, costs if traded else {}, scenario.inert)
+            for name in sorted(techniques, key=order.__getitem__)
+        ]
+    return rows
+
+
+def _held(
+    name: str,
+    row: Any,
+    incomplete: bool,
+    levels: Sequence[float],
+    costs: Mapping[tuple[str, float], float],
+    inert: bool,
+) -> Held:
+    if row is None:
+        return Held(name, "", (), "", False, incomplete)
+    not_at = tuple(float(beta) for beta in row.not_at.split())
+    better = [beta for beta in levels if beta <= row.up_to and beta not in not_at]
+    paid = {beta: costs[name, beta] for beta in better if not math.isnan(costs.get((name, beta), math.nan))}
+    worst = min(paid, key=paid.__getitem__, default=None)
+    cost = "" if worst is None else f"{change_text(paid[worst], math.nan, math.nan)} (β = {worst:g})"
+    up_to = "any" if inert else f"{row.up_to:g}"
+    return Held(name, up_to, not_at, cost, bool(costs) and not row.keeps_accuracy, incomplete)
+
+
+def rule_text(statistics: RunStatistics, scenario: Scenario, metric: str, baseline: str) -> str:
+    """Say what is better and worse than a baseline, given by its title, in a metric of a scenario."""
+    if statistics.metrics[metric].direction == "none":
+        return "No value is better than another."
+    rule = f"▲ better, and of use, and ▼ worse than {baseline}, "
+    judged = scenario.rows(statistics.judged)
+    judged = judged[judged["metric"] == metric]
+    if judged["tested"].any():
+        return f"{rule}where the corrected p is at most {statistics.alpha:g}."
+    rule += f"by more than {statistics.rope:g} on average, better with an interval without 0: "
+    short = scenario.rows(statistics.out_of_reach)
+    for row in short[short["metric"] == metric].to_dict("records"):
+        return (
+            f"{rule}with {row['n']} pairs and {row['n_tests']} tests, no corrected p can be at most "
+            f"{statistics.alpha:g}; it takes {row['needed']} repetitions."
+        )
+    return f"{rule}there is no test."
