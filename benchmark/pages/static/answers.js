@@ -117,7 +117,7 @@ function drawOverview(view) {
       const radio = make("input", { type: "radio", name: "at", value: String(beta) });
       radio.checked = String(beta) === state.at;
       const level = make("th", { scope: "row" }, make("label", {}, radio, ` β = ${beta}`));
-      return make("tr", { class: radio.checked ? "picked" : null }, level, ...cells.map((text) => make("td", {}, text)));
+      return make("tr", { class: radio.checked ? "picked" : null }, level, ...cells.map((text, i) => make("td", { "data-title": run.choices[i] }, text)));
     }),
   );
 }
