@@ -39,7 +39,8 @@ def gap_changes(
     baseline : str, or mapping of str to str
         Name of a technique; or that of each technique's own, by its name.
     resampling : Resampling, optional
-        How repetitions overlap. Folds of a repetition are one whole here.
+        How repetitions overlap. Folds of a repetition are one whole here, and repetitions of the same rows:
+        with folds there are no intervals, since those of single folds are not kept.
 
     Returns
     -------
@@ -55,7 +56,8 @@ def gap_changes(
         return pd.DataFrame(columns=list(GAP_COLUMNS))
     goals = dict.fromkeys(own["metric"].unique(), LEAST)
     own = own.assign(metric=own["metric"] + "[" + own["attribute"] + "]")[list(RESULT_COLUMNS)]
-    cells = to_cells(own, None if resampling is None else Resampling(resampling.overlaps))
+    unfolded = None if resampling is None else Resampling(resampling.overlaps, resampling.n_folds)
+    cells = to_cells(own, unfolded)
     others = baseline_of(baseline, cells.keys["technique"])
     means = cells.keys.assign(gap=row_means(cells.values), n=cells.n, baseline=others)
     partner = cells.find(technique=others)

@@ -37,6 +37,8 @@ from benchmark.runs.analysis import folder_statistics
 from benchmark.runs.finished import read_groups
 from benchmark.runs.groups import gap_changes
 from benchmark.runs.manifest import _metrics
+from benchmark.statistics.frames import Resampling
+from benchmark.statistics.intervals import NO_FOLDS
 from benchmark.tables.groups import gaps_of
 from benchmark.techniques import Tools, get_technique, list_techniques
 from benchmark.text.spreadsheet import csv_text
@@ -314,6 +316,15 @@ def test_gaps_are_compared_with_those_of_the_baseline() -> None:
     assert row["difference_low"] <= row["difference"] <= row["difference_high"]
     assert changes[changes["technique"] == "none"]["difference"].isna().all()
     assert gap_changes(frame, "another").empty
+    # Repetitions of folds are of the same rows: their spread says nothing of other rows.
+    splits, folds = (
+        gap_changes(frame, "none", Resampling(dict.fromkeys(frame["dataset"], 0.5), n_folds))
+        for n_folds in (None, dict.fromkeys(frame["dataset"], 3))
+    )
+    assert splits["difference"].equals(folds["difference"])
+    assert splits["difference_low"].notna().any()
+    assert folds[["difference_low", "difference_high", "p_value"]].isna().all(axis=None)
+    assert NO_FOLDS in set(folds["reason"])
     assert gap_changes(frame[frame["group"] != GAP], "none").empty
 
 
