@@ -25,7 +25,7 @@ from benchmark.data.doubts import (
 from benchmark.data.load import Coder
 from benchmark.data.proposals import require_column
 from benchmark.data.reading import FEW_ROWS, Part, Reading, left_out
-from benchmark.data.sides import Side, as_list, counted, listed, shown, side
+from benchmark.data.sides import Side, as_list, counted, shown, side
 from benchmark.data.sniff import MOST_MB, RawColumn, RawTable, sniff
 from benchmark.data.states import (
     MISSING,
@@ -43,7 +43,7 @@ from benchmark.data.states import (
     useless,
 )
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few, number, share
+from benchmark.text.words import as_number, few, listed, number, share
 
 MIN_COUNT = 5
 """Fewest rows with which a value has a state of its own."""
@@ -126,10 +126,9 @@ def draft(path: Path, wish: Wish, folder: Path) -> Draft:
     A DataError says in a sentence what cannot be read or found, a DoubtError what could be read in several
     ways.
     """
-    columns = {name: listed(own, ()) for name in ("thousands", "decimals") if (own := getattr(wish, name))}
-    table = sniff(path, folder, most_mb=wish.max_mb, **columns)
-    for option, names in columns.items():
-        for name in names:
+    table = sniff(path, folder, thousands=wish.thousands, decimals=wish.decimals, most_mb=wish.max_mb)
+    for option in ("thousands", "decimals"):
+        for name in listed(getattr(wish, option) or "", table.columns):
             require_column(name, option, table)
     for name, option in ((wish.label, "label"), (wish.sensitive, "sensitive")):
         require_column(name, option, table)

@@ -12,7 +12,7 @@ import numpy as np
 from benchmark.data.sniff import RawColumn
 from benchmark.data.states import MOST_LEVELS, MOST_STATES, Mask, bin_names, cut_of
 from benchmark.errors import DataError
-from benchmark.text.words import as_number, few
+from benchmark.text.words import as_number, few, listed
 
 _CONDITION = re.compile(r"(<=|>=|<|>)\s*(\S+)")
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -68,19 +68,6 @@ def side(column: RawColumn, asked: str, option: str) -> Side:
     return Side(frozenset(named), name)
 
 
-def listed(asked: str, there: Sequence[str]) -> list[str]:
-    """Return the values of a list "A,B"; those that hold commas themselves are found if the file has them."""
-    pieces, known, parts = asked.split(","), set(there), list[str]()
-    first = 0
-    while first < len(pieces):
-        ends = range(len(pieces), first, -1)
-        texts = {end: ",".join(pieces[first:end]).strip() for end in ends}
-        last = next((end for end in ends if texts[end] in known), first + 1)
-        parts.append(texts[last])
-        first = last
-    return list(dict.fromkeys(parts))
-
-
 def as_list(values: Sequence[str]) -> str:
     """Write values as an option takes them."""
     return ",".join(values)
@@ -96,7 +83,7 @@ def shown(column: RawColumn, chosen: Mask | None = None) -> str:
     """Return the values of a column, or those chosen, with their rows, the most frequent first."""
     own = ~column.missing if chosen is None else chosen
     rows = [f"{value!r} ({n:,} rows)" for value, n in counted(column, own)]
-    return few(rows, MOST_STATES, "other values")
+    return few(rows, MOST_STATES, "other values") or "nothing, as no row has a value"
 
 
 def counted(column: RawColumn, chosen: Mask | None = None) -> list[tuple[str, int]]:

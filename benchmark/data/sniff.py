@@ -10,7 +10,7 @@ import os
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from benchmark.data.number_form import MARKS, PLAIN, Notation, NumberForm, file_
 from benchmark.data.raw import DELIMITERS, number_repeats, read_csv
 from benchmark.data.source import LARGEST, read_file
 from benchmark.errors import DataError
-from benchmark.text.words import as_number
+from benchmark.text.words import as_number, listed
 
 MISSING_MARKS = frozenset({*MISSING_VALUES, "-", "--", ".", "n/a", "na", "<NA>", "#N/A", "Null", "NaT"})
 """Values that are taken for none in a file that nobody has described."""
@@ -96,8 +96,8 @@ def sniff(
     path: Path,
     folder: Path,
     *,
-    thousands: Sequence[str] = (),
-    decimals: Sequence[str] = (),
+    thousands: str | None = None,
+    decimals: str | None = None,
     most_mb: float = MOST_MB,
 ) -> RawTable:
     """Read a CSV file of which nothing is known.
@@ -111,9 +111,9 @@ def sniff(
         The file, gzipped or not.
     folder : Path
         Where the card is to lie, which names the file from there.
-    thousands, decimals : sequence of str
-        Columns whose point or comma separates thousands, or stands before decimals, where the file leaves
-        both readings open.
+    thousands, decimals : str, optional
+        Columns, as A,B, whose point or comma separates thousands, or stands before decimals, where the file
+        leaves both readings open.
     most_mb : float
         Most megabytes of text, unpacked.
     """
@@ -137,7 +137,8 @@ def sniff(
         found += ("Some values are in quotes.",)
     if repeats := [name for name in columns if re.sub(r"\.\d+$", "", name) in columns.keys() - {name}]:
         found += (f"Columns of the same name are numbered: {', '.join(repeats)}.",)
-    asked = {**dict.fromkeys(thousands, True), **dict.fromkeys(decimals, False)}
+    asked = dict.fromkeys(listed(thousands or "", columns), True)
+    asked |= dict.fromkeys(listed(decimals or "", columns), False)
     decimal, forms, unclear, said = _forms(columns.values(), delimiter, asked)
     if decimal == ",":
         source = source.model_copy(update={"decimal": ","})

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 
 def printable(text: object) -> str:
@@ -99,3 +99,17 @@ def in_any_fold(reason: str) -> str:
 def few(names: Sequence[str], most: int = 6, others: str = "more") -> str:
     """Return the first of some names, and how many others there are: ``"a, b and 3 more"``."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} {others}" if len(names) > most else "")
+
+
+def listed(asked: str, there: Collection[str]) -> list[str]:
+    """Return the values of a list "A,B"; those that hold commas themselves are found if they are there."""
+    pieces, known, parts = asked.split(","), set(there), list[str]()
+    longest = 1 + max((own.count(",") for own in known), default=0)
+    first = 0
+    while first < len(pieces):
+        ends = range(min(len(pieces), first + longest), first, -1)
+        texts = {end: ",".join(pieces[first:end]).strip() for end in ends}
+        last = next((end for end in ends if texts[end] in known), first + 1)
+        parts.append(texts[last])
+        first = last
+    return list(dict.fromkeys(part for part in parts if part or part in known))
