@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,15 +12,16 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from benchmark.api import Run, run
-from benchmark.data.card import Card
+from benchmark.data.card import Card, load_card
 from benchmark.data.doubts import DoubtError
 from benchmark.data.draft import MIN_COUNT, Wish, as_wish, draft
 from benchmark.data.draft_text import card_text, disclosed, slug, summary_lines
 from benchmark.data.sniff import MOST_MB
 from benchmark.errors import BetabenchError, ExperimentError
+from benchmark.estimator.snippet import card_snippet
 from benchmark.experiment.first import BETAS, BIAS, CLASSIFIERS, DATASET, SEED, Asked
 from benchmark.experiment.first_file import first_experiment
-from benchmark.report.first import first_lines
+from benchmark.report.first import first_choice, first_lines
 from benchmark.text.console import say as print_line
 from benchmark.text.files import FORMATS_WRITTEN, require_writable, write_atomically
 from benchmark.text.words import as_parameters
@@ -212,6 +214,14 @@ def first_look(
         page=folder,
         say=lambda step: print_line(console, f"{step} ...", "dim"),
     )
-    for line in (*first_lines(statistics), *disclosed(folder, own, wish.min_count)):
+    for line in first_lines(statistics):
+        say(line)
+    if (choice := first_choice(statistics)) is not None:
+        technique, classifier = choice
+        found = str(folder / "card.toml")
+        lines = card_snippet(load_card(found), found, technique, classifier=classifier)
+        say(f"In Python, {statistics.run.titles[technique]} is applied by")
+        print_line(console, textwrap.indent(lines.rstrip(), "    "))
+    for line in disclosed(folder, own, wish.min_count):
         say(line)
     return made

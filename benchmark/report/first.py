@@ -11,9 +11,9 @@ from benchmark.columns import UNTREATED
 from benchmark.runs.analysis import RunStatistics
 from benchmark.runs.descriptions import DatasetDescription, Protocol
 from benchmark.runs.small_groups import small_groups
-from benchmark.statistics.answers import DISCRIMINATION
+from benchmark.statistics.answers import DISCRIMINATION, LEAST
 from benchmark.statistics.levels import level_changes
-from benchmark.tables.answers import answer_counts, answer_sentences, change_text, spots
+from benchmark.tables.answers import answer_counts, answer_sentences, change_text, choices, spots
 from benchmark.text.words import number, share, with_interval
 
 _PLANTED = {
@@ -27,6 +27,7 @@ _PLANTED = {
 """What a level of a kind of bias is, in words."""
 
 
+_CHOICES = (LEAST,)  # in the order of sentences
 _TOO_GOOD = 0.99  # accuracy
 
 
@@ -42,6 +43,17 @@ def first_lines(statistics: RunStatistics) -> Iterator[str]:
         yield from _what_undoes_it(statistics, levels)
     yield from small_groups(dataset)
     yield f"In brackets: {scope(run.protocol)}"
+
+
+def first_choice(statistics: RunStatistics) -> tuple[str, str] | None:
+    """Return the technique that :func:`first_lines` names first, and its classifier, if it names one."""
+    for (_, _, classifier, _), beta, rows in spots(statistics.answers):
+        if beta == max(statistics.answers["beta"]):
+            picked = choices(list(rows.itertuples(index=False)))
+            for name in _CHOICES:
+                if name in picked:
+                    return picked[name].technique, classifier
+    return None
 
 
 def _what_bias_does(
