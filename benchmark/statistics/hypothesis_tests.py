@@ -211,17 +211,20 @@ CORRECTED = "corrected t"
 """Name of the test of :func:`corrected_t_p_values`."""
 
 
-def corrected_t_p_values(values: Array, overlap: Array) -> Array:
+def corrected_t_p_values(values: Array, overlap: Array, estimate: Array | None = None) -> Array:
     r"""Return the two-sided p-value of the corrected resampled t-test of each row's mean being 0.
 
     The values are of repeated splits of the same rows. The test is Student's with
     :math:`s \sqrt{1 / n + \mathrm{overlap}}` as standard error; ``overlap`` is the number of test rows over
-    that of training rows. NaN where there are fewer than two values; 1 where all are 0. Nadeau and Bengio
+    that of training rows, ``estimate`` what is tested in place of the mean. NaN where there are fewer than
+    two values; 1 where all are 0. Nadeau and Bengio
     (2003), Inference for the generalization error; Bouckaert and Frank (2004), Evaluating the replicability
     of significance tests for comparing learning algorithms.
     """
     n = np.isfinite(values).sum(axis=1)
     mean = of_rows(values, lambda block: block.mean(axis=1), least=2)
+    if estimate is not None:
+        mean = np.where(n > 1, estimate, np.nan)
     std = of_rows(values, lambda block: block.std(axis=1, ddof=1), least=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(mean) / (std * np.sqrt(1 / n + overlap))

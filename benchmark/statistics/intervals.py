@@ -57,16 +57,20 @@ def _deviations(values: Array) -> Array:
 
 
 def student_intervals(
-    values: Array, confidence: float = CONFIDENCE, overlap: Array | float = 0.0
+    values: Array,
+    confidence: float = CONFIDENCE,
+    overlap: Array | float = 0.0,
+    estimate: Array | None = None,
 ) -> tuple[Array, Array]:
     """Return the low and the high end of the interval of each row's mean.
 
     ``values`` have shape (n_rows, n_repetitions), NaN where there is none. The coverage is exact for normal
     values. The ends, shape (n_rows,), are NaN where there are fewer than two values. ``overlap`` is as for
-    :func:`half_widths`.
+    :func:`half_widths`. The intervals lie around an ``estimate`` where one is given: repetitions in which a
+    fold has no value are means of fewer, so that their mean is not quite that of all folds.
     """
     half = half_widths(_deviations(values), np.isfinite(values).sum(axis=1), confidence, overlap)
-    mean = row_means(values)
+    mean = row_means(values) if estimate is None else estimate
     return mean - half, mean + half
 
 
@@ -79,11 +83,12 @@ def cell_intervals(results: pd.DataFrame | Cells, *, confidence: float = CONFIDE
     that it is a point.
     """
     cells = to_cells(results)
-    low, high = student_intervals(cells.singles, confidence, cells.overlaps)
+    mean = row_means(cells.values)
+    low, high = student_intervals(cells.singles, confidence, cells.overlaps, mean)
     return cells.keys.assign(
         n=cells.n,
         missing=cells.n_expected - cells.n,
-        mean=row_means(cells.values),
+        mean=mean,
         median=of_rows(cells.values, lambda block: np.median(block, axis=1)),
         ci_low=low,
         ci_high=high,

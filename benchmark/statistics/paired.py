@@ -133,8 +133,9 @@ def paired_comparisons(
         ("difference", difference, difference_by_split),
         ("improvement", improvement, by_split),
     ):
-        table[f"{name}_low"], table[f"{name}_high"] = student_intervals(of_split, confidence, overlap)
-        table[name] = row_means(values)
+        table[name] = mean = row_means(values)
+        ends = student_intervals(of_split, confidence, overlap, mean)
+        table[f"{name}_low"], table[f"{name}_high"] = ends
     table["improvement_se"], table["df"] = standard_errors(by_split, overlap), np.maximum(n_splits - 1, 0)
     families = table.groupby(list(FAMILY), sort=False)
     n_flips = flips_needed(max(families.size(), default=0), alpha)
@@ -147,7 +148,7 @@ def paired_comparisons(
     table["p_permutation"] = of_rows(np.where(overlaps[:, None], np.nan, by_split), flipped, least=2)
     table["p_wilcoxon"] = of_rows(np.where(overlaps[:, None], np.nan, ranked), wilcoxon_p_values, least=2)
     if overlaps.any():
-        corrected = corrected_t_p_values(by_split, overlap)
+        corrected = corrected_t_p_values(by_split, overlap, table["improvement"].to_numpy())
         table["permutation"] = np.where(overlaps, CORRECTED, table["permutation"])
         table["p_permutation"] = np.where(overlaps, corrected, table["p_permutation"])
     table["d_z"] = of_rows(by_split, cohens_d_z, least=2)

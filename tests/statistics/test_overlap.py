@@ -203,3 +203,22 @@ def test_the_standard_error_of_an_improvement_gives_its_interval_at_any_confiden
         half = scipy.stats.t.ppf((1 + confidence) / 2, found["df"]) * found["improvement_se"]
         ends = found["improvement"] - half, found["improvement"] + half
         assert (found["improvement_low"], found["improvement_high"]) == pytest.approx(ends)
+
+
+def test_a_fold_without_a_value_does_not_move_the_interval_off_its_estimate() -> None:
+    table = two(3)
+    folds = folds_of(table, 4)
+    folds.loc[(folds["fold"] == 0) & (folds["repetition"] == 1) & (folds["technique"] == "t"), "value"] = (
+        np.nan
+    )
+    kept = folds.groupby(["technique", "repetition"], sort=False)["value"].mean()
+    table["value"] = kept.loc[list(zip(table["technique"], table["repetition"], strict=True))].to_numpy()
+    cells = to_cells(table, Resampling({"one": 1 / 3}, {"one": 4}, folds))
+    found = paired_comparisons(cells, "none", GOALS).iloc[0]
+    assert found["df"] == 10
+    for name in ("difference", "improvement"):
+        assert found[name] == pytest.approx((found[f"{name}_low"] + found[f"{name}_high"]) / 2, abs=1e-12)
+    t = abs(found["improvement"]) / found["improvement_se"]
+    assert found["p_permutation"] == pytest.approx(2 * scipy.stats.t.sf(t, 10))
+    own = cell_intervals(cells)
+    np.testing.assert_allclose(own["mean"], (own["ci_low"] + own["ci_high"]) / 2, atol=1e-12)
