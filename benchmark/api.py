@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,7 @@ from benchmark.experiment.run import Outcome, compute
 from benchmark.experiment.sample_files import Origin, draw_sample, parse_edit
 from benchmark.experiment.store import Store
 from benchmark.experiment.world import build_world, load_plugins
+from benchmark.report.estimate import SECONDS as ESTIMATE_SECONDS
 from benchmark.report.estimate import Estimate, estimate
 from benchmark.report.folder import RunFolder, write_run_folder, write_shard_folder
 from benchmark.runs.analysis import RunStatistics, folder_statistics, results_answers
@@ -121,7 +123,8 @@ def run(
         Try it out on few small samples; see :func:`benchmark.experiment.plan.lite`. What else is given here
         goes before.
     dry_run : bool, default False
-        Write nothing, and return a run that only has an :attr:`~Run.estimate`.
+        Compute cells for at most a minute, keep them in the folder's store, and return a run that only has an
+        :attr:`~Run.estimate`.
     fresh : bool, default False
         Start a new store; the old one is renamed.
     retry_failed : bool, default False
@@ -161,6 +164,7 @@ def run(
     def say(line: str) -> None:
         print_line(console, line, "yellow" if line.startswith(("Note", "Warning")) else "")
 
+    began = time.monotonic()
     # Everything that can be wrong with the input is found before a store is made or set aside.
     part = WHOLE if shard is None else Shard.parse(shard)
     named = tuple(map(str, plugins))
@@ -184,8 +188,7 @@ def run(
     for note in foreseen(chosen):
         say(f"Note: {note}")
     part.of(plan_blocks(chosen))  # an error if there are fewer blocks than shards
-    if not dry_run:
-        require_writable(Path("results", chosen.name) if output is None else Path(output))
+    require_writable(Path("results", chosen.name) if output is None else Path(output))
     sources = Sources(data_dir, offline)
     with _naming_file(experiment):
         world = build_world(chosen, sources, require_real_data=require_real_data, plugins=files, say=say)
@@ -194,7 +197,16 @@ def run(
     n_workers = (os.cpu_count() or 1) if workers is None else workers
     if dry_run:
         with show_progress(console) as pace:
-            found = estimate(world, part, workers=n_workers, progress=pace.update, say=say)
+            found = estimate(
+                world,
+                folder,
+                part,
+                workers=n_workers,
+                until=began + ESTIMATE_SECONDS,
+                fresh=fresh,
+                progress=pace.update,
+                say=say,
+            )
         return Run(folder, estimate=found)
     where = open_engine(
         workers=n_workers, scheduler=scheduler, cluster=None if cluster is None else Path(cluster)
@@ -203,12 +215,8 @@ def run(
     with contextlib.ExitStack() as locked:
         with where as engine:
             store = locked.enter_context(Store(folder / STORE_NAME, fresh=fresh))
-            for line in (
-                store.recovery_message,
-                f"The old store is kept as {store.backup_path}" if store.backup_path else "",
-            ):
-                if line:
-                    say(line)
+            for line in store.opening_messages:
+                say(line)
             if note := other_experiment(folder, chosen):
                 say(note)
             with show_progress(console) as pace:

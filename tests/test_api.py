@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from benchmark.errors import BetabenchError, StoreError, UnknownNameError
 from benchmark.experiment import engine as engine_module
 from benchmark.experiment.store import Store
 from benchmark.figures.style import render
-from benchmark.report import estimate as estimate_module
+from benchmark.report.estimate import Estimate
 from tests.experiment.test_merge import InProcess
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,38 +67,58 @@ def run(output: str = "out", **more: object) -> benchmark.Run:
     return benchmark.run(made, output=output, offline=True, progress=False, **more)  # type: ignore[arg-type]
 
 
-def test_a_dry_run_estimates_and_leaves_nothing(here: Path) -> None:
+def test_a_dry_run_estimates_and_keeps_what_it_computed(here: Path) -> None:
     found = run(dry_run=True, workers=3, betas=[0, 0.25, 0.5, 1]).estimate
     assert found is not None
-    assert not (here / "out").exists()
     assert (found.cells, found.blocks, found.computed, found.workers) == (36, 12, 9, 3)
+    assert (found.sorts, found.measured, found.factor) == (3, 3, 1.0)
     assert found.hours == pytest.approx(found.seconds / 3 / 3600)
     made = run(workers=3, betas=[0, 0.25, 0.5, 1])
     assert made.outcome is not None
+    assert made.outcome.computed == 27
     assert made.estimate is None
     disk = sum(path.stat().st_size for path in made.folder.rglob("*") if path.is_file())
     assert disk / 4 < found.disk_bytes < disk * 4
     assert "36 cells on 12 samples take about" in str(found)
-    assert run(dry_run=True, shard="1/4").estimate.cells == 6  # type: ignore[union-attr]
+    shard = run("shard", dry_run=True, shard="1/4").estimate
+    assert shard is not None
+    assert shard.cells == 6
 
 
 def test_an_estimate_is_the_shortest_time_of_each_technique_times_its_samples(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seconds = itertools.count(1)
-
-    def compute(*arguments: Any, **more: Any) -> Any:
-        outcome = original(*arguments, **more)
-        return replace(outcome, cells=[replace(cell, seconds=next(seconds)) for cell in outcome.cells])
-
-    original = estimate_module.compute
-    monkeypatch.setattr(estimate_module, "compute", compute)
-    found = run(dry_run=True, workers=4).estimate
-    # Two samples of three techniques took 1 to 6 seconds; there are 6 samples.
-    assert found is not None
+    # Of each of three techniques three samples, which take turns; there are 6 samples.
+    found = estimated(monkeypatch, [1, 5, 3, 4, 2, 9, 7, 8, 6])
     assert found.seconds == 6 * (1 + 2 + 3)
     assert "on 4 worker(s), 36 seconds in all" in str(found)
     assert replace(found, workers=100).hours == found.seconds / 6 / 3600, "no more processes than samples"
+
+
+def estimated(monkeypatch: pytest.MonkeyPatch, seconds: list[float], **more: Any) -> Estimate:
+    """Return an estimate for which so many cells were computed as there are times."""
+
+    class Timed(InProcess):
+        def run(self, tasks: Any, make_handler: Any, limits: Any) -> Any:
+            computed = super().run(tasks, make_handler, limits)
+            for (one, *_), took in zip(computed, seconds, strict=False):
+                yield [one._replace(result=replace(one.result, seconds=took))]
+
+    monkeypatch.setattr(engine_module, "LocalEngine", Timed)
+    found = run(dry_run=True, workers=4, **more).estimate
+    assert found is not None
+    return found
+
+
+def test_what_was_not_measured_is_guessed_from_the_same_technique(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = estimated(monkeypatch, [1, 10, 100, 3], classifiers=["naive_bayes", "c45"])
+    # Three techniques with either classifier; the first one with both.
+    assert (found.sorts, found.measured, found.computed) == (6, 4, 4)
+    assert found.seconds == 6 * (1 + 3 + 2 * 10 + 2 * 100)
+    # From the others: 3 and 1 of the first technique, and the means of all others.
+    guessed = 3 + 1 + (1 + 100 + 3) / 3 + (1 + 10 + 3) / 3
+    assert found.factor == pytest.approx(114 / guessed)
+    assert f"wrong by a factor of {114 / guessed:.1f}" in str(found)
 
 
 def test_a_lite_run_has_the_same_columns(here: Path) -> None:

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from benchmark.cli import main
 from benchmark.errors import ReportError
 from benchmark.experiment import engine as engine_module
 from benchmark.experiment import world as world_module
-from benchmark.experiment.pool import Finished, Handler, Limits, Task
+from benchmark.experiment.pool import Failure, Finished, Handler, Limits, Task
 from benchmark.experiment.store import LastRun, Store
 from benchmark.text.files import figure_formats
 from benchmark.text.progress import Pace, show_progress
@@ -139,8 +140,55 @@ def test_a_dry_run_says_what_it_would_take(here: Path, capsys: pytest.CaptureFix
     said = capsys.readouterr().out
     found = r"12 cells on 6 samples take about .* on \d+ worker\(s\), .* in all, and about [\d.]+ MB of disk"
     assert re.search(found, said)
-    assert "6 cells were computed to estimate it" in said
-    assert not (here / "out").exists()
+    store = Path("out", "results.sqlite")
+    assert (
+        f"6 cells were computed to estimate it. They are kept in {store}; the run goes on from there" in said
+    )
+    assert "rough" not in said
+    assert {path.name for path in (here / "out").iterdir()} <= {"results.sqlite", "results.sqlite.lock"}
+
+
+def test_what_a_dry_run_computed_is_not_computed_again(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("first", "--dry-run") == 0
+    capsys.readouterr()
+    assert run("first", "--dry-run") == 0
+    assert "0 cells were computed to estimate it, 6 were stored before." in capsys.readouterr().out
+    assert run() == 0
+    assert "12 cells, 6 of them computed now" in capsys.readouterr().out
+    assert run(output="fresh") == 0
+    tables = [Path(folder, "results.csv").read_bytes() for folder in ("out", "fresh")]
+    assert tables[0] == tables[1]
+
+
+class OneCell(InProcess):
+    """An engine whose time is up after one cell, while another one is being computed."""
+
+    def run(
+        self,
+        tasks: Sequence[Task],
+        make_handler: Callable[[], Handler],
+        limits: Limits,
+    ) -> Iterator[list[Finished]]:
+        assert time.monotonic() < limits.until < time.monotonic() + 60
+        yield from super().run(tasks[:1], make_handler, limits)
+        late = tasks[1]
+        yield [Finished(late.block, late.cells[0], Failure("timeout", "all time is up", 7.0))]
+
+
+def test_a_dry_run_that_could_not_measure_all_says_how_rough_it_is(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_module, "LocalEngine", OneCell)
+    assert run("first", "--dry-run", "--classifiers", "naive_bayes", "c45") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "24 cells on 6 samples take at least about" in said
+    assert "This is rough: there was time to measure 2 of 4 combinations of dataset, bias, technique" in said
+    assert "1 cell(s) were cut off before they ended, so it may be much more." in said
+    assert "1 cells were computed to estimate it." in said
+    with Store(Path("out/results.sqlite")) as store:
+        assert [own.status for own in store.statuses().values()] == ["ok"]
 
 
 def test_what_is_asked_for_beside_lite_goes_before(here: Path) -> None:

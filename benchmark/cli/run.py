@@ -57,8 +57,8 @@ def add(commands: Any) -> None:
     )
     option(
         "--dry-run",
-        "compute no more than first samples, keep nothing, and say how many cells there are and about how "
-        "much time and disk they take",
+        "compute for at most a minute, and say how many cells there are and about how much time and disk "
+        "they take; what is computed is kept in the folder of the results, and the run goes on from there",
     )
     option("--fresh", "start a new store; the old one is renamed, not lost")
     option("--retry-failed", "compute failed, crashed and timed-out cells again")
@@ -71,7 +71,7 @@ def _run(options: argparse.Namespace) -> int:
     from benchmark.experiment.engine import preparing
 
     # Before anything that takes long to import: workers import the same meanwhile.
-    elsewhere = options.dry_run or options.scheduler or options.cluster
+    elsewhere = options.scheduler or options.cluster
     with contextlib.nullcontext() if elsewhere else preparing():
         return _computed(options)
 

@@ -70,12 +70,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one cell may take before its process is killed."""
+    """What one cell may take before its process is killed, and all of them together."""
 
     seconds: float
     # Memory that its process may hold, that of Python and its libraries (about 400) and of processes that it
     # starts included.
     mebibytes: float = math.inf
+    until: float = math.inf  # when all workers are ended, by time.monotonic(); cells not begun are left out
 
 
 @dataclass(frozen=True)
@@ -204,6 +205,10 @@ class Pool:
         due = -math.inf  # when they are delivered, if there are any
         try:
             while pending or any(w.task for w in workers):
+                if time.monotonic() >= self._limits.until:
+                    finished += _cut_off(workers)
+                    self.close()
+                    break
                 if self._stopped:
                     what = "The workers were stopped from outside"
                     raise ExperimentError(what, remedy="start the run again")
@@ -342,7 +347,7 @@ def _assign(worker: _Worker, pending: deque[Task]) -> None:
 def _await(workers: list[_Worker], limits: Limits, due: float) -> None:
     """Wait until a worker says something, has run out of time or may hold too much, but not beyond a time."""
     started = [w.cell_started for w in workers if w.cell_started is not None]
-    patience = min([due, *(start + limits.seconds for start in started)]) - time.monotonic()
+    patience = min([due, limits.until, *(start + limits.seconds for start in started)]) - time.monotonic()
     if started and math.isfinite(limits.mebibytes):
         patience = min(patience, _MEMORY_CHECK)
     wait([w.connection for w in workers], max(0.0, patience) if math.isfinite(patience) else None)
@@ -386,6 +391,16 @@ def _listen(worker: _Worker, limits: Limits) -> None:
     elif worker.over_memory(limits.mebibytes):
         reason = f"it took more memory than its limit of {limits.mebibytes:g} MiB (memory_limit)"
         _lose(worker, Failure("crashed", reason, elapsed))
+
+
+def _cut_off(workers: Iterable[_Worker]) -> Iterator[Finished]:
+    """Yield the cells that are being computed, as far as they have come."""
+    for worker in workers:
+        if worker.task is not None and worker.cell_started is not None:
+            elapsed = time.monotonic() - worker.cell_started
+            yield Finished(
+                worker.task.block, worker.task.cells[0], Failure("timeout", "all time is up", elapsed)
+            )
 
 
 def _lose(worker: _Worker, failure: Failure) -> None:

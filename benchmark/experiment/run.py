@@ -162,6 +162,90 @@ def compute(
     return Outcome(cells, to_do, seconds, engine.name, shard, plan, tuple(engine.processors), counts.means)
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What is known of how long an experiment's cells take."""
+
+    planned: Sequence[tuple[Block, tuple[Cell, ...]]]
+    stored: Mapping[str, Stored]  # by key, those of other experiments among them
+    cut_off: Mapping[str, float]  # by key, cells that had not ended after so many seconds
+    computed: int  # cells that were computed and stored for it
+
+
+def measure(
+    world: World,
+    store: Store,
+    shard: Shard = WHOLE,
+    *,
+    engine: Engine,
+    limits: Limits,
+    samples: int,
+    progress: Progress = lambda _done, _planned, _seconds: None,
+) -> Measured:
+    """Compute some cells of a plan until time is up, of all sorts as far as there is time, and store them.
+
+    Of each sort, a dataset's bias with a technique and a classifier, there are at most so many ``samples`` in
+    the end, those that the store had among them. Nothing is stored of a cell that is cut off, because a run
+    may give it more time. Errors are those of :func:`compute`.
+    """
+    planned = _planned_cells(world, shard)
+    stored, cut_off, computed = store.statuses(), dict[str, float](), 0
+    tasks = _sampled(world.experiment, planned, stored, samples)
+    total, done = sum(len(task.cells) for task in tasks), 0
+    expected = _software(world, configured_techniques(world.experiment))
+    if not tasks:
+        return Measured(planned, stored, cut_off, computed)
+    progress(done, total, 0.0)
+    began = time.perf_counter()
+    for finished in engine.run(tasks, functools.partial(_evaluator, world, expected), limits):
+        timeouts = {one.cell.key: one.result.seconds for one in finished if one.result.status == "timeout"}
+        late = {key: took for key, took in timeouts.items() if took < world.experiment.time_limit}
+        cut_off |= late
+        kept = [one for one in finished if one.cell.key not in late]
+        store.write(_cell_results(world, kept))
+        computed += len(kept)
+        done += len(finished)
+        progress(done, total, time.perf_counter() - began)
+    return Measured(planned, store.statuses(), cut_off, computed)
+
+
+def _sampled(
+    experiment: Experiment,
+    planned: Sequence[tuple[Block, tuple[Cell, ...]]],
+    stored: Mapping[str, Stored],
+    samples: int,
+) -> list[Task]:
+    """Return tasks of few cells of each sort: techniques take turns, and each takes turns with all else.
+
+    Blocks at the middle level of bias come first. Where settings are chosen, entries of a technique stay
+    together, because they share what is tried.
+    """
+    middle = experiment.betas[len(experiment.betas) // 2]
+    blocks = sorted(planned, key=lambda own: (own[0].repetition, abs(own[0].beta - middle)))
+    registered = {entry.name: entry.technique for entry in experiment.techniques}
+    found: dict[str, dict[tuple[str, str, str], list[Task]]] = {}
+    had: Counter[tuple[str, ...]] = Counter()
+    for block, cells in blocks:
+        together: dict[tuple[str, str], list[Cell]] = {}
+        for cell in cells:
+            name = registered[cell.technique] if experiment.tune else cell.technique
+            together.setdefault((name, cell.classifier), []).append(cell)
+        for (name, classifier), own in together.items():
+            sort = block.dataset, block.bias, name, classifier
+            if had[sort] < samples:
+                had[sort] += 1
+                missing = tuple(cell for cell in own if cell.key not in stored)
+                others = found.setdefault(name, {}).setdefault((*sort[:2], classifier), [])
+                others += [Task(block, missing)] if missing else []
+    # The same place in all lists is of different datasets and classifiers: each begins one further.
+    turned = []
+    for number, of in enumerate(found.values()):
+        lists = list(of.values())
+        lists = lists[number % len(lists) :] + lists[: number % len(lists)]
+        turned.append([task for level in itertools.zip_longest(*lists) for task in level if task is not None])
+    return [task for level in itertools.zip_longest(*turned) for task in level if task is not None]
+
+
 def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:
     """Make a worker's evaluator; raise if it would compute with other software than its cells' keys say."""
     evaluator = (Evaluator if world.experiment.tune is None else TuningEvaluator)(world)

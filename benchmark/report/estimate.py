@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
-from collections import Counter
-from collections.abc import Callable
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 
 from benchmark.columns import STORE_NAME
+from benchmark.experiment.counts import CountsOfCells
 from benchmark.experiment.engine import open_engine
-from benchmark.experiment.plan import WHOLE, Shard, plan_blocks
-from benchmark.experiment.run import Progress, compute
-from benchmark.experiment.store import Store
+from benchmark.experiment.evaluate import Cell
+from benchmark.experiment.plan import WHOLE, Block, Shard
+from benchmark.experiment.pool import Limits
+from benchmark.experiment.run import Measured, Outcome, Progress, measure
+from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.world import World
 from benchmark.report.folder import write_run_folder
 
-# The first cell of a technique in a worker also imports and loads what is compiled. So there is one sample of
-# each dataset more than workers, one of which computes two of them.
-_WORKERS = 2
-_SAMPLES = _WORKERS + 1
+SECONDS = 45.0
+"""How long it may take, from the start of the command until workers are ended; the rest is for tables."""
+
+_LEAST_SECONDS = 10.0  # of computing, even where reading data has taken long
+_CELL_SHARE = 0.25  # of the time: one cell may take no more, so that others are measured
+# The first cell of a technique in a worker also loads what is compiled.
+_SAMPLES = 3
+
+Sort = tuple[str, str, str, str]
+"""Dataset, bias, technique and classifier: cells that differ in sample and level of bias alone."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +43,15 @@ class Estimate:
     seconds: float  # of one process, for all cells; reading data and learning networks is not among it
     workers: int
     disk_bytes: int  # store and files without figures
-    computed: int  # cells that the estimate rests on
+    computed: int  # cells that were computed now, and stored
+    stored: int = 0  # cells of the plan that the store has, these among them
+    store: Path | None = None
+    sorts: int = 0  # of cells, see Sort
+    measured: int = 0  # of these, how many have a cell whose time is known
+    cut_off: int = 0  # cells that took longer than there was time: their sorts are taken to take just that
+    # By what factor the measured sorts' sum would be wrong, if each were guessed as those are that were not
+    # measured; 1 where all were.
+    factor: float = 1.0
 
     @property
     def hours(self) -> float:
@@ -39,56 +59,185 @@ class Estimate:
         return self.seconds / min(self.workers, self.blocks) / 3600
 
     def __str__(self) -> str:
+        return " ".join(filter(None, (self._total, self._roughness, self._kept)))
+
+    @property
+    def _total(self) -> str:
+        least = "at least " if self.cut_off else ""
         return (
-            f"{self.cells:,} cells on {self.blocks:,} samples take about {_duration(self.hours)} on "
+            f"{self.cells:,} cells on {self.blocks:,} samples take {least}about {_duration(self.hours)} on "
             f"{self.workers} worker(s), {_duration(self.seconds / 3600)} in all, and about "
-            f"{self.disk_bytes / 1e6:,.1f} MB of disk without figures; {self.computed:,} cells were computed "
-            "to estimate it"
+            f"{self.disk_bytes / 1e6:,.1f} MB of disk without figures."
         )
+
+    @property
+    def _roughness(self) -> str:
+        said = []
+        if self.measured < self.sorts:
+            said.append(
+                f"This is rough: there was time to measure {self.measured:,} of {self.sorts:,} combinations "
+                "of dataset, bias, technique and classifier. The others are guessed from the same technique "
+                f"elsewhere; guessed so, the sum of those measured is wrong by a factor of {self.factor:.1f}."
+            )
+        if self.cut_off:
+            said.append(f"{self.cut_off:,} cell(s) were cut off before they ended, so it may be much more.")
+        return " ".join(said)
+
+    @property
+    def _kept(self) -> str:
+        if self.store is None:
+            return ""
+        before = self.stored - self.computed
+        known = f"{self.computed:,} cells were computed to estimate it"
+        known += f", {before:,} were stored before." if before else "."
+        return f"{known} They are kept in {self.store}; the run goes on from there."
 
 
 def estimate(
     world: World,
+    folder: Path,
     shard: Shard = WHOLE,
     *,
     workers: int,
+    until: float = math.inf,
+    fresh: bool = False,
     progress: Progress = lambda _done, _planned, _seconds: None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Estimate:
-    """Compute the first samples of each dataset at the middle level of bias, and estimate all the others.
+    """Compute cells of all sorts until time is up, by ``time.monotonic()``, and estimate all the others.
 
-    Nothing is kept of them. Of a technique's times on a dataset the shortest counts. Errors are those of
-    :func:`~benchmark.experiment.run.compute`.
+    They are stored in the folder of the run, which need not compute them again, and cells that are stored
+    there count as measured. Of the times of a sort the shortest counts. A sort without any takes as long as
+    the mean of its technique's. Errors are those of :func:`~benchmark.experiment.run.compute`.
     """
+    until = max(until, time.monotonic() + _LEAST_SECONDS)
     experiment = world.experiment
-    blocks = shard.of(plan_blocks(experiment))
-    few = {
-        "betas": (experiment.betas[len(experiment.betas) // 2],),
-        "repetitions": min(_SAMPLES, experiment.repetitions),
-    }
-    sampled = replace(world, experiment=experiment.model_copy(update=few))
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        with open_engine(workers=min(workers, _WORKERS)) as engine, Store(folder / STORE_NAME) as store:
-            outcome = compute(sampled, store, engine=engine, progress=progress, say=say)
-        write_run_folder(folder, sampled, outcome, figures=False)
-        sizes = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
-    shortest: dict[tuple[str, str, str, str], float] = {}
-    for cell in outcome.cells:
-        key = (cell.dataset, cell.bias, cell.technique, cell.classifier)
-        shortest[key] = min(cell.seconds, shortest.get(key, cell.seconds))
-    samples = Counter((world.scenes[block.dataset].name, block.bias) for block in blocks)
-    cells = sum(len(block.cells) for block in blocks)
-    # Store and frames have rows for each cell; what else is written does not grow.
-    growing = sum(size for path, size in sizes.items() if path.suffix in (".csv", ".sqlite"))
+    most = min(experiment.time_limit, max(1.0, _CELL_SHARE * (until - time.monotonic())))
+    limits = Limits(most, experiment.memory_limit, until)
+    with open_engine(workers=workers) as engine, Store(folder / STORE_NAME, fresh=fresh) as store:
+        for line in store.opening_messages:
+            say(line)
+        found = measure(
+            world, store, shard, engine=engine, limits=limits, samples=_SAMPLES, progress=progress
+        )
+        known = _keys_by_sort(found)
+        growing, fixed = _sizes(world, store, found)
+        growing += store.path.stat().st_size / max(len(store), 1)
+    shortest = {sort: min(times) for sort, times in _times(found, known).items() if times}
+    guess = _Guess(shortest)
+    cells = sum(len(own) for _, own in found.planned)
+    seconds = sum(len(keys) * shortest.get(sort, guess(sort)) for sort, keys in known.items())
     return Estimate(
         cells=cells,
-        blocks=len(blocks),
-        seconds=sum(seconds * samples[key[:2]] for key, seconds in shortest.items()),
+        blocks=len(found.planned),
+        seconds=seconds,
         workers=workers,
-        disk_bytes=round(growing * cells / len(outcome.cells)) + sum(sizes.values()) - growing,
-        computed=len(outcome.cells),
+        disk_bytes=round(growing * cells + fixed),
+        computed=found.computed,
+        stored=sum(key in found.stored for keys in known.values() for key in keys),
+        store=folder / STORE_NAME,
+        sorts=len(known),
+        measured=len(shortest),
+        cut_off=len(found.cut_off),
+        factor=guess.factor() if len(shortest) < len(known) else 1.0,
     )
+
+
+def _keys_by_sort(found: Measured) -> dict[Sort, list[str]]:
+    keys: defaultdict[Sort, list[str]] = defaultdict(list)
+    for block, cells in found.planned:
+        for cell in cells:
+            keys[_sort(block, cell)].append(cell.key)
+    return keys
+
+
+def _sort(block: Block, cell: Cell) -> Sort:
+    return block.dataset, block.bias, cell.technique, cell.classifier
+
+
+def _times(found: Measured, known: Mapping[Sort, Iterable[str]]) -> dict[Sort, list[float]]:
+    """Return the seconds of each sort's cells, if any has ended; else those after which one was cut off."""
+    times = {}
+    for sort, keys in known.items():
+        ended = [found.stored[key].seconds for key in keys if key in found.stored]
+        cut_off = [found.cut_off[key] for key in keys if key in found.cut_off]
+        times[sort] = ended or sorted(cut_off)[-1:]
+    return times
+
+
+class _Guess:
+    """Guesses how long a cell takes from measured ones: of its technique, or else from all."""
+
+    def __init__(self, measured: Mapping[Sort, float]) -> None:
+        self._measured = measured
+        self._of: defaultdict[str, list[float]] = defaultdict(list)
+        for (_, _, technique, _), seconds in measured.items():
+            self._of[technique].append(seconds)
+
+    def __call__(self, sort: Sort) -> float:
+        """Return the seconds of a cell of a sort that was not measured."""
+        return _mean(self._of.get(sort[2]) or list(self._measured.values()))
+
+    def factor(self) -> float:
+        """Return by what factor the sum of those measured is missed, if each is guessed from the others."""
+        guessed = 0.0
+        for sort, seconds in self._measured.items():
+            same = list(self._of[sort[2]])
+            same.remove(seconds)
+            others = same or [own for other, own in self._measured.items() if other != sort]
+            guessed += _mean(others)
+        total = sum(self._measured.values())
+        return max(guessed / total, total / guessed) if guessed > 0 and total > 0 else 1.0
+
+
+def _mean(seconds: Sequence[float]) -> float:
+    return fmean(seconds) if seconds else 0.0
+
+
+def _sizes(world: World, store: Store, found: Measured) -> tuple[float, float]:
+    """Return the bytes of tables for each cell, and of what does not grow with them.
+
+    They are those of a run of one sample at one level of bias, in which a cell that is not known has the
+    numbers of another one of its dataset.
+    """
+    stored = {key for key, own in found.stored.items() if own.status == "ok"}
+    of: dict[str, CellResult] = {}
+    for block, cells in found.planned:
+        key = next((cell.key for cell in cells if cell.key in stored), None)
+        if key is not None and block.dataset not in of:
+            of[block.dataset] = store.read([key])[0]
+    if not of:
+        return 0.0, 0.0
+    experiment, beta = world.experiment, world.experiment.betas[0]
+    small = experiment.model_copy(
+        update={
+            "betas": (beta,),
+            "repetitions": 1,
+            "datasets": tuple(entry for entry in experiment.datasets if entry.name in of),
+        }
+    )
+    sampled = replace(world, experiment=small, scenes={name: world.scenes[name] for name in of})
+    first = {(block.dataset, block.bias): (block, cells) for block, cells in reversed(found.planned)}
+    results = [
+        replace(
+            *(of[block.dataset],),
+            **{"bias": block.bias, "beta": beta, "repetition": 0},
+            **{"technique": cell.technique, "classifier": cell.classifier},
+        )
+        for entry in small.datasets
+        for bias in entry.bias
+        if (entry.name, bias.name) in first
+        for block, cells in [first[entry.name, bias.name]]
+        for cell in cells
+    ]
+    counts = CountsOfCells()
+    outcome = Outcome(list(counts.taken_from(results)), 0, 0.0, "", counts=counts.means)
+    with tempfile.TemporaryDirectory() as name:
+        write_run_folder(Path(name), sampled, outcome, figures=False)
+        sizes = {path: path.stat().st_size for path in Path(name).rglob("*") if path.is_file()}
+    # Frames have rows for each cell; what else is written does not grow.
+    growing = sum(size for path, size in sizes.items() if path.suffix == ".csv")
+    return growing / max(len(results), 1), sum(sizes.values()) - growing
 
 
 def _duration(hours: float) -> str:

@@ -524,3 +524,20 @@ def test_workers_draw_different_random_numbers_where_nothing_is_seeded() -> None
     tasks = [Task(b, ("random", "die")) for b in range(2)]
     both = run(tasks, n_workers=1)
     assert len({*first, *second, both[0][0], both[1][0]}) == 4
+
+
+def test_when_all_time_is_up_workers_end_and_say_what_they_were_at() -> None:
+    tasks = [Task(0, (1, 2)), Task(1, ("hang", 3)), Task(2, (4,))]
+    found: list[Finished] = []
+    with Pool(Handler, n_workers=1, limits=Limits(math.inf)) as workers:
+        for finished in workers.run(tasks):
+            found += finished
+            if len(found) == 2:  # it hangs from now on
+                workers._limits = Limits(math.inf, until=time.monotonic() + 3)
+        assert not workers._workers
+    assert [one.result for one in found[:2]] == [(0, 1), (0, 2)]
+    ((block, cell, result),) = found[2:]
+    assert (block, cell) == (1, "hang")
+    assert isinstance(result, Failure)
+    assert (result.status, result.reason) == ("timeout", "all time is up")
+    assert result.seconds > 0

@@ -181,6 +181,12 @@ class Store:
         self._connection.close()
         self._lock.release()
 
+    @property
+    def opening_messages(self) -> list[str]:
+        """What is to be said of how it was opened: what was found damaged, and where the old store is."""
+        kept = f"The old store is kept as {self.backup_path}" if self.backup_path else ""
+        return [line for line in (self.recovery_message, kept) if line]
+
     def __len__(self) -> int:
         count: int = self._connection.execute("SELECT count(*) FROM cells").fetchone()[0]
         return count
