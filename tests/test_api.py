@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -71,7 +72,8 @@ def test_a_dry_run_estimates_and_keeps_what_it_computed(here: Path) -> None:
     found = run(dry_run=True, workers=3, betas=[0, 0.25, 0.5, 1]).estimate
     assert found is not None
     assert (found.cells, found.blocks, found.computed, found.workers) == (36, 12, 9, 3)
-    assert (found.sorts, found.measured, found.factor) == (3, 3, 1.0)
+    assert (found.sorts, found.measured, found.cut_off) == (3, 3, 0)
+    assert found.least == found.seconds == found.most
     assert found.hours == pytest.approx(found.seconds / 3 / 3600)
     made = run(workers=3, betas=[0, 0.25, 0.5, 1])
     assert made.outcome is not None
@@ -115,10 +117,16 @@ def test_what_was_not_measured_is_guessed_from_the_same_technique(monkeypatch: p
     # Three techniques with either classifier; the first one with both.
     assert (found.sorts, found.measured, found.computed) == (6, 4, 4)
     assert found.seconds == 6 * (1 + 3 + 2 * 10 + 2 * 100)
-    # From the others: 3 and 1 of the first technique, and the means of all others.
-    guessed = 3 + 1 + (1 + 100 + 3) / 3 + (1 + 10 + 3) / 3
-    assert found.factor == pytest.approx(114 / guessed)
-    assert f"wrong by a factor of {114 / guessed:.1f}" in str(found)
+    # Two sorts of 6 cells are guessed from one measured sort each, as spread as the first technique's two.
+    relative = np.std([1, 3], ddof=1) / 2
+    error = np.sqrt(sum(2 * (6 * own * relative) ** 2 for own in (10, 100)))
+    assert found.most - found.seconds == pytest.approx(2 * error)
+    assert found.least == 6 * (1 + 3 + 10 + 100), "no less than what was measured"
+    assert "This is rough: anything from 2.9 minutes to" in str(found)
+    # What is missing comes first the next time, before further samples of what was measured.
+    again = estimated(monkeypatch, [1, 1], classifiers=["naive_bayes", "c45"])
+    assert (again.measured, again.computed, again.stored) == (6, 2, 6)
+    assert again.least == again.seconds == again.most
 
 
 def test_a_lite_run_has_the_same_columns(here: Path) -> None:

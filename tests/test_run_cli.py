@@ -183,9 +183,12 @@ def test_a_dry_run_that_could_not_measure_all_says_how_rough_it_is(
     monkeypatch.setattr(engine_module, "LocalEngine", OneCell)
     assert run("first", "--dry-run", "--classifiers", "naive_bayes", "c45") == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "24 cells on 6 samples take at least about" in said
-    assert "This is rough: there was time to measure 2 of 4 combinations of dataset, bias, technique" in said
-    assert "1 cell(s) were cut off before they ended, so it may be much more." in said
+    assert "24 cells on 6 samples take about" in said
+    # The cell that was cut off may take 300 seconds, its time limit, in each of 6 samples.
+    (most,) = re.findall(r"This is rough: anything from .* to (.*) would be no surprise\.", said)
+    assert most.endswith(("minutes", "hours"))
+    assert "There was time to measure 2 of 4 combinations of dataset, bias, technique and classifier" in said
+    assert "1 cell(s) were cut off before they ended, and may take much longer." in said
     assert "1 cells were computed to estimate it." in said
     with Store(Path("out/results.sqlite")) as store:
         assert [own.status for own in store.statuses().values()] == ["ok"]

@@ -223,7 +223,7 @@ def _sampled(
     middle = experiment.betas[len(experiment.betas) // 2]
     blocks = sorted(planned, key=lambda own: (own[0].repetition, abs(own[0].beta - middle)))
     registered = {entry.name: entry.technique for entry in experiment.techniques}
-    found: dict[str, dict[tuple[str, str, str], list[Task]]] = {}
+    found: dict[str, dict[tuple[str, str, str], list[Task | None]]] = {}
     had: Counter[tuple[str, ...]] = Counter()
     for block, cells in blocks:
         together: dict[tuple[str, str], list[Cell]] = {}
@@ -236,14 +236,15 @@ def _sampled(
                 had[sort] += 1
                 missing = tuple(cell for cell in own if cell.key not in stored)
                 others = found.setdefault(name, {}).setdefault((*sort[:2], classifier), [])
-                others += [Task(block, missing)] if missing else []
+                others.append(Task(block, missing) if missing else None)  # a place, so that others come first
     # The same place in all lists is of different datasets and classifiers: each begins one further.
     turned = []
     for number, of in enumerate(found.values()):
         lists = list(of.values())
         lists = lists[number % len(lists) :] + lists[: number % len(lists)]
-        turned.append([task for level in itertools.zip_longest(*lists) for task in level if task is not None])
-    return [task for level in itertools.zip_longest(*turned) for task in level if task is not None]
+        turned.append(list(itertools.chain(*itertools.zip_longest(*lists))))
+    levels = itertools.chain(*itertools.zip_longest(*turned))
+    return [task for task in levels if task is not None]
 
 
 def _evaluator(world: World, expected: Mapping[str, str]) -> Evaluator:

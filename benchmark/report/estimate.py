@@ -6,10 +6,10 @@ import math
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 
 from benchmark.columns import STORE_NAME
 from benchmark.experiment.counts import CountsOfCells
@@ -22,7 +22,7 @@ from benchmark.experiment.store import CellResult, Store
 from benchmark.experiment.world import World
 from benchmark.report.folder import write_run_folder
 
-SECONDS = 45.0
+SECONDS = 42.0
 """How long it may take, from the start of the command until workers are ended; the rest is for tables."""
 
 _LEAST_SECONDS = 10.0  # of computing, even where reading data has taken long
@@ -49,23 +49,24 @@ class Estimate:
     sorts: int = 0  # of cells, see Sort
     measured: int = 0  # of these, how many have a cell whose time is known
     cut_off: int = 0  # cells that took longer than there was time: their sorts are taken to take just that
-    # By what factor the measured sorts' sum would be wrong, if each were guessed as those are that were not
-    # measured; 1 where all were.
-    factor: float = 1.0
+    least: float = 0.0  # seconds that would be no surprise, where sorts were guessed or cells cut off
+    most: float = 0.0
 
     @property
     def hours(self) -> float:
         """How long the processes together compute."""
-        return self.seconds / min(self.workers, self.blocks) / 3600
+        return self._hours(self.seconds)
+
+    def _hours(self, seconds: float) -> float:
+        return seconds / min(self.workers, self.blocks) / 3600
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self._total, self._roughness, self._kept)))
 
     @property
     def _total(self) -> str:
-        least = "at least " if self.cut_off else ""
         return (
-            f"{self.cells:,} cells on {self.blocks:,} samples take {least}about {_duration(self.hours)} on "
+            f"{self.cells:,} cells on {self.blocks:,} samples take about {_duration(self.hours)} on "
             f"{self.workers} worker(s), {_duration(self.seconds / 3600)} in all, and about "
             f"{self.disk_bytes / 1e6:,.1f} MB of disk without figures."
         )
@@ -73,14 +74,16 @@ class Estimate:
     @property
     def _roughness(self) -> str:
         said = []
+        if self.measured < self.sorts or self.cut_off:
+            least, most = (_duration(self._hours(own)) for own in (self.least, self.most))
+            said.append(f"This is rough: anything from {least} to {most} would be no surprise.")
         if self.measured < self.sorts:
             said.append(
-                f"This is rough: there was time to measure {self.measured:,} of {self.sorts:,} combinations "
-                "of dataset, bias, technique and classifier. The others are guessed from the same technique "
-                f"elsewhere; guessed so, the sum of those measured is wrong by a factor of {self.factor:.1f}."
+                f"There was time to measure {self.measured:,} of {self.sorts:,} combinations of dataset, "
+                "bias, technique and classifier; the others are guessed from the same technique elsewhere."
             )
         if self.cut_off:
-            said.append(f"{self.cut_off:,} cell(s) were cut off before they ended, so it may be much more.")
+            said.append(f"{self.cut_off:,} cell(s) were cut off before they ended, and may take much longer.")
         return " ".join(said)
 
     @property
@@ -125,6 +128,14 @@ def estimate(
         growing += store.path.stat().st_size / max(len(store), 1)
     shortest = {sort: min(times) for sort, times in _times(found, known).items() if times}
     guess = _Guess(shortest)
+    guessed = {sort: len(keys) for sort, keys in known.items() if sort not in shortest}
+    spread = 2 * guess.error(guessed)
+    # What was cut off may take all of its time.
+    longer = sum(
+        len(keys) * (experiment.time_limit - shortest[sort])
+        for sort, keys in known.items()
+        if not found.cut_off.keys().isdisjoint(keys)
+    )
     cells = sum(len(own) for _, own in found.planned)
     seconds = sum(len(keys) * shortest.get(sort, guess(sort)) for sort, keys in known.items())
     return Estimate(
@@ -139,7 +150,8 @@ def estimate(
         sorts=len(known),
         measured=len(shortest),
         cut_off=len(found.cut_off),
-        factor=guess.factor() if len(shortest) < len(known) else 1.0,
+        least=max(sum(len(known[sort]) * own for sort, own in shortest.items()), seconds - spread),
+        most=seconds + spread + longer,
     )
 
 
@@ -169,29 +181,37 @@ class _Guess:
     """Guesses how long a cell takes from measured ones: of its technique, or else from all."""
 
     def __init__(self, measured: Mapping[Sort, float]) -> None:
-        self._measured = measured
+        self._all = list(measured.values())
         self._of: defaultdict[str, list[float]] = defaultdict(list)
         for (_, _, technique, _), seconds in measured.items():
             self._of[technique].append(seconds)
+        several = [own for own in self._of.values() if len(own) > 1 and fmean(own) > 0]
+        # Relative spread within a technique, for those of which one sort was measured.
+        self._relative = fmean(stdev(own) / fmean(own) for own in several) if several else 1.0
 
     def __call__(self, sort: Sort) -> float:
         """Return the seconds of a cell of a sort that was not measured."""
-        return _mean(self._of.get(sort[2]) or list(self._measured.values()))
+        known = self._known(sort[2])
+        return fmean(known) if known else 0.0
 
-    def factor(self) -> float:
-        """Return by what factor the sum of those measured is missed, if each is guessed from the others."""
-        guessed = 0.0
-        for sort, seconds in self._measured.items():
-            same = list(self._of[sort[2]])
-            same.remove(seconds)
-            others = same or [own for other, own in self._measured.items() if other != sort]
-            guessed += _mean(others)
-        total = sum(self._measured.values())
-        return max(guessed / total, total / guessed) if guessed > 0 and total > 0 else 1.0
+    def error(self, guessed: Mapping[Sort, int]) -> float:
+        """Return the standard error of the sum of sorts that are guessed, with so many cells each."""
+        variance, sums = 0.0, dict[str, int]()
+        for sort, cells in guessed.items():
+            variance += (cells * self._spread(sort[2])) ** 2
+            sums[sort[2]] = sums.get(sort[2], 0) + cells
+        for technique, cells in sums.items():  # sorts of a technique share the error of their mean
+            variance += (cells * self._spread(technique)) ** 2 / max(len(self._known(technique)), 1)
+        return math.sqrt(variance)
 
+    def _known(self, technique: str) -> list[float]:
+        return self._of.get(technique) or self._all
 
-def _mean(seconds: Sequence[float]) -> float:
-    return fmean(seconds) if seconds else 0.0
+    def _spread(self, technique: str) -> float:
+        known = self._known(technique)
+        if len(known) > 1:
+            return stdev(known)
+        return self._relative * known[0] if known else 0.0
 
 
 def _sizes(world: World, store: Store, found: Measured) -> tuple[float, float]:
