@@ -135,11 +135,10 @@ def doubts_of_sides(
     ``options`` are the names of the options of both sides, ``words`` what their values are called.
     """
     there = [int(i) for i in np.flatnonzero(~column.missing)]
-    if len(there) < 3:
-        return
     own = set() if chosen is None else {i for i in there if column.values[i] in chosen.values}
     cut = chosen is not None and chosen.cut is not None
-    codes = [i for i in _codes(column, there, by_number=cut) if cut or i not in own]
+    # Of two values, one is each side, whatever it is called.
+    codes = [i for i in _codes(column, there, by_number=cut) if cut or i not in own] if len(there) > 2 else []
     rest, asked = [i for i in there if i not in codes], list[Question]()
     if chosen is None:
         asked += _about_spellings(column, rest, options)
@@ -316,6 +315,8 @@ def _about_spellings(column: RawColumn, there: Sequence[int], options: tuple[str
     several = [own for own in groups if len(own) > 1]
     if not several:
         return
+    if len(groups) == 1:
+        groups = [[i] for i in there]
     groups.sort(key=lambda own: -column.counts[own].sum())
     texts = [f"{_rows(column, own)}" for own in several]
     answers = []

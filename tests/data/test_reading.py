@@ -279,6 +279,16 @@ def test_thousands_of_values_that_remain_are_not_listed_in_the_card(tmp_path: Pa
     assert len(load_dataset(tmp_path / "card.toml").table) == N
 
 
+def test_two_values_that_mean_the_same_are_no_two_sides(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("y,sex\n" + "Yes,f\nyes,F\nYes,F\nyes,f\n" * 20)
+    for asked in ({"favorable": "yes", "deprived": "f"}, {"favorable": "yes", "deprived": None}):
+        with pytest.raises(DoubtError) as raised:
+            draft(path, replace(WISH, **asked), tmp_path)
+        assert "'Yes' (40 rows)" in str(raised.value)
+        assert "--deprived f --favored F" in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
